@@ -1,0 +1,119 @@
+"""The native core: a player table and counted B+ trees over fixed-width records.
+
+Vocabulary. A *record* is ``words`` big-endian unsigned 64-bit words (``8 * words`` bytes). Its
+first ``order`` words are the *key*: a set is ordered by key, then by the player id's bytes. Its
+first ``tied`` words are the *tied prefix*: entries with equal prefixes are tied. Words after the
+key are carried, never compared. An *offset* is 0-based. Players are named by number (``int``) or
+by id (``str`` or ``bytes``).
+
+One mutex per PlayerTable covers the table and every set over it; batch calls release the GIL
+while they hold it. Docstrings (with complexities and doctests) live in ``native/module.cpp``.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, final
+
+from typing_extensions import Buffer
+
+ID_BYTES_MAX: int  # 256
+
+@final
+class PlayerTable:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...  # ids that are present (forgotten ones are not)
+    def intern(self, id: str | bytes, /) -> int: ...
+    def intern_many(self, ids: Sequence[str | bytes], /) -> bytes: ...  # packed native u32
+    def number(self, id: str | bytes, /) -> int | None: ...
+    def numbers(self, ids: Sequence[str | bytes], /) -> bytes: ...  # packed u32; ABSENT = 2**32-1
+    def id(self, number: int, /) -> bytes | None: ...  # None when forgotten; IndexError when never given
+    def forget(self, number: int, /) -> None: ...  # wipes the id; the number is never given again
+    def truncate(self, limit: int, /) -> None: ...  # takes back every number >= limit (a failed commit)
+    @property
+    def limit(self) -> int: ...  # the next number to be given
+    @property
+    def nbytes(self) -> int: ...
+    def dump(self) -> bytes: ...
+    @staticmethod
+    def load(dump: Buffer, /) -> PlayerTable: ...
+    def _check(self) -> None: ...
+
+# offset, number of entries before the tie group, distinct prefixes before, size, record
+Place: TypeAlias = tuple[int, int, int, int, bytes]
+# number, id, record
+Row: TypeAlias = tuple[int, bytes, bytes]
+# start offset, size of the set, entries before the first row's tie group, distinct prefixes before
+# the first row's tie group, rows
+Slice: TypeAlias = tuple[int, int, int, int, list[Row]]
+
+@final
+class RankedSet:
+    def __init__(
+        self, players: PlayerTable, *, words: int = 2, order: int | None = None, tied: int = 1
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, player: object, /) -> bool: ...
+    # one at a time
+    def put(self, player: int | str | bytes, record: bytes, /) -> bytes | None: ...  # the old record
+    def remove(self, player: int | str | bytes, /) -> bytes | None: ...
+    def find(self, player: int | str | bytes, /) -> bytes | None: ...
+    def offset(self, player: int | str | bytes, /) -> int | None: ...
+    def place(self, player: int | str | bytes, /) -> Place | None: ...
+    def at(self, offset: int, /) -> Row: ...  # IndexError
+    def count_before(self, key: bytes, id: bytes = b"", /) -> int: ...  # a short key is a prefix
+    def distinct_before(self, key: bytes, /) -> int: ...  # distinct tied prefixes < key's
+    # stretches of rows, each one consistent
+    def slice(self, start: int, stop: int, /) -> Slice: ...
+    def slice_around(self, player: int | str | bytes, above: int, below: int, /) -> Slice | None: ...
+    def slice_at(
+        self, key: bytes, id: bytes, above: int, below: int, *, full: bool = False
+    ) -> Slice: ...
+    # batches
+    def offsets(self, players: Sequence[int | str | bytes] | Buffer, /) -> bytes: ...  # packed i64, -1 = missing
+    def places(self, players: Sequence[int | str | bytes], /) -> list[Place | None]: ...
+    def sort(self, numbers: Buffer, /) -> bytes: ...  # those present, best first, packed u32
+    def put_many(self, numbers: Buffer, records: Buffer, /) -> None: ...
+    def remove_many(self, numbers: Buffer, /) -> int: ...
+    def build(self, numbers: Buffer, records: Buffer, /) -> None: ...  # an empty set; any order
+    def clear(self) -> None: ...
+    def dump(self) -> bytes: ...
+    @staticmethod
+    def load(players: PlayerTable, dump: Buffer, /) -> RankedSet: ...
+    @property
+    def words(self) -> int: ...
+    @property
+    def order(self) -> int: ...
+    @property
+    def tied(self) -> int: ...
+    @property
+    def players(self) -> PlayerTable: ...
+    @property
+    def nbytes(self) -> int: ...
+    def _check(self) -> None: ...
+
+@final
+class Merge:
+    """A batch of submissions folded over sets, not yet visible; ``apply`` makes it so."""
+
+    UNCHANGED: int  # 0
+    ACCEPTED: int  # 1
+    OVERFLOW: int  # 2, refused: the sum leaves int64
+    EXCESSIVE: int  # 3, refused: improves by more than max_increase
+
+    def __init__(
+        self,
+        rule: Literal["keep-better", "replace", "add"],
+        routes: Sequence[Sequence[RankedSet]],
+        rows: Buffer,
+        *,
+        first_version: int,
+        descending: int = 1,
+        last_wins: bool = False,
+        max_increase: int | None = None,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def statuses(self) -> bytes: ...
+    @property
+    def versions(self) -> bytes: ...  # packed i64, 0 where refused
+    def changes(self, row: int, /) -> list[tuple[bytes | None, bytes]]: ...  # (before, after) per set of its route
+    def apply(self) -> int: ...  # entries written
