@@ -1,0 +1,1 @@
+"""Toprung: exact, fair, fast and durable leaderboards."""

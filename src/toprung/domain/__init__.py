@@ -1,0 +1,1 @@
+"""The rules of ranking: pure, synchronous, no I/O, no clock."""

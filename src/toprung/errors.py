@@ -1,0 +1,148 @@
+"""Every exception that Toprung raises on purpose. A class's docstring is its default message.
+
+Three families, one per question a caller asks:
+
+* what did I send wrong?  `Invalid` (and its special cases): nothing was changed;
+* what is missing?        `NotFound` and `Gone`;
+* can it work later?      `Unavailable`: the same call may succeed on another day.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+
+class ToprungError(Exception):
+    """Something went wrong in Toprung."""
+
+    def __init__(self, detail: str | None = None) -> None:
+        self.detail = detail or inspect.cleandoc(type(self).__doc__ or "")
+        super().__init__(self.detail)
+
+
+# --- what was sent is wrong -----------------------------------------------------------------
+
+
+class Invalid(ToprungError):
+    """A value is not acceptable.
+
+    `field` says which one, as a JSON-pointer-like path without its leading slash
+    (``score``, ``windows/2/cron``); it is empty when the whole input is meant.
+    """
+
+    def __init__(self, field: str, detail: str) -> None:
+        super().__init__(detail)
+        self.field = field
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.detail}" if self.field else self.detail
+
+    def under(self, parent: str) -> Invalid:
+        """The same error, its field seen from one level further out."""
+        return type(self)(f"{parent}/{self.field}" if self.field else parent, self.detail)
+
+
+class FutureSubmission(Invalid):
+    """The submission's `at` lies in the future."""
+
+
+class TooLate(Invalid):
+    """The submission belongs to no period that is still retained."""
+
+
+class ScoreOverflow(Invalid):
+    """The sum would leave the range of a 64-bit integer."""
+
+
+class ExcessiveIncrease(Invalid):
+    """The score improves by more than the board's max_increase."""
+
+
+class KeyReused(Invalid):
+    """The idempotency key was used before with another submission."""
+
+
+class FixedRule(Invalid):
+    """This rule of the board cannot change once it has entries."""
+
+
+class TooManyFriends(Invalid):
+    """A player can have at most 5,000 friends."""
+
+
+class DenseNotDeclared(Invalid):
+    """A dense rank this deep needs a board with ranking "dense"."""
+
+
+# --- what was asked for is not there --------------------------------------------------------
+
+
+class NotFound(ToprungError):
+    """There is no such thing."""
+
+
+class UnknownBoard(NotFound):
+    """There is no such board."""
+
+
+class UnknownPlayer(NotFound):
+    """There is no such player."""
+
+
+class UnknownWindow(NotFound):
+    """The board has no such window."""
+
+
+class UnknownPeriod(NotFound):
+    """The window has no such period."""
+
+
+class UnknownScope(NotFound):
+    """The board has no such scope."""
+
+
+class NotRanked(NotFound):
+    """The player has no entry on this ladder."""
+
+
+class Gone(ToprungError):
+    """It was here once and is no longer kept."""
+
+
+class PeriodGone(Gone):
+    """The period is no longer retained."""
+
+
+class CursorGone(Gone):
+    """The cursor has expired; start again from the first page."""
+
+
+# --- not now --------------------------------------------------------------------------------
+
+
+class Unavailable(ToprungError):
+    """The service cannot answer at the moment."""
+
+
+class NotReady(Unavailable):
+    """The ladder is being rebuilt and has no complete order yet."""
+
+
+class Overloaded(Unavailable):
+    """Too many submissions are waiting; try again shortly."""
+
+
+class Closed(Unavailable):
+    """The leaderboards have been closed."""
+
+
+class StorageFailed(Unavailable):
+    """The journal could not be written; nothing of this submission was recorded."""
+
+
+class DatabaseInUse(Unavailable):
+    """Another process owns this database file."""
+
+
+class DatabaseDamaged(Unavailable):
+    """The database file is damaged or is not a Toprung database."""
