@@ -1,0 +1,253 @@
+"""Boards: a named set of ranking rules, validated once and never changed in place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from toprung.domain.player import GLOBAL, check_attribute
+from toprung.domain.ranking import RANKINGS, Ranking
+from toprung.domain.score import DECIMALS_MAX, parse_score, score_value
+from toprung.domain.sortkey import Direction, RecordShape, record_shape
+from toprung.domain.window import (
+    DEFAULT_WINDOWS,
+    Calendar,
+    Window,
+    parse_timezone,
+    parse_windows,
+)
+from toprung.errors import FixedRule, Invalid, UnknownWindow
+
+Policy = Literal["best", "latest", "sum"]
+TieBreak = Literal["first", "last", "player"]
+
+TITLE_MAX = 200
+SCOPES_MAX = 8
+
+_BOARD_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "order": ("desc", "asc"),
+    "policy": ("best", "latest", "sum"),
+    "subscore": (None, "asc", "desc"),
+    "tie_break": ("first", "last", "player"),
+    "ranking": RANKINGS,
+}
+_FIXED_ONCE_USED = ("order", "policy", "decimals", "subscore", "tie_break", "timezone")
+
+T = TypeVar("T")
+
+
+class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """The rules of one board. Scores in it (limits) are exact integers, like all scores."""
+
+    id: str
+    title: str = ""
+    order: Direction = "desc"
+    policy: Policy = "best"
+    decimals: int = 0
+    subscore: Direction | None = None
+    tie_break: TieBreak = "first"
+    ranking: Ranking = "ordinal"
+    windows: tuple[Window, ...] = DEFAULT_WINDOWS
+    timezone: str = "UTC"
+    scopes: tuple[str, ...] = (GLOBAL,)
+    public: bool = False
+    score_min: int | None = None
+    score_max: int | None = None
+    max_increase: int | None = None
+    version: int = 0
+    """The journal position that set these rules; 0 before they were recorded."""
+    generation: int = 0
+    """The journal position that created the board: a recreated id is another board."""
+
+    @classmethod
+    def parse(cls, board_id: object, rules: Mapping[str, object]) -> Board:
+        """A board from its JSON form; whatever is omitted takes its default.
+
+        >>> Board.parse("blitz", {"windows": ["daily"], "decimals": 2, "score_max": 9.5}).score_max
+        950
+        >>> Board.parse("blitz", {"ordr": "asc"})
+        Traceback (most recent call last):
+        toprung.errors.Invalid: ordr: is not a rule of a board
+        """
+        for name in rules:
+            if name not in _RULES:
+                raise Invalid(str(name), "is not a rule of a board")
+        decimals = _integer(rules.get("decimals", 0), 0, DECIMALS_MAX, "decimals")
+        limits = {
+            name: None if rules.get(name) is None else parse_score(rules[name], decimals, name)
+            for name in ("score_min", "score_max", "max_increase")
+        }
+        board = cls(
+            id=parse_board_id(board_id),
+            title=_title(rules.get("title", "")),
+            decimals=decimals,
+            windows=_windows(rules["windows"]) if "windows" in rules else DEFAULT_WINDOWS,
+            timezone=parse_timezone(rules.get("timezone", "UTC")),
+            scopes=_scopes(rules["scopes"]) if "scopes" in rules else (GLOBAL,),
+            public=_boolean(rules.get("public", False), "public"),
+            **{name: _choice(rules, name) for name in _CHOICES},
+            **limits,
+        )
+        board._check_limits()
+        return board
+
+    def rules(self) -> dict[str, Any]:
+        """The JSON form: ``Board.parse(board.id, board.rules())`` gives the same rules."""
+        return {name: _TO_JSON.get(name, _as_is)(self, getattr(self, name)) for name in _RULES}
+
+    def patched(self, patch: Mapping[str, object]) -> Board:
+        """The board after a JSON merge patch: null puts a rule back to its default."""
+        merged = self.rules() | dict(patch)
+        rules = {k: v for k, v in merged.items() if v is not None or k not in patch}
+        changed = Board.parse(self.id, {k: v for k, v in rules.items() if v is not None})
+        return changed.recorded(self.version, self.generation)
+
+    def recorded(self, version: int, generation: int) -> Board:
+        """The same rules as set by the event at `version`."""
+        return msgspec.structs.replace(self, version=version, generation=generation)
+
+    def check_replacement(self, new: Board) -> None:
+        """Refuse changes that would give existing entries another meaning."""
+        for name in _FIXED_ONCE_USED:
+            if getattr(self, name) != getattr(new, name):
+                raise FixedRule(name, f"cannot change once board {self.id!r} has entries")
+        before = {window.name: window for window in self.windows}
+        for number, window in enumerate(new.windows):
+            old = before.get(window.name, window)
+            if (old.kind, old.cron, old.starts) != (window.kind, window.cron, window.starts):
+                raise FixedRule(
+                    f"windows/{number}",
+                    f"{window.name!r} has entries; give the changed window another name",
+                )
+
+    def window(self, name: str | None) -> Window:
+        """The window of this name; by default all-time if the board has it, else its first."""
+        if name is None:
+            return self.guard_window
+        for window in self.windows:
+            if window.name == name:
+                return window
+        known = ", ".join(window.name for window in self.windows)
+        raise UnknownWindow(f"board {self.id!r} has no window {name!r}; it has: {known}")
+
+    def calendar(self, window: Window) -> Calendar:
+        """The periods of one of the board's windows, in the board's zone."""
+        return _calendar(window, self.timezone)
+
+    @cached_property
+    def shape(self) -> RecordShape:
+        """How this board's entries are ordered."""
+        return record_shape(self.order, self.subscore, self.tie_break)
+
+    @cached_property
+    def guard_window(self) -> Window:
+        """All-time if the board has it, else the first: the default window of every read."""
+        return next((w for w in self.windows if w.kind == "all-time"), self.windows[0])
+
+    @property
+    def max_increase_value(self) -> int | Decimal | None:
+        """`max_increase` as people see it."""
+        return None if self.max_increase is None else score_value(self.max_increase, self.decimals)
+
+    def check_score(self, score: int) -> int:
+        """The score, if it lies within the board's limits."""
+        low, high = self.score_min, self.score_max
+        if low is not None and score < low:
+            raise Invalid("score", f"must be at least {score_value(low, self.decimals)}")
+        if high is not None and score > high:
+            raise Invalid("score", f"must be at most {score_value(high, self.decimals)}")
+        return score
+
+    def _check_limits(self) -> None:
+        low, high = self.score_min, self.score_max
+        if low is not None and high is not None and low > high:
+            raise Invalid("score_min", "must not be greater than score_max")
+        if self.max_increase is not None and self.max_increase < 0:
+            raise Invalid("max_increase", "must not be negative")
+
+
+def parse_board_id(value: object) -> str:
+    """A valid board id.
+
+    >>> parse_board_id("Blitz!")
+    Traceback (most recent call last):
+    toprung.errors.Invalid: board: must be 1-64 of a-z, 0-9, ".", "_" and "-", ...
+    """
+    if isinstance(value, str) and _BOARD_ID.fullmatch(value):
+        return value
+    raise Invalid("board", 'must be 1-64 of a-z, 0-9, ".", "_" and "-", a letter or digit first')
+
+
+@lru_cache(maxsize=4096)
+def _calendar(window: Window, timezone: str) -> Calendar:
+    return window.calendar(timezone)
+
+
+def _windows(value: object) -> tuple[Window, ...]:
+    try:
+        return parse_windows(value)
+    except Invalid as error:
+        raise error.under("windows") from None
+
+
+def _scopes(value: object) -> tuple[str, ...]:
+    """Declared scopes, `global` always first: every submission counts there."""
+    if not isinstance(value, list | tuple):
+        raise Invalid("scopes", "must be a list of attribute names")
+    names = [n if n == GLOBAL else check_attribute(n, f"scopes/{i}") for i, n in enumerate(value)]
+    if len(set(names)) < len(names):
+        raise Invalid("scopes", "must not name a scope twice")
+    if len(names) > SCOPES_MAX:
+        raise Invalid("scopes", f"must name at most {SCOPES_MAX} scopes")
+    return (GLOBAL, *(name for name in names if name != GLOBAL))
+
+
+def _title(value: object) -> str:
+    if not isinstance(value, str) or len(value) > TITLE_MAX:
+        raise Invalid("title", f"must be text of at most {TITLE_MAX} characters")
+    return value
+
+
+def _choice(rules: Mapping[str, object], name: str) -> Any:
+    choices = _CHOICES[name]
+    value = rules.get(name, choices[0])
+    if value in choices:
+        return value
+    known = ", ".join("null" if choice is None else f'"{choice}"' for choice in choices)
+    raise Invalid(name, f"must be one of {known}")
+
+
+def _integer(value: object, low: int, high: int, field: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+        return value
+    raise Invalid(field, f"must be a whole number from {low} to {high}")
+
+
+def _boolean(value: object, field: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise Invalid(field, "must be true or false")
+
+
+def _as_is(board: Board, value: T) -> T:
+    return value
+
+
+def _limit(board: Board, value: int | None) -> int | Decimal | None:
+    return None if value is None else score_value(value, board.decimals)
+
+
+_RULES = tuple(f for f in Board.__struct_fields__ if f not in ("id", "version", "generation"))
+_TO_JSON: dict[str, Any] = {
+    "windows": lambda board, value: [window.to_json() for window in value],
+    "scopes": lambda board, value: list(value),
+    "score_min": _limit,
+    "score_max": _limit,
+    "max_increase": _limit,
+}

@@ -1,0 +1,98 @@
+"""Ladders: which ordered lists a submission counts on.
+
+A ladder is board x scope x period, ONE ordered list. A submission's *route* is where it counts:
+the periods its time falls into, one per window, crossed with the scopes its player belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.player import GLOBAL
+from toprung.domain.window import Period, Window
+from toprung.errors import TooLate, UnknownPeriod, UnknownScope
+
+
+class Ladder(NamedTuple):
+    """The name of one ordered list: the unit of ordering and expiry."""
+
+    board: str
+    window: str
+    period: str
+    scope: str
+
+
+class Route(msgspec.Struct, frozen=True):
+    """Where a submission counts; recorded with it, so that replay never asks the calendar."""
+
+    periods: tuple[tuple[str, str], ...]
+    """(window, period id) pairs, the guard window first."""
+    scopes: tuple[str, ...]
+    """Scopes such as ``global`` and ``country:US``, global first."""
+
+    def ladders(self, board_id: str) -> Iterator[Ladder]:
+        """Every ladder of the route; the first is the guard ladder of `max_increase`."""
+        for window, period in self.periods:
+            for scope in self.scopes:
+                yield Ladder(board_id, window, period, scope)
+
+
+def scopes_of(board: Board, attributes: Mapping[str, str]) -> tuple[str, ...]:
+    """The scopes of a player with these attributes.
+
+    >>> board = Board.parse("blitz", {"scopes": ["global", "country"]})
+    >>> scopes_of(board, {"country": "US", "platform": "pc"})
+    ('global', 'country:US')
+    """
+    named = (name for name in board.scopes[1:] if name in attributes)
+    return (GLOBAL, *(f"{name}:{attributes[name]}" for name in named))
+
+
+def periods_of(board: Board, at: int, now: int) -> tuple[list[tuple[Window, Period]], list[str]]:
+    """The retained periods that `at` falls into, guard window first; and the skipped windows."""
+    periods: list[tuple[Window, Period]] = []
+    skipped: list[str] = []
+    for window in sorted(board.windows, key=lambda w: w is not board.guard_window):
+        calendar = board.calendar(window)
+        period = calendar.period_at(at)
+        if period is not None and calendar.is_retained(period, now):
+            periods.append((window, period))
+        else:
+            skipped.append(window.name)
+    return periods, skipped
+
+
+def route_of(
+    board: Board, at: int, attributes: Mapping[str, str], now: int
+) -> tuple[Route, list[str]]:
+    """Where a submission made at `at` counts, and which windows it missed.
+
+    Late submissions count wherever their period is still retained, and are refused only when
+    none is.
+    """
+    periods, skipped = periods_of(board, at, now)
+    if not periods:
+        raise TooLate("at", f"belongs to no period that board {board.id!r} still retains")
+    pairs = tuple((window.name, period.id) for window, period in periods)
+    return Route(pairs, scopes_of(board, attributes)), skipped
+
+
+def check_scope(board: Board, scope: str) -> str:
+    """The scope, if the board has ladders for it."""
+    name, colon, value = scope.partition(":")
+    if scope == GLOBAL or (colon and value and name in board.scopes[1:]):
+        return scope
+    known = ", ".join([GLOBAL, *(f"{name}:<value>" for name in board.scopes[1:])])
+    raise UnknownScope(f"board {board.id!r} has no scope {scope!r}; it has: {known}")
+
+
+def named_period(board: Board, window: Window, period_id: str) -> Period:
+    """The period with this id, retained or not."""
+    period = board.calendar(window).period(period_id)
+    if period is None:
+        raise UnknownPeriod(f"window {window.name!r} has no period {period_id!r}")
+    return period

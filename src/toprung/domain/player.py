@@ -1,0 +1,89 @@
+"""What a player id, an attribute and a scope value may look like.
+
+Ids are opaque: compared as UTF-8 bytes, never normalised, case matters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from toprung.errors import Invalid
+
+PLAYER_ID_BYTES_MAX = 128
+SCOPE_VALUE_BYTES_MAX = 64
+ATTRIBUTES_MAX = 16
+GLOBAL = "global"
+
+# Words with a meaning of their own in `scopes` and in read options.
+_RESERVED_ATTRIBUTES = frozenset({GLOBAL, "friends"})
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+
+
+def parse_player(value: object, field: str = "player") -> str:
+    """A valid player id, unchanged.
+
+    >>> parse_player("alice")
+    'alice'
+    >>> parse_player("a/b")
+    Traceback (most recent call last):
+    toprung.errors.Invalid: player: must not contain "/" or "\\"
+    """
+    text = check_text(value, PLAYER_ID_BYTES_MAX, field)
+    if "/" in text or "\\" in text:
+        raise Invalid(field, 'must not contain "/" or "\\"')
+    if text in (".", ".."):
+        raise Invalid(field, 'must not be "." or ".."')
+    return text
+
+
+def parse_attributes(value: object, field: str = "attributes") -> dict[str, str]:
+    """A player's attributes, in the order of their names.
+
+    >>> parse_attributes({"platform": "pc", "country": "US"})
+    {'country': 'US', 'platform': 'pc'}
+    """
+    if not isinstance(value, Mapping):
+        raise Invalid(field, "must be an object of names and text values")
+    if len(value) > ATTRIBUTES_MAX:
+        raise Invalid(field, f"must have at most {ATTRIBUTES_MAX} members")
+    names = [check_attribute(name, field) for name in value]
+    return {name: parse_scope_value(value[name], f"{field}/{name}") for name in sorted(names)}
+
+
+def check_attribute(name: object, field: str) -> str:
+    """A valid attribute name, which is also the name of a scope."""
+    if not isinstance(name, str) or not _ATTRIBUTE.fullmatch(name):
+        raise Invalid(field, "an attribute is named by 1-32 of a-z, 0-9 and _, a letter first")
+    if name in _RESERVED_ATTRIBUTES:
+        raise Invalid(field, f"{name!r} is a reserved word")
+    return name
+
+
+def parse_scope_value(value: object, field: str) -> str:
+    """A valid attribute value, such as the US of ``country:US``."""
+    return check_text(value, SCOPE_VALUE_BYTES_MAX, field)
+
+
+def check_text(value: object, bytes_max: int, field: str) -> str:
+    """Text of 1 to `bytes_max` UTF-8 bytes without control characters."""
+    if not isinstance(value, str):
+        raise Invalid(field, f"must be text, not {type(value).__name__}")
+    if not value:
+        raise Invalid(field, "must not be empty")
+    if value.isascii():
+        if value.isprintable() and len(value) <= bytes_max:
+            return value
+        length = len(value)
+    else:
+        try:
+            length = len(value.encode())
+        except UnicodeEncodeError:
+            raise Invalid(field, "is not valid Unicode text (a lone surrogate)") from None
+    if length > bytes_max:
+        raise Invalid(field, f"must have at most {bytes_max} bytes in UTF-8, has {length}")
+    if _CONTROL.search(value):
+        raise Invalid(field, "must not contain control characters")
+    return value

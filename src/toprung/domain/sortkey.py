@@ -1,0 +1,102 @@
+"""Sort keys: an entry as bytes whose order is the ladder's order, best first.
+
+A key is a few big-endian 64-bit words, so that comparing keys as bytes compares entries:
+
+    score      order-preserving; complemented when more is better
+    subscore   only if the board declares one, in its own direction
+    at         microseconds; complemented with tie rule "last", absent with tie rule "player"
+
+and after the key, where all words are equal, the player id's bytes decide. Direction and tie
+rule exist here and nowhere else: everything that orders compares keys. A *record* is the
+full entry in the same words: score, subscore, at, version; its key is its beginning.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import Literal
+
+from toprung.domain.entry import Entry
+
+_SIGN = 1 << 63
+_ALL = (1 << 64) - 1
+
+Direction = Literal["asc", "desc"]
+
+
+class RecordShape:
+    """How the entries of one board become words: the same for all of its ladders."""
+
+    __slots__ = ("_record", "descending", "last_wins", "order", "tied", "words")
+
+    def __init__(self, order: Direction, subscore: Direction | None, tie_break: str) -> None:
+        self.tied = 1 if subscore is None else 2
+        """Words that make entries tied when equal: score and subscore."""
+        self.order = self.tied + (tie_break != "player")
+        """Words that are compared: the key."""
+        self.words = self.tied + 2
+        """Words of a record."""
+        self.descending = (order == "desc") | (subscore == "desc") << 1
+        """One bit per tied word: more is better."""
+        self.last_wins = tie_break == "last"
+        self._record = struct.Struct(f">{self.words}Q")
+
+    def record(self, entry: Entry) -> bytes:
+        """The entry as bytes, in key order.
+
+        >>> shape = RecordShape("desc", None, "first")
+        >>> early, late, better = Entry(50, None, 7, 1), Entry(50, None, 8, 2), Entry(51, None, 9, 3)
+        >>> shape.record(better) < shape.record(early) < shape.record(late)
+        True
+        """
+        at = _word(entry.achieved_at, self.last_wins)
+        tied = self._tied_words(entry.score, entry.subscore)
+        return self._record.pack(*tied, at, entry.version)
+
+    def key(self, entry: Entry) -> bytes:
+        """The compared part of the entry's record."""
+        return self.record(entry)[: 8 * self.order]
+
+    def prefix(self, score: int, subscore: int | None = None) -> bytes:
+        """Where the results of this score (and subscore) begin; a prefix of their keys."""
+        words = self._tied_words(score, subscore)
+        words = words if subscore is not None else words[:1]
+        return struct.pack(f">{len(words)}Q", *words)
+
+    def tie(self, record: bytes) -> bytes:
+        """The part of a record that is equal between tied entries."""
+        return record[: 8 * self.tied]
+
+    def entry(self, record: bytes) -> Entry:
+        """The entry behind a record.
+
+        >>> shape = RecordShape("asc", "desc", "last")
+        >>> shape.entry(shape.record(Entry(-3, 4, 5, 6)))
+        Entry(score=-3, subscore=4, achieved_at=5, version=6)
+        """
+        *tied, at, version = self._record.unpack(record)
+        score = _number(tied[0], bool(self.descending & 1))
+        subscore = _number(tied[1], bool(self.descending & 2)) if self.tied > 1 else None
+        return Entry(score, subscore, _number(at, self.last_wins), version)
+
+    def _tied_words(self, score: int, subscore: int | None) -> list[int]:
+        words = [_word(score, bool(self.descending & 1))]
+        if self.tied > 1:
+            words.append(_word(subscore or 0, bool(self.descending & 2)))
+        return words
+
+
+@lru_cache(maxsize=32)
+def record_shape(order: Direction, subscore: Direction | None, tie_break: str) -> RecordShape:
+    """The shared shape for these rules; there are fewer than twenty."""
+    return RecordShape(order, subscore, tie_break)
+
+
+def _word(number: int, complemented: bool) -> int:
+    word = (number + _SIGN) & _ALL
+    return word ^ _ALL if complemented else word
+
+
+def _number(word: int, complemented: bool) -> int:
+    return (word ^ _ALL if complemented else word) - _SIGN
