@@ -1,0 +1,56 @@
+# Every target does its own set-up: a fresh clone needs python3 (3.11 or newer), pip, make and a
+# C++ compiler. ARGS is handed on: make test ARGS="-k window"; make serve ARGS="--port 9000".
+
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install serve test lint format bench bench-full soak sanitize clean setup setup-dev servers
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: setup-dev ## set up only: .venv with the toprung command and all development tools
+
+serve: setup ## run the service on http://127.0.0.1:8080
+	@exec $(BIN)/toprung serve $(ARGS)
+
+test: setup-dev servers ## run every test
+	@exec $(BIN)/python -m pytest $(ARGS)
+
+lint: setup-dev ## check style, types and import direction
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(wildcard src tests benchmarks)
+	$(BIN)/lint-imports --no-logo
+
+format: setup-dev ## fix what the style checks can fix by themselves
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup-dev servers ## measure speed and memory beside their peers, in a few minutes
+	@exec $(BIN)/python -m benchmarks --quick $(ARGS)
+
+bench-full: setup-dev servers ## the same with every size, including 10M entries
+	@exec $(BIN)/python -m benchmarks --full $(ARGS)
+
+soak: setup-dev servers ## run the property tests for long, with a new seed each time
+	@exec $(BIN)/python -m pytest --hypothesis-profile=soak \
+		--hypothesis-seed=$$($(BIN)/python -c 'import secrets; print(secrets.randbits(32))') $(ARGS)
+
+sanitize: setup-dev ## run the native core's tests under the address and undefined-behaviour sanitizers
+	@exec scripts/sanitize $(ARGS)
+
+clean: ## remove everything that make created
+	rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+setup:
+	@$(PYTHON) scripts/setup
+
+setup-dev:
+	@$(PYTHON) scripts/setup --dev
+
+servers:
+	@scripts/system-packages redis-server
