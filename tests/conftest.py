@@ -1,0 +1,80 @@
+"""What all tests share: Hypothesis profiles with a printed seed, and a real service to talk to.
+
+Profiles: `ci` (the default) and `soak`. Pick with --hypothesis-profile, set another seed with
+--hypothesis-seed; the header of a run names both.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("ci", deadline=None, print_blob=True)
+settings.register_profile(
+    "soak",
+    settings.get_profile("ci"),
+    max_examples=5_000,
+    stateful_step_count=200,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    profile = config.getoption("--hypothesis-profile") or "ci"
+    seed = config.getoption("--hypothesis-seed")
+    return f"toprung: --hypothesis-profile={profile} --hypothesis-seed={seed}"
+
+
+class RunningService:
+    """A `toprung serve` in a process of its own, on a port that nobody else has."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "toprung", "serve", "--port", "0", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.greeting = self.process.stdout.readline().rstrip("\n")  # printed once it listens
+        found = re.search(r"http://\S+:(\d+)", self.greeting)
+        if found is None:
+            self.process.kill()
+            pytest.fail(f"toprung serve did not start: {self.process.communicate()[1]}")
+        self.url = found[0]
+        self.port = int(found[1])
+
+    def stop(self) -> tuple[int, str]:
+        """End it as a service manager would; its exit code and what it wrote to stderr."""
+        self.process.terminate()
+        try:
+            _, complaints = self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            pytest.fail("toprung serve did not stop within 20 seconds of SIGTERM")
+        return self.process.returncode, complaints
+
+
+StartService = Callable[..., RunningService]
+
+
+@pytest.fixture
+def start_service() -> Iterator[StartService]:
+    """Start services with the given arguments; whatever still runs at the end is stopped."""
+    started: list[RunningService] = []
+
+    def start(*arguments: str) -> RunningService:
+        started.append(RunningService(*arguments))
+        return started[-1]
+
+    yield start
+    for service in started:
+        if service.process.poll() is None:
+            service.stop()
