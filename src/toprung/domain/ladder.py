@@ -1,12 +1,12 @@
 """Ladders: which ordered lists a submission counts on.
 
 A ladder is board x scope x period, ONE ordered list. A submission's *route* is where it counts:
-the periods its time falls into, one per window, crossed with the scopes its player belongs to.
+the periods its time falls into, one per window, each with the scopes its player belongs to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -26,18 +26,24 @@ class Ladder(NamedTuple):
     scope: str
 
 
+class Stop(NamedTuple):
+    """One period of a route, with the scopes it counts in there (global first)."""
+
+    window: str
+    period: str
+    scopes: tuple[str, ...]
+
+
 class Route(msgspec.Struct, frozen=True):
     """Where a submission counts; recorded with it, so that replay never asks the calendar."""
 
-    periods: tuple[tuple[str, str], ...]
-    """(window, period id) pairs, the guard window first."""
-    scopes: tuple[str, ...]
-    """Scopes such as ``global`` and ``country:US``, global first."""
+    stops: tuple[Stop, ...]
+    """One per window that counts, the guard window first."""
 
     def ladders(self, board_id: str) -> Iterator[Ladder]:
         """Every ladder of the route; the first is the guard ladder of `max_increase`."""
-        for window, period in self.periods:
-            for scope in self.scopes:
+        for window, period, scopes in self.stops:
+            for scope in scopes:
                 yield Ladder(board_id, window, period, scope)
 
 
@@ -67,18 +73,28 @@ def periods_of(board: Board, at: int, now: int) -> tuple[list[tuple[Window, Peri
 
 
 def route_of(
-    board: Board, at: int, attributes: Mapping[str, str], now: int
-) -> tuple[Route, list[str]]:
+    board: Board,
+    at: int,
+    now: int,
+    scopes: tuple[str, ...],
+    kept_scopes: Callable[[str, str], tuple[str, ...] | None] | None = None,
+) -> tuple[Route, tuple[str, ...]]:
     """Where a submission made at `at` counts, and which windows it missed.
 
     Late submissions count wherever their period is still retained, and are refused only when
-    none is.
+    none is. `scopes` are the player's present ones; `kept_scopes(window, period)` tells those
+    of an entry that the player already has in a closed period, because a closed period keeps
+    the scopes it was recorded with.
     """
     periods, skipped = periods_of(board, at, now)
     if not periods:
         raise TooLate("at", f"belongs to no period that board {board.id!r} still retains")
-    pairs = tuple((window.name, period.id) for window, period in periods)
-    return Route(pairs, scopes_of(board, attributes)), skipped
+    stops = []
+    for window, period in periods:
+        closed = period.closes_at is not None and period.closes_at <= now
+        kept = kept_scopes(window.name, period.id) if closed and kept_scopes else None
+        stops.append(Stop(window.name, period.id, kept or scopes))
+    return Route(tuple(stops)), tuple(skipped)
 
 
 def check_scope(board: Board, scope: str) -> str:

@@ -1,0 +1,135 @@
+"""Commands: everything that may change the truth. A journal records each of them or refuses it.
+
+What a command needs to know of the present state (does the board exist, what is the current
+entry, was the key used before) is judged where writes are serialised: inside the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.ranking import Counts
+from toprung.domain.submission import Submission
+from toprung.errors import Invalid, ToprungError, UnknownBoard
+
+
+class Submit(msgspec.Struct, frozen=True):
+    """Submissions for one board; one that is refused does not sink the others."""
+
+    board: str
+    generation: int
+    """The board they were validated against; a recreated board refuses them."""
+    submissions: Sequence[Submission]
+    source: str = "library"
+    receipts: bool = True
+    """Whether the caller wants a receipt for each, not just the tally."""
+
+
+class SetBoard(msgspec.Struct, frozen=True):
+    """Create, replace (or create) or merge-patch a board."""
+
+    board: str
+    rules: Mapping[str, Any]
+    mode: Literal["create", "replace", "patch"]
+
+
+class DeleteBoard(msgspec.Struct, frozen=True):
+    """Delete a board and everything on it."""
+
+    board: str
+
+
+class SetPlayer(msgspec.Struct, frozen=True):
+    """Replace a player's profile."""
+
+    player: str
+    name: str | None = None
+    avatar_url: str | None = None
+    attributes: Mapping[str, str] = {}
+
+
+class ErasePlayer(msgspec.Struct, frozen=True):
+    """Erase a player everywhere: profile, friends, entries, details."""
+
+    player: str
+
+
+class RemoveEntries(msgspec.Struct, frozen=True):
+    """Take a player off one board."""
+
+    board: str
+    player: str
+
+
+class Befriend(msgspec.Struct, frozen=True):
+    """Make two players friends of each other."""
+
+    player: str
+    other: str
+
+
+class Unfriend(msgspec.Struct, frozen=True):
+    """End a friendship."""
+
+    player: str
+    other: str
+
+
+Command = (
+    Submit | SetBoard | DeleteBoard | SetPlayer | ErasePlayer | RemoveEntries | Befriend | Unfriend
+)
+
+
+class WindowOutcome(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What one submission did on the global ladder of one window; recorded with its key."""
+
+    window: str
+    period: str
+    score: int
+    previous_score: int | None
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What became of one recorded submission."""
+
+    submission: int
+    """Its journal position: the submission's id."""
+    status: Literal["accepted", "unchanged"]
+    skipped: tuple[str, ...] = ()
+    outcomes: tuple[WindowOutcome, ...] = ()
+    replayed: bool = False
+    """True for a repeat: this is the outcome that was recorded the first time."""
+    before: tuple[Counts | None, ...] = ()
+    """What lay before the player on each outcome's ladder, until this commit; empty if replayed."""
+
+
+class Receipts(msgspec.Struct, frozen=True):
+    """What became of the submissions of one `Submit`."""
+
+    accepted: int
+    unchanged: int
+    duplicates: int
+    rejected: tuple[tuple[int, ToprungError], ...]
+    """(index, why) of the submissions that were refused."""
+    receipts: tuple[Receipt, ...] = ()
+    """In order, without the rejected ones; only when asked for."""
+
+
+def next_board(current: Board | None, command: SetBoard, *, has_entries: bool) -> Board:
+    """The board that `command` makes of `current`; refuses what would change old entries."""
+    if command.mode == "patch":
+        if current is None:
+            raise UnknownBoard(f"there is no board {command.board!r}")
+        board = current.patched(command.rules)
+    else:
+        board = Board.parse(command.board, command.rules)
+    if current is not None:
+        if command.mode == "create":
+            raise Invalid("board", f"board {command.board!r} exists already")
+        if has_entries:
+            current.check_replacement(board)
+    return board

@@ -1,0 +1,271 @@
+"""Ports: what the services need from the world, as few primitives with stated guarantees.
+
+The journal is the durable truth; the index is its disposable order. Both profiles implement
+these Protocols, and `toprung.testing` holds the suites that an implementation must pass.
+Embedded implementations never suspend in reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.command import Command, Receipts
+from toprung.domain.ladder import Ladder, Route
+from toprung.domain.ranking import Counts
+
+
+class Clock(Protocol):
+    """Where time comes from."""
+
+    def now(self) -> int:
+        """Microseconds since 1970, UTC."""
+        ...
+
+
+class PlayerProfile(msgspec.Struct, frozen=True):
+    """What is known of a player besides results; erasable."""
+
+    player: str
+    name: str | None = None
+    avatar_url: str | None = None
+    attributes: Mapping[str, str] = {}
+
+
+class RecordedSubmission(msgspec.Struct, frozen=True):
+    """A submission as it stands in the journal."""
+
+    position: int
+    board: str
+    player: str
+    score: int
+    subscore: int | None
+    at: int
+    recorded_at: int
+    status: str
+    details: bytes | None
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One fact of the journal, with everything that decided it."""
+
+    position: int
+    recorded_at: int
+    kind: str
+    """``score``, ``board``, ``board-deleted``, ``player``, ``erased``, ``removed``, ..."""
+    body: Mapping[str, Any]
+
+
+class Journal(Protocol):
+    """The durable, ordered truth.
+
+    Guarantees: a command is recorded whole or not at all; when `record` returns it is durable
+    and visible to every later read of this process; commands of one process about one player
+    are recorded in the order in which they were handed over; positions grow, and a reader that
+    follows them never misses one that appears later with a smaller position.
+    """
+
+    async def record(self, commands: Sequence[Command]) -> list[Receipts | Board | None]:
+        """Record the commands, in order; the result of each.
+
+        A `Submit` gives `Receipts`, `SetBoard` the recorded `Board`, the others None. The first
+        command that is refused as a whole raises its error; those before it are recorded, those
+        after it are not. Raises Overloaded when too much is waiting and StorageFailed when
+        nothing could be written.
+        """
+        ...
+
+    def read(self, after: int = 0, limit: int = 1000) -> AsyncIterator[Event]:
+        """The events after a position, in order, at most `limit`."""
+        ...
+
+    async def head(self) -> int:
+        """The position of the last event; 0 when there is none."""
+        ...
+
+    async def board(self, board_id: str) -> Board:
+        """The board as now recorded; UnknownBoard when there is none."""
+        ...
+
+    async def boards(self, after: str = "", limit: int = 100) -> list[Board]:
+        """Boards in the order of their ids."""
+        ...
+
+    async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
+        """The profiles of those players that are known, in one batch."""
+        ...
+
+    async def friends(self, player: str) -> list[str]:
+        """A player's friends in the order of their ids; empty for an unknown player."""
+        ...
+
+    async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
+        """The details submitted at these positions, where there were any, in one query."""
+        ...
+
+    async def submissions(
+        self, board_id: str, player: str, before: int | None, limit: int
+    ) -> list[RecordedSubmission]:
+        """A player's submissions on the board as it now exists, newest first."""
+        ...
+
+    async def close(self) -> None:
+        """Record what was accepted, then let go of everything. Closing twice is harmless."""
+        ...
+
+
+class Place(NamedTuple):
+    """Where a player stands on a ladder."""
+
+    counts: Counts
+    total: int
+    record: bytes
+
+
+class Row(NamedTuple):
+    """One entry of a slice: the player and the record of its entry."""
+
+    player: str
+    record: bytes
+
+
+class Slice(NamedTuple):
+    """Consecutive entries of one ladder, and what lies before the first of them."""
+
+    first: Counts
+    total: int
+    rows: list[Row]
+
+
+class Index(Protocol):
+    """The disposable order of every ladder.
+
+    Guarantees: every call sees one consistent state of its ladder, in which each submission
+    counts on all of its ladders or on none; a ladder nobody is on is an empty one; a ladder
+    that is not complete raises NotReady and never answers wrongly.
+    """
+
+    async def place(self, ladder: Ladder, player: str) -> Place | None:
+        """Where the player stands; None when it has no entry. O(log n)."""
+        ...
+
+    async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
+        """`place` of many players, at one moment."""
+        ...
+
+    async def order(self, ladder: Ladder, players: Sequence[str]) -> list[str]:
+        """Those of the players that have an entry, best first."""
+        ...
+
+    async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
+        """The entries at offsets [start, stop), as far as there are any."""
+        ...
+
+    async def slice_around(
+        self, ladder: Ladder, player: str, above: int, below: int
+    ) -> Slice | None:
+        """The player with neighbours; shifted at the ends so that it stays full."""
+        ...
+
+    async def slice_at(
+        self, ladder: Ladder, key: bytes, player: str, above: int, below: int, *, full: bool
+    ) -> Slice:
+        """`above` entries before the point (key, player) and `below` from it on.
+
+        The point need not be an entry; a short key is a prefix; "" sorts before all players.
+        """
+        ...
+
+    async def count_before(self, ladder: Ladder, keys: Sequence[bytes]) -> list[int]:
+        """For each key or prefix, how many entries lie before it, at one moment."""
+        ...
+
+    async def size(self, ladder: Ladder) -> int:
+        """How many entries the ladder has."""
+        ...
+
+    async def ladders(self, board_id: str) -> list[tuple[Ladder, int]]:
+        """The board's ladders that have entries, with their sizes."""
+        ...
+
+    async def version(self, ladder: Ladder) -> int:
+        """The position of the last event that changed the ladder; 0 if none did."""
+        ...
+
+
+class RecordedKey(NamedTuple):
+    """What a journal remembers of a submission that carried a key."""
+
+    digest: bytes
+    status: str
+    outcomes: bytes
+    """`WindowOutcome`s and the skipped windows, as JSON."""
+
+
+class Maintenance(Protocol):
+    """What an operator asks of a profile."""
+
+    async def verify(self) -> list[str]:
+        """Compare the index with the journal; one line per difference, none when all is well."""
+        ...
+
+    async def rebuild(self) -> None:
+        """Drop the index and derive it again from the journal."""
+        ...
+
+    async def backup(self, path: str) -> None:
+        """Write a consistent copy of the truth to a new file while work goes on."""
+        ...
+
+
+class Plan(Protocol):
+    """A batch that has been decided but is not yet durable nor visible."""
+
+    head: int
+    """The position of its last event."""
+    players: list[tuple[int, str]]
+    """(number, id) of players seen for the first time."""
+    routes: list[tuple[int, str, int, int, str, Route]]
+    """(number, board, generation, version, source, route) of routes used for the first time."""
+    submissions: list[Any]
+    """`SUBMISSION_COLUMNS` values per recorded submission, flat."""
+    details: list[tuple[int, bytes]]
+    """(position, details)."""
+    events: list[Event]
+    """What is recorded besides submissions."""
+    profiles: list[tuple[int, str | None, str | None]]
+    """(number, name, avatar_url) to be replaced."""
+    erased: list[int]
+    """Numbers of players to be forgotten."""
+
+    repeats: list[int]
+    """Positions of submissions that keys in the batch were used for before."""
+
+    def settle(self, recorded: Mapping[int, RecordedKey]) -> None:
+        """Hand over what the journal holds at `repeats`; before `apply`."""
+        ...
+
+    def apply(self) -> list[Receipts | Board | None | Exception]:
+        """Make the batch visible; the result of each command."""
+        ...
+
+    def discard(self) -> None:
+        """Drop it, leaving no trace."""
+        ...
+
+
+SUBMISSION_COLUMNS = (
+    "position", "route", "player", "previous", "recorded_at", "at", "score", "subscore",
+    "status", "key", "digest", "outcome",
+)  # fmt: skip
+
+
+class Fold(Protocol):
+    """In-memory state behind a journal that stores events only and decides against memory."""
+
+    def plan(self, commands: Sequence[Command], head: int, now: int) -> Plan:
+        """Decide the commands against the present state, later ones seeing earlier ones."""
+        ...
