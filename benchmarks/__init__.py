@@ -1,0 +1,9 @@
+"""Benchmarks: one file per question, peers measured in the same run on the same data.
+
+    python -m benchmarks --quick             every question at 1M players, then the table of bars
+    python -m benchmarks --full              10M as well
+    python -m benchmarks.rank_one_by_one     one question; --size, --json
+
+A round measures every contestant once, and rounds are repeated, so that whatever else the
+machine does meets all of them; medians and their ratios are printed. Nothing is asserted.
+"""

@@ -1,0 +1,55 @@
+"""The bars: what was asked for, as data. A benchmark reports figures under a bar's id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A figure to reach, for one question."""
+
+    id: str
+    question: str
+    direction: Literal[">=", "<="]
+    limit: float
+    unit: Literal["x", "bytes"]
+
+    def met(self, measured: float) -> bool:
+        """Whether the measured figure reaches the bar."""
+        return measured >= self.limit if self.direction == ">=" else measured <= self.limit
+
+    @property
+    def text(self) -> str:
+        """The bar as people write it."""
+        return f"{self.direction} {show(self.limit, self.unit)}"
+
+
+def show(figure: float, unit: str) -> str:
+    """A figure with its unit."""
+    return f"{figure:.1f} {unit}" if unit == "bytes" else f"{figure:.2f}{unit}"
+
+
+def _memory(size: str) -> tuple[Bar, ...]:
+    return (
+        Bar(f"memory-first-{size}", f"memory per player, first ladder, {size}", "<=", 80, "bytes"),
+        Bar(f"memory-further-{size}", f"memory per further ladder, {size}", "<=", 36, "bytes"),
+        Bar(f"memory-sparse-{size}", f"memory per entry, 1 % ladder, {size}", "<=", 64, "bytes"),
+    )
+
+
+BARS: tuple[Bar, ...] = (
+    Bar("rank-sortedlist", "rank one by one, 1M, against SortedList.index", ">=", 4, "x"),
+    Bar("rank-redis", "rank one by one, 1M, against a ZREVRANK round trip", ">=", 100, "x"),
+    Bar("replace-sortedlist", "replace one by one, 1M, against SortedList", ">=", 8, "x"),
+    Bar("ranks-batched", "ranks batched, 1M, against redis-benchmark -P 32", ">=", 2, "x"),
+    *_memory("1M"),
+    *_memory("10M"),
+    Bar("growth-rank", "rank time at 10M over the time at 1M", "<=", 4, "x"),
+)
+
+
+def bar(bar_id: str) -> Bar:
+    """The bar of this id."""
+    return next(bar for bar in BARS if bar.id == bar_id)

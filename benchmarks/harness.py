@@ -1,0 +1,190 @@
+"""What every benchmark shares: options, players, interleaved rounds, and how results are shown."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import random
+import statistics
+import struct
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.bars import BARS, bar, show
+from toprung._native import PlayerTable, RankedSet
+
+SEED = 20261115
+CHUNK = 1000
+SCORE_MAX = 10_000_000
+YEAR = 365 * 24 * 3600 * 1_000_000  # microseconds
+_SIGN = 1 << 63
+
+Sample = Sequence[bytes]
+
+
+@dataclass
+class Report:
+    """Figures of one benchmark: `bars` under their ids, and whatever else is worth keeping."""
+
+    name: str
+    bars: dict[str, float] = field(default_factory=dict)
+    figures: dict[str, float] = field(default_factory=dict)
+
+    def add_bar(self, bar_id: str, measured: float) -> None:
+        """Keep a figure that has a bar, and say whether the bar is met."""
+        self.bars[bar_id] = measured
+        wanted = bar(bar_id)
+        verdict = "met" if wanted.met(measured) else "NOT met"
+        print(f"  {wanted.question}: {show(measured, wanted.unit)} (bar {wanted.text}: {verdict})")
+
+    def add_figure(self, name: str, measured: float, unit: str = "us") -> None:
+        """Keep a figure that has no bar."""
+        self.figures[f"{name} [{unit}]"] = measured
+        print(f"  {name:<58} {measured:12.3f} {unit}")
+
+
+def main(run: Callable[[argparse.Namespace], Report], *, size: int = 1_000_000) -> None:
+    """Run one benchmark from the command line."""
+    parser = argparse.ArgumentParser(description=sys.modules[run.__module__].__doc__)
+    parser.add_argument("--size", type=int, default=size, help="players (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds (%(default)s)")
+    parser.add_argument("--json", action="store_true", help="print one JSON line last")
+    options = parser.parse_args()
+    report = run(options)
+    if options.json:
+        print(json.dumps({"seed": SEED, "size": options.size, **vars(report)}))
+
+
+def print_header(question: str, **facts: object) -> None:
+    """What is measured, on what, from which seed."""
+    load = os.getloadavg()[0]
+    machine = f"{platform.machine()}, {os.cpu_count()} cpus, load {load:.1f}"
+    print(f"\n{question}")
+    stated = ", ".join(f"{name} {value}" for name, value in facts.items())
+    print(f"  seed {SEED}, {stated}; Python {platform.python_version()}, {machine}")
+
+
+def print_table(measured: Mapping[str, float]) -> None:
+    """Every bar: question, bar, measured, met or not."""
+    print(f"\n{'question':<56} {'bar':>13} {'measured':>12}  met")
+    for each in BARS:
+        figure = measured.get(each.id)
+        shown = "not measured" if figure is None else show(figure, each.unit)
+        verdict = "-" if figure is None else "yes" if each.met(figure) else "NO"
+        print(f"{each.question:<56} {each.text:>13} {shown:>12}  {verdict}")
+
+
+# --- players and entries ------------------------------------------------------------------------
+
+
+def player_id(number: int) -> bytes:
+    """A 12-byte id: the twelve digits that redis-benchmark puts for __rand_int__."""
+    return b"%012d" % number
+
+
+def shuffled_players(size: int, seed: int) -> Iterator[list[bytes]]:
+    """Every player once, in random order, in chunks; takes no memory worth counting.
+
+    The order is that of an affine permutation whose factor is near the golden section of
+    `size`: neighbours in the order lie far apart in the ids.
+    """
+    rng = random.Random(seed)
+    factor = _coprime(int(size * 0.618) + rng.randrange(size // 10 + 1), size)
+    shift = rng.randrange(size)
+    for start in range(0, size, CHUNK):
+        stop = min(start + CHUNK, size)
+        yield [player_id((i * factor + shift) % size) for i in range(start, stop)]
+
+
+def random_keys(rng: random.Random, count: int) -> list[tuple[int, int]]:
+    """(score, at) pairs: scores tie now and then, times hardly ever."""
+    return [(rng.randrange(SCORE_MAX), rng.randrange(YEAR)) for _ in range(count)]
+
+
+def record(key: tuple[int, int]) -> bytes:
+    """The two words of a descending board's key."""
+    return struct.pack(">2Q", *words(key))
+
+
+def words(key: tuple[int, int]) -> tuple[int, int]:
+    """(score word, at word): ascending order is best first, earlier first."""
+    score, at = key
+    return _SIGN - 1 - score, _SIGN + at
+
+
+def records(keys: Sequence[tuple[int, int]]) -> bytes:
+    """Many records, packed."""
+    return b"".join(map(record, keys))
+
+
+def sample(rng: random.Random, size: int, count: int) -> list[bytes]:
+    """`count` random players."""
+    return [player_id(rng.randrange(size)) for _ in range(count)]
+
+
+def native_ladder(size: int) -> RankedSet:
+    """A ladder that every player entered once, in random order."""
+    ranked = RankedSet(PlayerTable(), words=2, order=2, tied=1)
+    fill(ranked, size, SEED)
+    return ranked
+
+
+def fill(ranked: RankedSet, size: int, seed: int) -> None:
+    """Write every player once, in random order: inserts at first, replacements later."""
+    rng = random.Random(seed)
+    for players in shuffled_players(size, seed):
+        numbers = ranked.players.intern_many(players)
+        ranked.put_many(numbers, records(random_keys(rng, len(players))))
+
+
+def filled_keys(size: int, seed: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+    """The (player, key) pairs that `fill` writes, for the peers."""
+    rng = random.Random(seed)
+    for players in shuffled_players(size, seed):
+        yield from zip(players, random_keys(rng, len(players)), strict=True)
+
+
+def _coprime(start: int, size: int) -> int:
+    return next(n for n in range(max(start, 1), start + size + 2) if math.gcd(n, size) == 1)
+
+
+# --- measuring ----------------------------------------------------------------------------------
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds that `work` takes."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def each(call: Callable[[bytes], object], players: Sample) -> float:
+    """Microseconds per call, one call at a time."""
+
+    def work() -> None:
+        for player in players:
+            call(player)
+
+    return 1e6 * timed(work) / len(players)
+
+
+def interleave(rounds: int, contestants: Mapping[str, Callable[[], float]]) -> dict[str, float]:
+    """Each contestant's median over rounds in which all take turns; one round warms up."""
+    taken: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(rounds + 1):
+        for name, measure in contestants.items():
+            figure = measure()
+            if number:
+                taken[name].append(figure)
+    return {name: statistics.median(figures) for name, figures in taken.items()}
+
+
+def numbers_of(packed: bytes, kind: str) -> array[int]:
+    """A packed native buffer as numbers."""
+    return array(kind, packed)

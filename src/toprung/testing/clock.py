@@ -1,0 +1,63 @@
+"""A clock that stands still, so that tests about time never wait for it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class FrozenClock:
+    """A Clock whose time changes only when a test says so.
+
+    >>> clock = FrozenClock("2026-11-15T12:30:00Z")
+    >>> clock.now()
+    1794745800000000
+    >>> clock.advance(seconds=1.5)
+    1794745801500000
+    >>> clock.move_to("2026-12-01T00:00:00+01:00")
+    1796079600000000
+    """
+
+    def __init__(self, start: int | str | datetime = "2026-01-01T00:00:00Z") -> None:
+        self._now = _microseconds(start)
+
+    def __repr__(self) -> str:
+        return f"FrozenClock({(_EPOCH + timedelta(microseconds=self._now)).isoformat()!r})"
+
+    def now(self) -> int:
+        """The frozen instant, in microseconds since 1970 in UTC."""
+        return self._now
+
+    def advance(
+        self,
+        by: timedelta = timedelta(0),
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
+        microseconds: float = 0,
+    ) -> int:
+        """Move on by a duration (a negative one moves back); returns the new instant."""
+        by += timedelta(
+            days=days, hours=hours, minutes=minutes, seconds=seconds, microseconds=microseconds
+        )
+        self._now += by // _MICROSECOND
+        return self._now
+
+    def move_to(self, instant: int | str | datetime) -> int:
+        """Stand at `instant`: microseconds, an aware datetime or RFC 3339 text; returns it."""
+        self._now = _microseconds(instant)
+        return self._now
+
+
+def _microseconds(instant: int | str | datetime) -> int:
+    if isinstance(instant, int):
+        return instant
+    if isinstance(instant, str):
+        instant = datetime.fromisoformat(instant)
+    if instant.tzinfo is None:
+        raise ValueError("a naive datetime names no instant; give it a time zone")
+    return (instant - _EPOCH) // _MICROSECOND
