@@ -10,6 +10,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+import apsw
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -79,6 +80,11 @@ def test_every_dependency_is_pinned_within_its_bounds() -> None:
 def test_the_pinned_versions_are_installed() -> None:
     wanted = pins("requirements.txt") | pins("requirements-dev.txt")
     assert {package: metadata.version(package) for package in wanted} == wanted
+
+
+def test_the_loaded_sqlite_does_not_lose_commits() -> None:
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    assert version >= (3, 51, 3)  # docs/decisions/0004-apsw.md
 
 
 def test_no_file_remembers_the_machine_it_was_written_on() -> None:

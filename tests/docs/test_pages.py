@@ -1,0 +1,133 @@
+"""The documentation tells the truth: examples run, commands exist, links lead somewhere.
+
+Fenced blocks are run by their language:
+
+* `python`: a doctest session, one per page;
+* `console`: `$ make ...` must be a target; `$ toprung ...`, `$ make help` and `$ curl ...` are run
+  and, where the page shows output, must print it. `$ make serve` starts a service on a free port,
+  and the page's 8080 stands for that port.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.conftest import RunningService, StartService
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+class Block(NamedTuple):
+    page: str
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks() -> list[Block]:
+    found = []
+    for page in PAGES:
+        text = page.read_text()
+        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(Block(str(page.relative_to(ROOT)), line, match[1], match[2]))
+    return found
+
+
+BLOCKS = blocks()
+PYTHON_PAGES = sorted({block.page for block in BLOCKS if block.language == "python"})
+CONSOLE_PAGES = sorted({block.page for block in BLOCKS if block.language == "console"})
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
+def test_every_block_has_a_language_that_is_checked(block: Block) -> None:
+    assert block.language in {"python", "console", "text"}
+
+
+@pytest.mark.parametrize("page", PYTHON_PAGES)
+def test_python_examples_run(page: str) -> None:
+    examples = "\n".join(b.text for b in BLOCKS if (b.page, b.language) == (page, "python"))
+    session = doctest.DocTestParser().get_doctest(examples, {}, page, page, 0)
+    assert session.examples
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session, out=report.append)
+    assert not report, "".join(report)
+
+
+@pytest.mark.parametrize("page", CONSOLE_PAGES)
+def test_console_examples_run(page: str, start_service: StartService) -> None:
+    service: RunningService | None = None
+    for block in [b for b in BLOCKS if (b.page, b.language) == (page, "console")]:
+        for step in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+            command, _, expected = step.partition("\n")
+            if command == "make serve":
+                service = start_service()
+                assert service.greeting == expected.strip().replace("8080", str(service.port))
+            else:
+                printed = run(command, service)
+                assert not expected or printed.strip() == expected.strip()
+
+
+def run(command: str, service: RunningService | None) -> str:
+    program, *arguments = command.split()
+    if program == "curl":
+        assert service is not None, "the page asks a service that it has not started"
+        url = arguments[-1].replace("8080", str(service.port))
+        with urllib.request.urlopen(url, timeout=10) as response:
+            return str(response.read().decode())
+    if program == "toprung":
+        return _output([sys.executable, "-m", "toprung", *arguments])
+    assert program == "make", f"do not know how to run: {command}"
+    assert arguments[0] in TARGETS
+    return _output(["make", "--no-print-directory", "help"]) if arguments == ["help"] else ""
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_make_target_in_the_text_exists(page: Path) -> None:
+    named = re.findall(r"`make ([a-z-]+)", page.read_text())
+    assert set(named) <= TARGETS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if target.startswith("https://"):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_every_decision_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text()
+    pages = sorted(path.name for path in folder.glob("[0-9]*.md"))
+    assert [int(name[:4]) for name in pages] == list(range(1, len(pages) + 1))
+    assert [name for name in pages if f"({name})" not in index] == []
