@@ -1,0 +1,208 @@
+"""Results that another thread will deliver, awaited with an event loop or without one.
+
+A `Pending` is set once by a worker thread. Who awaits it may be
+
+* a task of an asyncio loop: it waits on a future of its loop, and `resolve_all` wakes all the
+  tasks of one loop with a single call into it, however many results there are;
+* a coroutine driven by `run_blocking`, which needs no loop: the `Pending` yields a waiter, the
+  driver blocks its thread on it and then goes on. A flag of the thread says who is driving, so
+  this works inside a running loop too.
+
+No lock guards a `Pending`: the awaiting side registers a waiter and then looks whether the
+result is there; the worker stores the result and then looks for waiters. Whatever the timing, at
+least one of them sees the other, and waking somebody who did not wait is harmless. An awaiting
+task may be cancelled at any time: its future is left behind, the result arrives all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Coroutine, Generator, Iterable
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+T = TypeVar("T")
+
+
+class Waiter(Protocol):
+    """What a suspended coroutine yields to `run_blocking`."""
+
+    def wait(self) -> None:
+        """Block the thread until the coroutine can go on."""
+        ...
+
+
+class Pending(Generic[T]):
+    """A result that is set once, from any thread, and can be awaited from any other."""
+
+    __slots__ = ("_done", "_error", "_result", "_waiters")
+
+    def __init__(self) -> None:
+        self._done = False
+        self._error: BaseException | None = None
+        self._result: T | None = None
+        self._waiters: list[asyncio.Future[None] | _ThreadWaiter] = []
+
+    def set_result(self, result: T) -> None:
+        """Deliver the result. To deliver many at once, `resolve_all` is cheaper."""
+        resolve_all([(self, result)])
+
+    def set_exception(self, error: BaseException) -> None:
+        """Deliver an error, to be raised where the result is awaited."""
+        resolve_all([(self, error)])
+
+    def done(self) -> bool:
+        """Whether the result is there."""
+        return self._done
+
+    def result(self) -> T:
+        """The result, which must be there; raises the error if that is what was delivered."""
+        assert self._done, "the result is not there yet"
+        if self._error is not None:
+            raise self._error
+        return cast(T, self._result)
+
+    def __await__(self) -> Generator[Any, None, T]:
+        if not self._done:
+            if _driver.blocking:
+                thread_waiter = _ThreadWaiter()
+                self._waiters.append(thread_waiter)
+                if not self._done:
+                    yield thread_waiter
+            else:
+                future = asyncio.get_running_loop().create_future()
+                self._waiters.append(future)
+                if not self._done:
+                    yield from future
+        return self.result()
+
+    def _store(self, outcome: T | BaseException) -> None:
+        assert not self._done, "the result is there already"
+        if isinstance(outcome, BaseException):
+            self._error = outcome
+        else:
+            self._result = outcome
+        self._done = True
+
+
+def resolve_all(outcomes: Iterable[tuple[Pending[Any], Any]]) -> None:
+    """Deliver a result, or an exception to be raised, to each; wake each event loop only once."""
+    sleeping: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for pending, outcome in outcomes:
+        pending._store(outcome)  # noqa: SLF001 -- this function is the other half of the class
+        for waiter in pending._waiters:  # noqa: SLF001
+            if isinstance(waiter, _ThreadWaiter):
+                waiter.wake()
+            else:
+                sleeping.setdefault(waiter.get_loop(), []).append(waiter)
+    for loop, futures in sleeping.items():
+        try:
+            loop.call_soon_threadsafe(_wake_futures, futures)
+        except RuntimeError:  # the loop was closed: nobody waits there any more
+            continue
+
+
+def run_blocking(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end in this thread, without an event loop.
+
+    It may await what never suspends, other coroutines and `Pending`s. An interrupt while the
+    thread waits (Ctrl-C) is raised inside the coroutine.
+
+    >>> async def answer() -> int:
+    ...     return 42
+    >>> run_blocking(answer())
+    42
+    """
+    driven_before = _driver.blocking
+    _driver.blocking = True
+    try:
+        waiter: Waiter | None = coroutine.send(None)
+        while True:
+            waiter = _go_on(coroutine, waiter)
+    except StopIteration as end:
+        return cast(T, end.value)
+    finally:
+        _driver.blocking = driven_before
+
+
+async def turn() -> None:
+    """Let the event loop, if there is one, run whatever else is ready."""
+    await _Turn()
+
+
+def start(work: Coroutine[Any, Any, T]) -> Awaitable[T]:
+    """Begin now what is awaited later; with an event loop it begins at the next `turn`."""
+    return _Started(work) if _driver.blocking else asyncio.ensure_future(work)
+
+
+def _go_on(coroutine: Coroutine[Any, Any, Any], waiter: Waiter | None) -> Waiter | None:
+    if waiter is not None:
+        try:
+            waiter.wait()
+        except BaseException as error:  # noqa: BLE001 -- the coroutine must see it to clean up
+            return cast("Waiter | None", coroutine.throw(error))
+    return cast("Waiter | None", coroutine.send(None))
+
+
+def _wake_futures(futures: list[asyncio.Future[None]]) -> None:
+    for future in futures:
+        if not future.done():  # cancelled meanwhile
+            future.set_result(None)
+
+
+class _Driver(threading.local):
+    blocking = False
+    """Whether `run_blocking` is what drives the coroutines of this thread."""
+
+
+_driver = _Driver()
+
+
+class _ThreadWaiter:
+    __slots__ = ("_gate",)
+
+    def __init__(self) -> None:
+        self._gate = threading.Lock()
+        self._gate.acquire()
+
+    def wait(self) -> None:
+        self._gate.acquire()
+
+    def wake(self) -> None:
+        self._gate.release()
+
+
+class _Turn:
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+class _Started(Generic[T]):
+    """A coroutine under `run_blocking` that has run up to its first wait."""
+
+    __slots__ = ("_result", "_waiter", "_work")
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work = work
+        self._result: Pending[T] = Pending()
+        self._waiter: Waiter | None = None
+        try:
+            self._waiter = work.send(None)
+        except StopIteration as end:
+            self._result.set_result(end.value)
+        except Exception as error:  # noqa: BLE001 -- raised where it is awaited
+            self._result.set_exception(error)
+
+    def __await__(self) -> Generator[Any, None, T]:
+        if self._result.done():
+            return self._result.result()
+        if self._waiter is not None:
+            yield self._waiter
+        while True:
+            try:
+                waiter = self._work.send(None)
+            except StopIteration as end:
+                return cast(T, end.value)
+            yield waiter
