@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toprung._native import PlayerTable, RankedSet
-from toprung.domain.board import Board
+from toprung.domain.board import Board, Policy, TieBreak
+from toprung.domain.entry import Entry
+from toprung.domain.sortkey import Direction
 from toprung.domain.submission import Submission
 from toprung.testing import strategies as some
 from toprung.testing.native import merge, stretch
@@ -26,9 +28,15 @@ def empty(board: Board, count: int = 4) -> tuple[list[RankedSet], list[Ladder]]:
     return sets, [Ladder(shape) for _ in range(count)]
 
 
-def fold_both(board, sets, ladders, batch, first_version=1, routes=ROUTES):
+def fold_both(
+    board: Board,
+    sets: list[RankedSet],
+    ladders: list[Ladder],
+    batch: list[Arrival],
+    first_version: int = 1,
+) -> list[Status]:
     """Merge and apply on both sides; every answer must be equal. Returns the statuses."""
-    merged = merge(board, sets, batch, routes=routes, first_version=first_version)
+    merged = merge(board, sets, batch, routes=ROUTES, first_version=first_version)
     outcomes, after = fold(board, ladders, batch, first_version)
     assert len(merged) == len(batch)
     assert list(merged.statuses) == [outcome.status for outcome in outcomes]
@@ -44,14 +52,14 @@ def fold_both(board, sets, ladders, batch, first_version=1, routes=ROUTES):
     return [outcome.status for outcome in outcomes]
 
 
-def assert_equal(sets, ladders):
+def assert_equal(sets: list[RankedSet], ladders: list[Ladder]) -> None:
     for ranked, ladder in zip(sets, ladders, strict=True):
         ranked._check()
         assert stretch(ranked.slice(0, 10**6)) == ladder.slice(0, 10**6)
 
 
 @given(data=st.data())
-def test_random_batches(data):
+def test_random_batches(data: st.DataObject) -> None:
     board = data.draw(some.boards())
     sets, ladders = empty(board)
     version = 1
@@ -61,7 +69,7 @@ def test_random_batches(data):
 
 
 @given(data=st.data())
-def test_random_batches_of_many_players(data):
+def test_random_batches_of_many_players(data: st.DataObject) -> None:
     board = data.draw(some.boards())
     sets, ladders = empty(board)
     batch = data.draw(some.arrivals(board, some.player_ids(), ROUTES), label="batch")
@@ -70,7 +78,7 @@ def test_random_batches_of_many_players(data):
 
 
 @given(data=st.data(), first_version=st.integers(2**62, 2**63 - 100))
-def test_arbitrary_words_are_entries(data, first_version):
+def test_arbitrary_words_are_entries(data: st.DataObject, first_version: int) -> None:
     """Records that were put, not merged, have any words: each is some entry."""
     board = data.draw(some.boards())
     sets, ladders = empty(board)
@@ -83,32 +91,39 @@ def test_arbitrary_words_are_entries(data, first_version):
     fold_both(board, sets, ladders, batch, first_version)
 
 
+def entry_of(board: Board, ranked: RankedSet, player: bytes = b"ann") -> Entry:
+    record = ranked.find(player)
+    assert record is not None
+    return board.shape.entry(record)
+
+
 def row(player: str, score: int, at: int = 5, subscore: int | None = None) -> Arrival:
     return Arrival(player.encode(), ROUTES[0], Submission(player, score, at, subscore))
 
 
 @pytest.mark.parametrize("tie_break", ["first", "last", "player"])
 @pytest.mark.parametrize("order", ["desc", "asc"])
-def test_an_equal_result_keeps_the_time_that_the_tie_rule_prefers(order, tie_break):
+def test_an_equal_result_keeps_the_time_that_the_tie_rule_prefers(
+    order: Direction, tie_break: TieBreak
+) -> None:
     board = Board(id="b", order=order, tie_break=tie_break)
     sets, ladders = empty(board)
     batch = [row("ann", 7, at=50), row("ann", 7, at=40), row("ann", 7, at=60)]
     fold_both(board, sets, ladders, batch)
-    record = sets[0].find(b"ann")
-    assert board.shape.entry(record).achieved_at == (60 if tie_break == "last" else 40)
+    assert entry_of(board, sets[0]).achieved_at == (60 if tie_break == "last" else 40)
 
 
-def test_a_best_entry_is_one_real_run():
+def test_a_best_entry_is_one_real_run() -> None:
     board = Board(id="b", subscore="asc")
     sets, ladders = empty(board)
     batch = [row("ann", 10, subscore=30), row("ann", 9, subscore=1), row("ann", 10, subscore=20)]
     statuses = fold_both(board, sets, ladders, batch)
     assert statuses == [Status.ACCEPTED, Status.UNCHANGED, Status.ACCEPTED]
-    entry = board.shape.entry(sets[0].find(b"ann"))
+    entry = entry_of(board, sets[0])
     assert (entry.score, entry.subscore, entry.version) == (10, 20, 3)
 
 
-def test_latest_takes_equal_times_by_position_and_refuses_late_ones():
+def test_latest_takes_equal_times_by_position_and_refuses_late_ones() -> None:
     board = Board(id="b", policy="latest")
     sets, ladders = empty(board)
     batch = [row("ann", 1, at=9), row("ann", 2, at=9), row("ann", 3, at=8)]
@@ -118,16 +133,16 @@ def test_latest_takes_equal_times_by_position_and_refuses_late_ones():
 
 @pytest.mark.parametrize("order", ["desc", "asc"])
 @pytest.mark.parametrize(("first", "second"), [(INT64_MAX, 1), (INT64_MIN, -1), (INT64_MIN,) * 2])
-def test_a_sum_beyond_int64_is_refused_whole(order, first, second):
+def test_a_sum_beyond_int64_is_refused_whole(order: Direction, first: int, second: int) -> None:
     board = Board(id="b", policy="sum", order=order)
     sets, ladders = empty(board)
     batch = [row("ann", first), row("ann", second), row("ann", -second // 2), row("bob", 0)]
     statuses = fold_both(board, sets, ladders, batch, first_version=10)
     assert statuses[1] is Status.OVERFLOW
-    assert board.shape.entry(sets[0].find(b"bob")).version == 12  # the refused row took none
+    assert entry_of(board, sets[0], b"bob").version == 12  # the refused row took none
 
 
-def test_an_overflow_on_the_last_ladder_of_a_route_spares_the_first():
+def test_an_overflow_on_the_last_ladder_of_a_route_spares_the_first() -> None:
     board = Board(id="b", policy="sum")
     sets, ladders = empty(board)
     full = [Arrival(b"ann", ROUTES[0], Submission("ann", INT64_MAX, 1))]
@@ -137,7 +152,7 @@ def test_an_overflow_on_the_last_ladder_of_a_route_spares_the_first():
     assert sets[1].find(b"ann") is None
 
 
-def test_an_overflowing_subscore_refuses_the_row():
+def test_an_overflowing_subscore_refuses_the_row() -> None:
     board = Board(id="b", policy="sum", subscore="asc")
     sets, ladders = empty(board)
     batch = [row("ann", 1, subscore=INT64_MIN), row("ann", 1, subscore=-1)]
@@ -161,25 +176,28 @@ def test_an_overflowing_subscore_refuses_the_row():
         ("asc", "sum", (0, -5), 5, Status.ACCEPTED),
     ],
 )
-def test_max_increase(order, policy, scores, max_increase, last):
+def test_max_increase(
+    order: Direction, policy: Policy, scores: tuple[int, int], max_increase: int, last: Status
+) -> None:
     board = Board(id="b", order=order, policy=policy, max_increase=max_increase)
     sets, ladders = empty(board)
     batch = [row("ann", scores[0], at=1), row("ann", scores[1], at=2)]
     assert fold_both(board, sets, ladders, batch) == [Status.ACCEPTED, last]
 
 
-def test_max_increase_looks_at_the_first_ladder_of_the_route_only():
+def test_max_increase_looks_at_the_first_ladder_of_the_route_only() -> None:
     board = Board(id="b", max_increase=5)
     sets, ladders = empty(board)
     fold_both(board, sets, ladders, [row("ann", 1)])
     first_is_new = [Arrival(b"ann", ROUTES[1], Submission("ann", 100, 2))]
     assert fold_both(board, sets, ladders, first_is_new) == [Status.ACCEPTED]
-    assert board.shape.entry(sets[0].find(b"ann")).score == 100
+    assert entry_of(board, sets[0]).score == 100
 
 
-def test_a_large_batch_with_its_seed():
+def test_a_large_batch_with_its_seed() -> None:
     """Deep trees: many players, many batches, in every policy."""
-    for policy in ("best", "latest", "sum"):
+    policies: tuple[Policy, ...] = ("best", "latest", "sum")
+    for policy in policies:
         board = Board(id="b", policy=policy, subscore="desc", tie_break="last")
         sets, ladders = empty(board)
         for seed in range(3):

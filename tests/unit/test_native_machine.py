@@ -1,5 +1,5 @@
 """The native core equals the oracle under random steps."""
 
-from toprung.testing.native import NativeMachine
+from toprung.testing.native_machine import NativeMachine
 
 TestNative = NativeMachine.TestCase

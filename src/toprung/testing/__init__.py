@@ -3,7 +3,7 @@
 * `oracle`      slow, obviously correct models that re-sort a list for every question;
 * `strategies`  Hypothesis strategies for ids, scores, times and records;
 * `machine`     a rule-based state machine for anything index-shaped;
-* `native`      the same machine with the native core's own rules on top;
+* `native`, `native_machine`  the same for the native core, with its own rules on top;
 * `clock`       a clock that stands still until it is told to move.
 
 Needs `pip install hypothesis` (all but `clock` and `oracle`).

@@ -28,7 +28,7 @@ LADDERS = 3
 
 ladders = st.integers(0, LADDERS - 1)
 picks = st.integers(0, 2**16)
-counts = st.sampled_from([1, 2, 30, 65, 300, 1000])
+counts = st.sampled_from([1, 2, 30, 65, 300, 1000, 4000])
 
 
 class RankedIndex(Protocol):
