@@ -68,13 +68,11 @@ class Journal(Protocol):
     follows them never misses one that appears later with a smaller position.
     """
 
-    async def record(self, commands: Sequence[Command]) -> list[Receipts | Board | None]:
-        """Record the commands, in order; the result of each.
+    async def record(self, command: Command) -> Receipts | Board | None:
+        """Record a command: `Receipts` for a `Submit`, the `Board` for a `SetBoard`, else None.
 
-        A `Submit` gives `Receipts`, `SetBoard` the recorded `Board`, the others None. The first
-        command that is refused as a whole raises its error; those before it are recorded, those
-        after it are not. Raises Overloaded when too much is waiting and StorageFailed when
-        nothing could be written.
+        Raises the command's own error when it is refused as a whole, Overloaded when too much
+        is waiting, and StorageFailed when nothing could be written.
         """
         ...
 
@@ -98,7 +96,7 @@ class Journal(Protocol):
         """The profiles of those players that are known, in one batch."""
         ...
 
-    async def friends(self, player: str) -> list[str]:
+    async def friends(self, player: str) -> Sequence[str]:
         """A player's friends in the order of their ids; empty for an unknown player."""
         ...
 
@@ -156,7 +154,7 @@ class Index(Protocol):
         """`place` of many players, at one moment."""
         ...
 
-    async def order(self, ladder: Ladder, players: Sequence[str]) -> list[str]:
+    async def order(self, ladder: Ladder, players: Sequence[str]) -> Sequence[str]:
         """Those of the players that have an entry, best first."""
         ...
 
@@ -266,6 +264,31 @@ SUBMISSION_COLUMNS = (
 class Fold(Protocol):
     """In-memory state behind a journal that stores events only and decides against memory."""
 
+    boards: dict[str, Board]
+
     def plan(self, commands: Sequence[Command], head: int, now: int) -> Plan:
-        """Decide the commands against the present state, later ones seeing earlier ones."""
+        """Decide commands against the present state, later ones seeing earlier ones.
+
+        They are any number of `Submit`s, or one command of another kind.
+        """
+        ...
+
+    def board(self, board_id: str) -> Board:
+        """The board, or UnknownBoard."""
+        ...
+
+    def friends_of(self, player: str) -> Sequence[str]:
+        """A player's friends; nobody for a player who is not known."""
+        ...
+
+    def number(self, player: str) -> int | None:
+        """The number that events name the player by."""
+        ...
+
+    def attributes(self, number: int) -> Mapping[str, str]:
+        """A player's attributes."""
+        ...
+
+    def last_submission(self, number: int) -> int:
+        """The position of the player's last submission on any board; 0 if there is none."""
         ...

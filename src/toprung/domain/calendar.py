@@ -76,9 +76,17 @@ class Calendar(ABC):
         """Whether the period is kept: current, recent enough, or opening within SKEW."""
 
 
-class SinglePeriod(Calendar):
-    """All time, or a season: one period that is always retained, also before it opens."""
+def one_period(period: Period) -> Calendar:
+    """All time, or a season: a single period that is always retained, also before it opens."""
+    return _OnePeriod(period)
 
+
+def endless_periods(slicing: Slicing, retain: int) -> Calendar:
+    """One period after the other, the current one and those before it kept, `retain` in all."""
+    return _EndlessPeriods(slicing, retain)
+
+
+class _OnePeriod(Calendar):
     __slots__ = ("_closes_at", "_opens_at", "_period")
 
     def __init__(self, period: Period) -> None:
@@ -95,16 +103,16 @@ class SinglePeriod(Calendar):
     def period(self, id: str) -> Period | None:
         return self._period if id == self._period.id else None
 
-    def previous(self, period: Period) -> Period | None:
+    def previous(self, period: Period) -> Period | None:  # noqa: ARG002
         return None
 
-    def next(self, period: Period) -> Period | None:
+    def next(self, period: Period) -> Period | None:  # noqa: ARG002
         return None
 
-    def retained(self, now: int) -> list[Period]:
+    def retained(self, now: int) -> list[Period]:  # noqa: ARG002
         return [self._period]
 
-    def is_retained(self, period: Period, now: int) -> bool:
+    def is_retained(self, period: Period, now: int) -> bool:  # noqa: ARG002
         return True
 
 
@@ -130,9 +138,7 @@ class _Met(NamedTuple):
         )
 
 
-class SlicedCalendar(Calendar):
-    """Periods without end, `retain` of them kept."""
-
+class _EndlessPeriods(Calendar):
     __slots__ = ("_kept", "_last", "_met", "_retain", "_slicing")
 
     def __init__(self, slicing: Slicing, retain: int) -> None:
@@ -184,9 +190,9 @@ class SlicedCalendar(Calendar):
     def _meet(self, at: int) -> _Span:
         """Slice time at the instant and remember what comes out."""
         _check_supported(at)
-        id, opens, closes = self._slicing.around(at // SECOND)
-        period = Period(id, opens * SECOND, closes * SECOND)
-        span = (opens * SECOND, closes * SECOND, period)
+        found = self._slicing.around(at // SECOND)
+        opens_at, closes_at = found.opens * SECOND, found.closes * SECOND
+        span = (opens_at, closes_at, Period(found.id, opens_at, closes_at))
         self._met = self._met.with_span(span)
         return span
 

@@ -60,6 +60,19 @@ class Slicing(ABC):
         """A second inside the slice with this id, if there is such a slice; else anything."""
 
 
+def slicing(kind: str, clock: WallClock) -> Slicing:
+    """Slices of a built-in kind: hourly, daily, weekly, monthly or yearly."""
+    return _HourSlicing(clock) if kind == "hourly" else _DateSlicing(_DATES[kind], clock)
+
+
+def cron_slicing(cron: str, clock: WallClock) -> Slicing:
+    """Slices from one firing of a parsed cron expression to the next."""
+    minute, hour, *_ = cron.split()
+    if minute.startswith("*") or hour.startswith("*"):
+        return _WildcardCronSlicing(cron, clock)
+    return _FixedCronSlicing(cron, clock)
+
+
 # --- dates ----------------------------------------------------------------------------------
 
 
@@ -105,11 +118,11 @@ _DATES = {
 }
 
 
-class DateSlicing(Slicing):
-    """Runs of dates; `kind` is daily, weekly, monthly or yearly."""
+class _DateSlicing(Slicing):
+    """Runs of dates."""
 
-    def __init__(self, kind: str, clock: WallClock) -> None:
-        self._dates = _DATES[kind]
+    def __init__(self, dates: _Dates, clock: WallClock) -> None:
+        self._dates = dates
         self._clock = clock
 
     def around(self, second: int) -> Slice:
@@ -131,7 +144,7 @@ class DateSlicing(Slicing):
 # --- hours ----------------------------------------------------------------------------------
 
 
-class HourSlicing(Slicing):
+class _HourSlicing(Slicing):
     """Showings of wall-clock hours."""
 
     def __init__(self, clock: WallClock) -> None:
@@ -188,15 +201,7 @@ def parse_cron(value: object) -> str:
     return cron
 
 
-def cron_slicing(cron: str, clock: WallClock) -> Slicing:
-    """Slices from one firing of the expression to the next."""
-    minute, hour, *_ = cron.split()
-    if minute.startswith("*") or hour.startswith("*"):
-        return WildcardCronSlicing(cron, clock)
-    return FixedCronSlicing(cron, clock)
-
-
-class FixedCronSlicing(Slicing):
+class _FixedCronSlicing(Slicing):
     """Firings at fixed times: each once, when the clock first reaches it."""
 
     def __init__(self, cron: str, clock: WallClock) -> None:
@@ -213,7 +218,7 @@ class FixedCronSlicing(Slicing):
         return _parse_start_id(id)
 
 
-class WildcardCronSlicing(Slicing):
+class _WildcardCronSlicing(Slicing):
     """Firings at every matching reading of the clock."""
 
     def __init__(self, cron: str, clock: WallClock) -> None:
@@ -261,7 +266,7 @@ def _fires(cron: str, reading: int) -> int:
 @lru_cache(maxsize=1024)
 def _skips_a_year(cron: str) -> bool:
     for year in _EVERY_KIND_OF_YEAR:
-        firing = next(CronSim(cron, datetime(year - 1, 12, 31, 23, 59, 59)), None)
+        firing = next(CronSim(cron, datetime(year - 1, 12, 31, 23, 59, 59)), None)  # noqa: DTZ001
         if firing is None or firing.year != year:
             return True
     return False

@@ -80,6 +80,15 @@ class RecordShape:
         subscore = _number(tied[1], bool(self.descending & 2)) if self.tied > 1 else None
         return Entry(score, subscore, _number(at, self.last_wins), version)
 
+    def score(self, record: bytes) -> int:
+        """The score behind a record, when that is all one needs.
+
+        >>> shape = RecordShape("desc", None, "first")
+        >>> shape.score(shape.record(Entry(-3, None, 5, 6)))
+        -3
+        """
+        return _number(int.from_bytes(record[:8]), bool(self.descending & 1))
+
     def _tied_words(self, score: int, subscore: int | None) -> list[int]:
         words = [_word(score, bool(self.descending & 1))]
         if self.tied > 1:

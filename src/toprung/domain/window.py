@@ -22,10 +22,10 @@ from toprung.domain.calendar import (
     SKEW,
     Calendar,
     Period,
-    SinglePeriod,
-    SlicedCalendar,
+    endless_periods,
+    one_period,
 )
-from toprung.domain.slicing import DateSlicing, HourSlicing, Slicing, cron_slicing, parse_cron
+from toprung.domain.slicing import cron_slicing, parse_cron, slicing
 from toprung.domain.zone import WallClock, parse_timezone
 from toprung.errors import Invalid
 
@@ -136,17 +136,12 @@ class Window(msgspec.Struct, frozen=True):
         """The window's periods in an IANA time zone; keep it, it remembers boundaries."""
         clock = WallClock(timezone)
         if self.kind == "all-time":
-            return SinglePeriod(Period("all", None, None))
+            return one_period(Period("all", None, None))
         if self.kind == "season":
-            return SinglePeriod(Period(self.name, self.starts, self.ends))
-        return SlicedCalendar(self._slicing(clock), self.retain)
-
-    def _slicing(self, clock: WallClock) -> Slicing:
+            return one_period(Period(self.name, self.starts, self.ends))
         if self.cron is not None:
-            return cron_slicing(self.cron, clock)
-        if self.kind == "hourly":
-            return HourSlicing(clock)
-        return DateSlicing(self.kind, clock)
+            return endless_periods(cron_slicing(self.cron, clock), self.retain)
+        return endless_periods(slicing(self.kind, clock), self.retain)
 
 
 def parse_windows(value: object) -> tuple[Window, ...]:
@@ -205,9 +200,8 @@ def _parse_retain(members: Mapping[object, object], kind: Kind) -> int:
 
 def _parse_instant(field: str, value: object) -> int:
     try:
-        if not isinstance(value, str) or not _RFC_3339.fullmatch(value):
-            raise ValueError
-        instant = (datetime.fromisoformat(value.upper()) - _EPOCH) // timedelta(microseconds=1)
+        text = value if isinstance(value, str) and _RFC_3339.fullmatch(value) else ""
+        instant = (datetime.fromisoformat(text.upper()) - _EPOCH) // timedelta(microseconds=1)
     except (ValueError, OverflowError):
         detail = "must be an RFC 3339 time with an offset, such as 2026-11-15T12:30:00Z"
         raise Invalid(field, detail) from None

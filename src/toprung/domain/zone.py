@@ -25,7 +25,7 @@ from toprung.errors import Invalid
 DAY = 86_400
 """Seconds of a day on which the clock is not moved."""
 
-_EPOCH = datetime(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 (readings have no zone)
 _EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_SHIFT = 26 * 3_600  # UTC-12 to UTC+14: no clock was ever moved further
 
@@ -107,7 +107,7 @@ class WallClock:
         return None
 
     def _shift_between(self, before: int, after: int) -> int:
-        # No zone moved its clock twice within a day since 1970, so bisection finds the one shift.
+        # Since 1970 no zone moved its clock twice within six days: there is one shift to find.
         final = self.offset(after)
         while after - before > 1:
             middle = (before + after) // 2

@@ -1,0 +1,1 @@
+"""Indexes: the disposable order of every ladder, one module per engine."""

@@ -1,0 +1,186 @@
+"""The index in process: one ranked set of the native core per ladder.
+
+All sets share one player table, so an id costs its bytes once. Only the journal's writer thread
+changes anything here; readers on any thread see each submission on all of its ladders or on
+none, because the native core publishes a batch in chunks that never split one.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+from toprung._native import PlayerTable, RankedSet
+from toprung._native import Slice as NativeSlice
+from toprung.domain.ladder import Ladder
+from toprung.domain.ranking import Counts
+from toprung.domain.sortkey import RecordShape
+from toprung.ports import Index, Place, Row, Slice
+
+
+class PlayerNumbers(Sequence[str]):
+    """Player ids that are still numbers: turned into text only where somebody looks."""
+
+    __slots__ = ("_players", "numbers")
+
+    def __init__(self, players: PlayerTable, numbers: array[int]) -> None:
+        self._players = players
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> PlayerNumbers: ...
+    def __getitem__(self, index: int | slice) -> str | PlayerNumbers:
+        if isinstance(index, slice):
+            return PlayerNumbers(self._players, self.numbers[index])
+        return (self._players.id(self.numbers[index]) or b"").decode()
+
+    def __iter__(self) -> Iterator[str]:
+        identify = self._players.id
+        return ((identify(number) or b"").decode() for number in self.numbers)
+
+
+class MemoryIndex:
+    """Every ladder of every board, in memory."""
+
+    def __init__(self, players: PlayerTable | None = None) -> None:
+        self.players = players or PlayerTable()
+        self._boards: dict[str, dict[Ladder, RankedSet]] = {}
+        self._versions: dict[Ladder, int] = {}
+
+    # --- reads (the Index port) -------------------------------------------------------------
+
+    async def place(self, ladder: Ladder, player: str) -> Place | None:
+        """Where the player stands. O(log n)."""
+        ranked = self.find(ladder)
+        found = None if ranked is None else ranked.place(player)
+        if found is None:
+            return None
+        offset, tied_before, distinct_before, total, record = found
+        return Place(Counts(offset, tied_before, distinct_before), total, record)
+
+    async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
+        """Where many players stand, at one moment. O(k log n)."""
+        ranked = self.find(ladder)
+        if ranked is None:
+            return [None] * len(players)
+        return [
+            None if found is None else Place(Counts(*found[:3]), found[3], found[4])
+            for found in ranked.places(list(players))
+        ]
+
+    async def order(self, ladder: Ladder, players: Sequence[str]) -> Sequence[str]:
+        """Those of the players that have an entry, best first. O(k log k)."""
+        ranked = self.find(ladder)
+        if ranked is None:
+            return []
+        if isinstance(players, PlayerNumbers):
+            numbers: bytes | array[int] = players.numbers
+        else:
+            numbers = self.players.numbers(list(players))
+        return PlayerNumbers(self.players, array("I", ranked.sort(numbers)))
+
+    async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
+        """The entries at offsets [start, stop). O(log n + k)."""
+        ranked = self.find(ladder)
+        return _EMPTY if ranked is None else _slice(ranked.slice(start, stop))
+
+    async def slice_around(
+        self, ladder: Ladder, player: str, above: int, below: int
+    ) -> Slice | None:
+        """The player with neighbours. O(log n + k)."""
+        ranked = self.find(ladder)
+        found = None if ranked is None else ranked.slice_around(player, above, below)
+        return None if found is None else _slice(found)
+
+    async def slice_at(
+        self, ladder: Ladder, key: bytes, player: str, above: int, below: int, *, full: bool
+    ) -> Slice:
+        """The entries around a point of the order. O(log n + k)."""
+        ranked = self.find(ladder)
+        if ranked is None:
+            return _EMPTY
+        return _slice(ranked.slice_at(key, player.encode(), above, below, full=full))
+
+    async def count_before(self, ladder: Ladder, keys: Sequence[bytes]) -> list[int]:
+        """How many entries lie before each key or prefix. O(k log n)."""
+        ranked = self.find(ladder)
+        return [0] * len(keys) if ranked is None else [ranked.count_before(key) for key in keys]
+
+    async def size(self, ladder: Ladder) -> int:
+        """How many entries the ladder has. O(1)."""
+        ranked = self.find(ladder)
+        return 0 if ranked is None else len(ranked)
+
+    async def ladders(self, board_id: str) -> list[tuple[Ladder, int]]:
+        """The board's ladders that have entries, with their sizes."""
+        sizes = ((ladder, len(ranked)) for ladder, ranked in self.sets(board_id))
+        return [(ladder, size) for ladder, size in sizes if size]
+
+    async def version(self, ladder: Ladder) -> int:
+        """The position of the last event that changed the ladder."""
+        return self._versions.get(ladder, 0)
+
+    # --- what the fold does to it (writer thread only) ----------------------------------------
+
+    def find(self, ladder: Ladder) -> RankedSet | None:
+        """The ladder's set, if it was ever needed."""
+        board = self._boards.get(ladder.board)
+        return None if board is None else board.get(ladder)
+
+    def sets(self, board_id: str) -> list[tuple[Ladder, RankedSet]]:
+        """The board's ladders and their sets."""
+        return list(self._boards.get(board_id, {}).items())
+
+    def open(self, ladder: Ladder, shape: RecordShape) -> RankedSet:
+        """The ladder's set, made when it is needed for the first time."""
+        board = self._boards.setdefault(ladder.board, {})
+        ranked = board.get(ladder)
+        if ranked is None:
+            ranked = board[ladder] = RankedSet(
+                self.players, words=shape.words, order=shape.order, tied=shape.tied
+            )
+        return ranked
+
+    def adopt(self, ladder: Ladder, dump: bytes | memoryview, version: int) -> None:
+        """Take a ladder from a checkpoint."""
+        self._boards.setdefault(ladder.board, {})[ladder] = RankedSet.load(self.players, dump)
+        self._versions[ladder] = version
+
+    def touch(self, ladder: Ladder, position: int) -> None:
+        """Note that the event at `position` changed the ladder."""
+        self._versions[ladder] = position
+
+    def version_of(self, ladder: Ladder) -> int:
+        """`version`, for the fold."""
+        return self._versions.get(ladder, 0)
+
+    def drop(self, ladder: Ladder) -> None:
+        """Forget the ladder."""
+        self._boards.get(ladder.board, {}).pop(ladder, None)
+        self._versions.pop(ladder, None)
+
+    def drop_board(self, board_id: str) -> None:
+        """Forget every ladder of the board."""
+        for ladder in self._boards.pop(board_id, {}):
+            self._versions.pop(ladder, None)
+
+    @property
+    def board_ids(self) -> list[str]:
+        """Boards that have ladders here."""
+        return list(self._boards)
+
+
+def _slice(found: NativeSlice) -> Slice:
+    start, total, tied_before, distinct_before, rows = found
+    first = Counts(start, tied_before, distinct_before)
+    return Slice(first, total, [Row(player.decode(), record) for _, player, record in rows])
+
+
+_EMPTY = Slice(Counts(0, 0, 0), 0, [])
+_: type[Index] = MemoryIndex
