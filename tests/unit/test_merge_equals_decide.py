@@ -204,7 +204,7 @@ def test_a_large_batch_with_its_seed() -> None:
             rows = some.bulk_rows(seed, 1500, words=3)
             batch = [
                 Arrival(player, ROUTES[len(player) % 3], Submission("x", a, b % 2**50, c))
-                for player, words in rows.items()
+                for player, words in rows
                 for a, b, c in [struct.unpack(">3q", words)]
             ]
             fold_both(board, sets, ladders, batch, first_version=10_000 * seed + 1)

@@ -6,5 +6,5 @@
 * `native`, `native_machine`  the same for the native core, with its own rules on top;
 * `clock`       a clock that stands still until it is told to move.
 
-Needs `pip install hypothesis` (all but `clock` and `oracle`).
+All but `clock` and `oracle` need Hypothesis: pip install "toprung[testing]".
 """

@@ -104,7 +104,7 @@ class IndexMachine(RuleBasedStateMachine):
     @rule(ladder=ladders, count=counts, seed=some.seeds())
     def put_bulk(self, ladder: int, count: int, seed: int) -> None:
         """Insert enough to split nodes."""
-        for player, record in some.bulk_rows(seed, count, self.shape.words).items():
+        for player, record in some.bulk_rows(seed, count, self.shape.words):
             self._put(ladder, player, record)
 
     @rule(ladder=ladders, player=some.player_ids())

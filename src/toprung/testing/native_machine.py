@@ -34,18 +34,19 @@ class NativeMachine(IndexMachine):
 
     @rule(ladder=ladders, count=counts, seed=some.seeds())
     def put_many(self, ladder: int, count: int, seed: int) -> None:
-        """Insert and replace a batch at once."""
+        """Insert and replace a batch at once; of a player's several records the last stays."""
         rows = some.bulk_rows(seed, count, self.shape.words)
-        self.index.sets[ladder].put_many(self.intern_all(list(rows)), b"".join(rows.values()))
-        self.model[ladder].records |= rows
+        numbers = self.intern_all([player for player, _ in rows])
+        self.index.sets[ladder].put_many(numbers, b"".join(record for _, record in rows))
+        self.model[ladder].records |= dict(rows)
         self.touched.add(ladder)
 
     @rule(ladder=ladders, pick=picks, count=counts, missing=some.player_ids())
     def remove_many(self, ladder: int, pick: int, count: int, missing: bytes) -> None:
         """Remove every so-manieth entry at once, and somebody who may not be there."""
         present = self.model[ladder].ids()[pick % 3 :: 1 + pick % 5][:count]
-        gone = list(dict.fromkeys([*present, missing]))
-        expected = sum(player in self.model[ladder].records for player in gone)
+        gone = [*present, missing, *present[:3]]
+        expected = sum(player in self.model[ladder].records for player in set(gone))
         assert self.index.sets[ladder].remove_many(self.intern_all(gone)) == expected
         for player in gone:
             self.model[ladder].records.pop(player, None)
@@ -55,7 +56,7 @@ class NativeMachine(IndexMachine):
     def build(self, ladder: int, count: int, seed: int) -> None:
         """Build an emptied set from a batch in no order."""
         self.drop(ladder)
-        rows = some.bulk_rows(seed, count, self.shape.words)
+        rows = dict(some.bulk_rows(seed, count, self.shape.words))
         self.index.sets[ladder].build(self.intern_all(list(rows)), b"".join(rows.values()))
         self.model[ladder].records = rows
         self.touched.add(ladder)

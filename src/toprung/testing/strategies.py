@@ -202,13 +202,14 @@ def seeds() -> SearchStrategy[int]:
     return st.integers(0, 2**32 - 1)
 
 
-def bulk_rows(seed: int, count: int, words: int) -> dict[bytes, bytes]:
+def bulk_rows(seed: int, count: int, words: int) -> list[tuple[bytes, bytes]]:
     """`count` draws of player and record, enough to make trees deep; the same for one seed.
 
-    About half of the words come from a handful, so that long tie groups cross node boundaries.
+    Players come again, and about half of the words come from a handful, so that long tie groups
+    cross node boundaries.
     """
     rng = random.Random(seed)
-    return {_bulk_id(rng, count): _bulk_record(rng, words) for _ in range(count)}
+    return [(_bulk_id(rng, count), _bulk_record(rng, words)) for _ in range(count)]
 
 
 def pack_words(words: Sequence[int]) -> bytes:
