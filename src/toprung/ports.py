@@ -218,6 +218,10 @@ class Maintenance(Protocol):
         """Write a consistent copy of the truth to a new file while work goes on."""
         ...
 
+    async def close(self) -> None:
+        """Finish what was accepted and let go of everything. Closing twice is harmless."""
+        ...
+
 
 class Plan(Protocol):
     """A batch that has been decided but is not yet durable nor visible."""

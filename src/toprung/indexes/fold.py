@@ -10,12 +10,12 @@ Only the journal's writer thread calls anything that changes state.
 
 from __future__ import annotations
 
+import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from toprung._native import Merge
 from toprung.domain.board import Board
 from toprung.domain.command import (
     Befriend,
@@ -30,11 +30,11 @@ from toprung.domain.command import (
     Unfriend,
     next_board,
 )
-from toprung.domain.ladder import Ladder, Route, Stop, scopes_of
+from toprung.domain.ladder import Ladder, Route, scopes_of
 from toprung.domain.player import GLOBAL
-from toprung.errors import Invalid, TooManyFriends, ToprungError, UnknownBoard, UnknownPlayer
+from toprung.errors import DatabaseDamaged, Invalid, TooManyFriends, ToprungError, UnknownBoard, UnknownPlayer
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
-from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook, Routed
+from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook
 from toprung.indexes.submit_plan import Router, SubmitPlan, merge_rule
 from toprung.ports import Event, Fold, Plan, RecordedKey
 
@@ -196,6 +196,31 @@ class MemoryFold:
     def _friends(self, number: int) -> array[int]:
         return self.friends.get(number) or array("I")
 
+    # --- recovery ------------------------------------------------------------------------------
+
+    def restore_player(self, number: int, player: str) -> None:
+        """Give a player the number it has in the journal; numbers must come in order."""
+        self._skip_numbers(number)
+        given = self.players.intern(player)
+        if given != number:
+            raise DatabaseDamaged(f"player {player!r} has the numbers {given} and {number}")
+
+    def _skip_numbers(self, limit: int) -> None:
+        """Use up the numbers of erased players: they are never given again."""
+        while self.players.limit < limit:
+            # No id is invalid UTF-8, so this can be nobody's.
+            self.players.forget(self.players.intern(b"\xff" + os.urandom(16)))
+
+    def become(self, other: MemoryFold) -> None:
+        """Take over the state of a fold that was derived anew from the same journal."""
+        self.index.become(other.index)
+        self.players, self.sheets = other.players, other.sheets
+        self.boards, self.friends, self.routes = other.boards, other.friends, other.routes
+        self._routers.clear()
+
+    def _is_known(self, number: int) -> bool:
+        return number < self.players.limit and self.players.id(number) is not None
+
     # --- folding events in: live and in replay ---------------------------------------------------
 
     def apply(self, event: Event) -> None:
@@ -247,6 +272,8 @@ class MemoryFold:
 
     def _apply_player(self, event: Event) -> None:
         number, attributes = event.body["player"], event.body["attributes"]
+        if not self._is_known(number):  # erased later
+            return
         self.sheets.extend(self.players.limit)
         old = self.sheets.attributes(number)
         self.sheets.set_attributes(number, attributes)
@@ -281,6 +308,8 @@ class MemoryFold:
 
     def _apply_erased(self, event: Event) -> None:
         number = event.body["player"]
+        self._skip_numbers(number + 1)
+        self.sheets.extend(number + 1)
         for board_id in self.index.board_ids:
             self._leave(board_id, number, event.position)
         for other in self.friends.pop(number, ()):
@@ -321,7 +350,6 @@ class MemoryFold:
         are passed over.
         """
         self.sheets.extend(self.players.limit)
-        last, identify = self.sheets.last, self.players.id
         start = 0
         for stop in range(1, len(rows) + 1):
             if stop < len(rows) and self._continues(rows[stop - 1], rows[stop]):
@@ -329,18 +357,18 @@ class MemoryFold:
             self._replay_run(rows[start:stop], is_kept)
             start = stop
         for position, _, number, *_ in rows:
-            if identify(number) is not None:
-                last[number] = position
+            if self._is_known(number):
+                self.sheets.last[number] = position
 
     def _continues(self, row: SubmissionRow, following: SubmissionRow) -> bool:
         """Whether two rows can share a merge: neighbours in the journal, on the same board."""
-        if following[0] != row[0] + 1 or self.players.id(following[2]) is None:
+        if following[0] != row[0] + 1 or not self._is_known(following[2]):
             return False
         one, other = self.routes[row[1]], self.routes[following[1]]
         return (one.board, one.generation) == (other.board, other.generation)
 
     def _replay_run(self, run: Sequence[SubmissionRow], is_kept: Callable[[Ladder], bool]) -> None:
-        if self.players.id(run[0][2]) is None:
+        if not self._is_known(run[0][2]):
             run = run[1:]
         routed = {row[1]: self.routes[row[1]] for row in run}
         board = self.boards.get(next(iter(routed.values())).board) if run else None

@@ -170,6 +170,10 @@ class MemoryIndex:
         for ladder in self._boards.pop(board_id, {}):
             self._versions.pop(ladder, None)
 
+    def become(self, other: MemoryIndex) -> None:
+        """Show the ladders of another index instead."""
+        self.players, self._boards, self._versions = other.players, other._boards, other._versions
+
     @property
     def board_ids(self) -> list[str]:
         """Boards that have ladders here."""

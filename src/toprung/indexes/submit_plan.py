@@ -211,7 +211,7 @@ class SubmitPlan:
 
     def _is_first(self, number: int, i: int, submission: Submission, board: Board) -> bool:
         """Whether the key is new; a repeat is noted for later."""
-        key = key_hash(board, submission)
+        key = key_digest(board.generation, submission.key or "")
         position = self._fold.keys.find(key)
         if position is not None:
             self._repeated.append((number, i, position))
@@ -489,10 +489,9 @@ class SubmitPlan:
         return Receipts(accepted, unchanged, duplicates, rejected, receipts)
 
 
-def key_hash(board: Board, submission: Submission) -> bytes:
+def key_digest(generation: int, key: str) -> bytes:
     """What an idempotency key is remembered by: the board it was used on, and the key."""
-    text = f"{board.generation}\0{submission.key}".encode()
-    return hashlib.blake2b(text, digest_size=16).digest()
+    return hashlib.blake2b(f"{generation}\0{key}".encode(), digest_size=16).digest()
 
 
 def _edges(window: Window, period: Period | None) -> list[int]:

@@ -1,0 +1,1 @@
+"""Journals: the durable, ordered truth, one module per engine."""

@@ -1,0 +1,57 @@
+"""One process owns a database file; a lock file beside it says which.
+
+The lock is the operating system's (`flock`), so it goes with the process however that ends. The
+file's text is only for people: who holds it and, if it serves, where.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+
+from toprung.errors import DatabaseInUse, StorageFailed
+
+
+class Ownership:
+    """Exclusive ownership of a database file, from construction to `release`."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        try:
+            self._file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StorageFailed(f"cannot open {path!r}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(self._file, 4096, 0)
+            os.close(self._file)
+            raise _in_use(path, holder) from None
+        self.announce(None)
+
+    def announce(self, url: str | None) -> None:
+        """Say who owns the file and at which address it serves."""
+        text = json.dumps({"pid": os.getpid(), "url": url}).encode()
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, text, 0)
+
+    def release(self) -> None:
+        """Give the file up; harmless when done twice."""
+        if self._file >= 0:
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+            self._file = -1
+
+
+def _in_use(path: str, holder: bytes) -> DatabaseInUse:
+    who: dict[str, object] = {}
+    with contextlib.suppress(ValueError):
+        who = json.loads(holder)
+    text = f"database {path!r} is in use"
+    if who.get("pid"):
+        text += f" by process {who['pid']}"
+    if who.get("url"):
+        text += f", which serves it at {who['url']}: use --url {who['url']}"
+    return DatabaseInUse(text)

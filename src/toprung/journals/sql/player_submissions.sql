@@ -1,0 +1,17 @@
+-- A player's submissions on one board, newest first: follows the chain of `previous` from :start,
+-- at most :steps links (the chain crosses boards), and returns at most :limit rows.
+WITH RECURSIVE chain (position, step) AS (
+    SELECT :start, 1
+    UNION ALL
+    SELECT s.previous, chain.step + 1
+    FROM chain JOIN submissions AS s ON s.position = chain.position
+    WHERE s.previous > 0 AND chain.step < :steps
+)
+SELECT s.position, s.score, s.subscore, s.at, s.recorded_at, s.status, d.body
+FROM chain
+JOIN submissions AS s ON s.position = chain.position
+JOIN routes AS r ON r.number = s.route
+LEFT JOIN details AS d ON d.position = s.position
+WHERE r.board = :board AND r.generation = :generation
+ORDER BY s.position DESC
+LIMIT :limit

@@ -1,0 +1,245 @@
+"""The embedded profile: one process, one file, everything in memory.
+
+Opening = checkpoint + the journal's tail, or the whole journal when the checkpoint is doubtful.
+Closing writes a new checkpoint when the tail has grown long.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+from toprung.domain.ladder import Ladder
+from toprung.errors import Invalid
+from toprung.indexes.checkpoint import Checkpoint, load_checkpoint, remove_checkpoint
+from toprung.indexes.difference import differences
+from toprung.indexes.fold import MemoryFold, is_kept
+from toprung.indexes.memory import MemoryIndex
+from toprung.indexes.sheets import DAY
+from toprung.indexes.submit_plan import key_digest
+from toprung.journals.ownership import Ownership
+from toprung.journals.sqlite import SqliteJournal
+from toprung.pending import Pending
+from toprung.ports import Clock, Maintenance
+from toprung.service.leaderboards import Leaderboards
+
+MEMORY = "memory:"
+"""The target that keeps everything in memory and nothing after closing."""
+
+TAIL_MAX = 100_000
+"""Events after which the checkpoint is rewritten, or a tenth of the journal if that is more."""
+
+_log = logging.getLogger("toprung")
+T = TypeVar("T")
+
+
+class SystemClock:
+    """The machine's own time."""
+
+    def now(self) -> int:
+        """Microseconds since 1970, UTC."""
+        return time.time_ns() // 1000
+
+
+def open_embedded(
+    path: str = "toprung.db",
+    *,
+    clock: Clock | None = None,
+    synchronous: Literal["full", "normal"] = "full",
+) -> Leaderboards:
+    """Open (or create) the leaderboards in one file; ``memory:`` keeps them in memory.
+
+    `synchronous="normal"` answers before the disk has confirmed: several times faster on slow
+    disks, and a power failure (not a crash) can lose the last moments before it.
+    """
+    if synchronous not in ("full", "normal"):
+        raise Invalid("synchronous", 'must be "full" or "normal"')
+    profile = EmbeddedProfile(path, clock or SystemClock(), synchronous)
+    return Leaderboards(profile.journal, profile.index, profile.clock, profile)
+
+
+class EmbeddedProfile:
+    """The parts of an open database, and what an operator asks of them."""
+
+    def __init__(self, path: str, clock: Clock, synchronous: Literal["full", "normal"]) -> None:
+        self.clock = clock
+        self._path = ":memory:" if path == MEMORY else os.path.abspath(path)
+        self._ownership = None if path == MEMORY else Ownership(self._path)
+        self._checkpoint_path = f"{self._path}.checkpoint"
+        self._checkpointing: threading.Thread | None = None
+        self._is_closed = False
+        try:
+            self.journal = SqliteJournal(self._path, clock, synchronous=synchronous)
+            self.fold, self._saved_position = self._recover()
+            self.index = self.fold.index
+            self.journal.start(self.fold, self._after_commit)
+        except BaseException:
+            if self._ownership is not None:
+                self._ownership.release()
+            raise
+
+    # --- recovery --------------------------------------------------------------------------------
+
+    def _recover(self) -> tuple[MemoryFold, int]:
+        """The fold as of the journal's head, and the position of the checkpoint behind it."""
+        found = None
+        if self._ownership is not None:
+            found = load_checkpoint(
+                self._checkpoint_path, self.journal.database, self.journal.fingerprint
+            )
+        fold, position = found or (MemoryFold(MemoryIndex()), 0)
+        self.replay(fold, position)
+        since = self.clock.now() - 2 * DAY
+        keys = (
+            (key_digest(generation, key), at)
+            for at, generation, key in self.journal.keys_since(since)
+        )
+        fold.keys.remember(keys, self.clock.now())
+        return fold, position
+
+    def replay(self, fold: MemoryFold, after: int) -> None:
+        """Fold in what the journal holds after a position."""
+        journal, head = self.journal, self.journal.last_position
+        for number, player in journal.players_from(fold.players.limit):
+            fold.restore_player(number, player)
+        for number, board, generation, version, source, route in journal.routes():
+            fold.routes.add(number, board, generation, version, source, route)
+        now = self.clock.now()
+
+        def kept(ladder: Ladder) -> bool:
+            return is_kept(fold.boards[ladder.board], ladder, now - DAY)
+
+        progress = _Progress(after, head)
+        done = after
+        for event in [*journal.events_between(after, head), None]:
+            until = head if event is None else event.position
+            for rows in journal.submissions_between(done, until):
+                fold.replay(rows, kept)
+                progress.tell(rows[-1][0])
+            if event is not None:
+                fold.apply(event)
+            done = until
+
+    # --- checkpoints -------------------------------------------------------------------------------
+
+    def _after_commit(self, erased: bool) -> None:
+        """In the writer thread: forget or renew the checkpoint when it is time to."""
+        if self._ownership is None:
+            return
+        if erased:  # the checkpoint may name the player
+            self._finish_checkpoint()
+            remove_checkpoint(self._checkpoint_path)
+            self._saved_position = 0
+        busy = self._checkpointing is not None and self._checkpointing.is_alive()
+        if self._is_tail_long() and not busy:
+            checkpoint = self._take_checkpoint()
+            self._checkpointing = threading.Thread(
+                target=self._write_checkpoint, args=(checkpoint,), name="toprung-checkpoint"
+            )
+            self._checkpointing.start()
+
+    def _is_tail_long(self) -> bool:
+        position = self.journal.last_position
+        return position - self._saved_position >= max(TAIL_MAX, position // 10)
+
+    def _take_checkpoint(self) -> Checkpoint:
+        position = self.journal.last_position
+        self._saved_position = position
+        fingerprint = self.journal.fingerprint(position)
+        return Checkpoint(self.fold, self.journal.database, position, fingerprint)
+
+    def _write_checkpoint(self, checkpoint: Checkpoint) -> None:
+        try:
+            checkpoint.write(self._checkpoint_path)
+        except OSError as error:  # a missing checkpoint costs time at the next start, nothing else
+            _log.warning("checkpoint %s could not be written: %s", self._checkpoint_path, error)
+
+    def _finish_checkpoint(self) -> None:
+        if self._checkpointing is not None:
+            self._checkpointing.join()
+
+    # --- the Maintenance port ------------------------------------------------------------------------
+
+    async def verify(self) -> list[str]:
+        """Replay the journal beside the living index and name every difference."""
+        return await _in_thread(self._differences)
+
+    def _differences(self) -> list[str]:
+        now = self.clock.now()
+        return self.journal.paused(lambda: differences(self.fold, self._replayed(), now))
+
+    def _replayed(self) -> MemoryFold:
+        fold = MemoryFold(MemoryIndex())
+        self.replay(fold, 0)
+        return fold
+
+    async def rebuild(self) -> None:
+        """Replace every ladder by one derived from the journal."""
+
+        def rebuild() -> None:
+            self.fold.become(self._replayed())
+
+        await _in_thread(lambda: self.journal.paused(rebuild))
+
+    async def backup(self, path: str) -> None:
+        """Write a consistent copy of the database to a new file while work goes on."""
+        if os.path.exists(path):
+            raise Invalid("path", f"{path!r} exists already; a backup never overwrites")
+        await _in_thread(lambda: self.journal.copy_to(path))
+
+    def announce(self, url: str) -> None:
+        """Tell whoever finds the file locked where it is served."""
+        if self._ownership is not None:
+            self._ownership.announce(url)
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go; leave a fresh checkpoint when the tail is long."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        await self.journal.finish()
+        if self._ownership is not None:
+            self._finish_checkpoint()
+            if self._is_tail_long():
+                self._write_checkpoint(self._take_checkpoint())
+        await self.journal.close()
+        if self._ownership is not None:
+            self._ownership.release()
+
+
+class _Progress:
+    """A line now and then while a long replay goes on."""
+
+    def __init__(self, start: int, total: int) -> None:
+        self._start = start
+        self._total = total
+        self._told = time.monotonic()
+
+    def tell(self, position: int) -> None:
+        if time.monotonic() - self._told >= 1:
+            self._told = time.monotonic()
+            share = 100 * (position - self._start) // max(1, self._total - self._start)
+            _log.info("replaying the journal: %s of %s events (%d %%)", position, self._total, share)
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Do blocking work in a thread of its own, awaitable with and without an event loop."""
+    pending: Pending[T] = Pending()
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 -- raised where it is awaited
+            pending.set_exception(error)
+        else:
+            pending.set_result(result)
+
+    threading.Thread(target=run, name="toprung-work").start()
+    return await pending
+
+
+_: type[Maintenance] = EmbeddedProfile
