@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.command import Command, Receipts
+from toprung.domain.command import Command, Receipts, Status
 from toprung.domain.ladder import Ladder, Route
 from toprung.domain.ranking import Counts
 
@@ -45,7 +45,7 @@ class RecordedSubmission(msgspec.Struct, frozen=True):
     subscore: int | None
     at: int
     recorded_at: int
-    status: str
+    status: Status
     details: bytes | None
 
 
@@ -198,7 +198,7 @@ class RecordedKey(NamedTuple):
     """What a journal remembers of a submission that carried a key."""
 
     digest: bytes
-    status: str
+    status: Status
     outcomes: bytes
     """`WindowOutcome`s and the skipped windows, as JSON."""
 
@@ -250,7 +250,7 @@ class Plan(Protocol):
         """Hand over what the journal holds at `repeats`; before `apply`."""
         ...
 
-    def apply(self) -> list[Receipts | Board | None | Exception]:
+    def apply(self) -> list[Receipts | Board | Exception | None]:
         """Make the batch visible; the result of each command."""
         ...
 

@@ -79,7 +79,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if name not in _RULES:
                 raise Invalid(str(name), "is not a rule of a board")
         decimals = _integer(rules.get("decimals", 0), 0, DECIMALS_MAX, "decimals")
-        limits = {
+        limits: dict[str, Any] = {
             name: None if rules.get(name) is None else parse_score(rules[name], decimals, name)
             for name in ("score_min", "score_max", "max_increase")
         }
@@ -235,7 +235,7 @@ def _boolean(value: object, field: str) -> bool:
     raise Invalid(field, "must be true or false")
 
 
-def _as_is(board: Board, value: T) -> T:
+def _as_is(_board: Board, value: T) -> T:
     return value
 
 
@@ -245,8 +245,8 @@ def _limit(board: Board, value: int | None) -> int | Decimal | None:
 
 _RULES = tuple(f for f in Board.__struct_fields__ if f not in ("id", "version", "generation"))
 _TO_JSON: dict[str, Any] = {
-    "windows": lambda board, value: [window.to_json() for window in value],
-    "scopes": lambda board, value: list(value),
+    "windows": lambda _, value: [window.to_json() for window in value],
+    "scopes": lambda _, value: list(value),
     "score_min": _limit,
     "score_max": _limit,
     "max_increase": _limit,

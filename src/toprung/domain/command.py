@@ -79,6 +79,8 @@ class Unfriend(msgspec.Struct, frozen=True):
     other: str
 
 
+Status = Literal["accepted", "unchanged"]
+
 Command = (
     Submit | SetBoard | DeleteBoard | SetPlayer | ErasePlayer | RemoveEntries | Befriend | Unfriend
 )
@@ -98,7 +100,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
     submission: int
     """Its journal position: the submission's id."""
-    status: Literal["accepted", "unchanged"]
+    status: Status
     skipped: tuple[str, ...] = ()
     outcomes: tuple[WindowOutcome, ...] = ()
     replayed: bool = False

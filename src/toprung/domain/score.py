@@ -6,6 +6,7 @@ are turned into each other.
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 
@@ -69,7 +70,7 @@ def _exact(value: object, field: str) -> Decimal:
 
 
 def _from_float(value: float, field: str) -> Decimal:
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         raise Invalid(field, "must be a finite number")
     if abs(value) >= _FLOAT_EXACT_MAX:
         raise Invalid(field, "is a float too large to be exact; pass an int or a string")
@@ -83,8 +84,9 @@ def _scale(number: Decimal, decimals: int, field: str) -> int:
     assert isinstance(exponent, int)  # finite: checked by _exact
     magnitude = int("".join(map(str, digits)) or "0")
     shift = exponent + decimals
+    scaled: int
     if shift >= 0:
-        scaled = magnitude * 10 ** min(shift, 64)
+        scaled = magnitude * int(10 ** min(shift, 64))
     else:
         scaled, lost = divmod(magnitude, 10 ** min(-shift, len(digits) + 1))
         if lost:

@@ -46,8 +46,8 @@ class RecordShape:
         """The entry as bytes, in key order.
 
         >>> shape = RecordShape("desc", None, "first")
-        >>> early, late, better = Entry(50, None, 7, 1), Entry(50, None, 8, 2), Entry(51, None, 9, 3)
-        >>> shape.record(better) < shape.record(early) < shape.record(late)
+        >>> early, late = Entry(50, None, 7, 1), Entry(50, None, 8, 2)
+        >>> shape.record(Entry(51, None, 9, 3)) < shape.record(early) < shape.record(late)
         True
         """
         at = _word(entry.achieved_at, self.last_wins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +21,7 @@ AHEAD_MAX = 60_000_000
 DETAILS_BYTES_MAX = 1024
 KEY_BYTES_MAX = 128
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -55,9 +55,8 @@ def parse_submission(
     exact = parse_score(score, board.decimals)
     if board.score_min is not None or board.score_max is not None:
         board.check_score(exact)
-    if at is None and subscore is None and details is None and key is None:  # the hot case
-        if board.subscore is None:
-            return Submission(player_id, exact, now)
+    if at is subscore is details is key is board.subscore is None:  # the hot case
+        return Submission(player_id, exact, now)
     instant = None if at is None else parse_instant(at)
     if instant is not None and instant > now + AHEAD_MAX:
         raise FutureSubmission("at", "lies more than 60 seconds in the future")

@@ -12,14 +12,14 @@ are hashed in the header.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import logging
 import os
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from toprung._native import PlayerTable
@@ -63,14 +63,14 @@ class Checkpoint:
     def write(self, path: str) -> None:
         """Replace the checkpoint at `path`, atomically and durably."""
         header = json.dumps(self._header).encode()
-        temporary = f"{path}.new"
-        with open(temporary, "wb") as file:
+        target, temporary = Path(path), Path(f"{path}.new")
+        with temporary.open("wb") as file:
             file.write(_MAGIC + _FRAME.pack(len(header), _hash(header)) + header)
             file.writelines(self._sections)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-        directory = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+        temporary.replace(target)
+        directory = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(directory)
         finally:
@@ -78,24 +78,20 @@ class Checkpoint:
 
 
 def load_checkpoint(
-    path: str, database: str, fingerprint: Any
+    path: str, database: str, fingerprint: Callable[[int], str]
 ) -> tuple[MemoryFold, int] | None:
     """The fold and position of the checkpoint at `path`, if it is sound and belongs here.
 
     `fingerprint(position)` tells what the journal holds at a position.
     """
     try:
-        with open(path, "rb") as file:
-            content = memoryview(file.read())
+        content = memoryview(Path(path).read_bytes())
     except OSError:
         return None
     try:
         header, sections = _split(content)
-        position = header["position"]
-        if header["database"] != database:
-            raise ValueError("it belongs to another database")
-        if header["fingerprint"] != _hash(fingerprint(position).encode()).hex():
-            raise ValueError("the journal holds something else at its position")
+        position: int = header["position"]
+        _check_origin(header, database, fingerprint(position))
         return _assemble(header, sections), position
     except (ValueError, KeyError, TypeError, IndexError, OverflowError) as error:
         _log.warning("checkpoint %s is not used: %s", path, error)
@@ -105,8 +101,14 @@ def load_checkpoint(
 def remove_checkpoint(path: str) -> None:
     """Remove the checkpoint and what an interrupted writer may have left."""
     for name in (path, f"{path}.new"):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+        Path(name).unlink(missing_ok=True)
+
+
+def _check_origin(header: Mapping[str, Any], database: str, fingerprint: str) -> None:
+    if header["database"] != database:
+        raise ValueError("it belongs to another database")
+    if header["fingerprint"] != _hash(fingerprint.encode()).hex():
+        raise ValueError("the journal holds something else at its position")
 
 
 def _split(content: memoryview) -> tuple[dict[str, Any], list[memoryview]]:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import os
 from array import array
-from bisect import bisect_left
+from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from toprung._native import RankedSet
 from toprung.domain.board import Board
 from toprung.domain.command import (
     Befriend,
@@ -32,9 +33,16 @@ from toprung.domain.command import (
 )
 from toprung.domain.ladder import Ladder, Route, scopes_of
 from toprung.domain.player import GLOBAL
-from toprung.errors import DatabaseDamaged, Invalid, TooManyFriends, ToprungError, UnknownBoard, UnknownPlayer
+from toprung.errors import (
+    DatabaseDamaged,
+    Invalid,
+    TooManyFriends,
+    ToprungError,
+    UnknownBoard,
+    UnknownPlayer,
+)
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
-from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook
+from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook, Routed
 from toprung.indexes.submit_plan import Router, SubmitPlan, merge_rule
 from toprung.ports import Event, Fold, Plan, RecordedKey
 
@@ -167,7 +175,9 @@ class MemoryFold:
             router = self._routers[board.id] = Router(board)
         return router
 
-    def kept_scopes(self, board: Board, number: int) -> Callable[[str, str], tuple[str, ...] | None]:
+    def kept_scopes(
+        self, board: Board, number: int
+    ) -> Callable[[str, str], tuple[str, ...] | None]:
         """Tells which scopes a player's entry of a closed period was recorded with."""
 
         def kept(window: str, period: str) -> tuple[str, ...] | None:
@@ -225,7 +235,25 @@ class MemoryFold:
 
     def apply(self, event: Event) -> None:
         """Fold one event in."""
-        _APPLY[event.kind](self, event)
+        match event.kind:
+            case "board":
+                self._apply_board(event)
+            case "board-deleted":
+                self._apply_board_deleted(event.body["board"])
+            case "player":
+                self._apply_player(event)
+            case "erased":
+                self._apply_erased(event)
+            case "removed":
+                self._leave(event.body["board"], event.body["player"], event.position)
+            case "befriended":
+                self._join(event.body["player"], event.body["other"])
+                self._join(event.body["other"], event.body["player"])
+            case "unfriended":
+                self._part(event.body["player"], event.body["other"])
+                self._part(event.body["other"], event.body["player"])
+            case _:
+                raise DatabaseDamaged(f"the journal holds an event of unknown kind {event.kind!r}")
         self.sheets.extend(self.players.limit)
 
     def _apply_board(self, event: Event) -> None:
@@ -263,8 +291,7 @@ class MemoryFold:
                     self.index.open(target, board.shape).put(number, record)
                     self.index.touch(target, position)
 
-    def _apply_board_deleted(self, event: Event) -> None:
-        board_id = event.body["board"]
+    def _apply_board_deleted(self, board_id: str) -> None:
         self.boards.pop(board_id, None)
         self._routers.pop(board_id, None)
         self.routes.release(board_id)
@@ -303,9 +330,6 @@ class MemoryFold:
                 ranked.put(number, record) if scope in after else ranked.remove(number)
                 self.index.touch(ladder, position)
 
-    def _apply_removed(self, event: Event) -> None:
-        self._leave(event.body["board"], event.body["player"], event.position)
-
     def _apply_erased(self, event: Event) -> None:
         number = event.body["player"]
         self._skip_numbers(number + 1)
@@ -323,18 +347,10 @@ class MemoryFold:
             if ranked.remove(number) is not None:
                 self.index.touch(ladder, position)
 
-    def _apply_befriended(self, event: Event) -> None:
-        one, other = event.body["player"], event.body["other"]
-        for number, friend in ((one, other), (other, one)):
-            friends = self.friends.setdefault(number, array("I"))
-            place = bisect_left(friends, friend)
-            if friends[place : place + 1] != array("I", [friend]):
-                friends.insert(place, friend)
-
-    def _apply_unfriended(self, event: Event) -> None:
-        one, other = event.body["player"], event.body["other"]
-        self._part(one, other)
-        self._part(other, one)
+    def _join(self, number: int, friend: int) -> None:
+        friends = self.friends.setdefault(number, array("I"))
+        if friend not in friends:
+            insort(friends, friend)
 
     def _part(self, number: int, friend: int) -> None:
         friends = self._friends(number)
@@ -374,27 +390,27 @@ class MemoryFold:
         board = self.boards.get(next(iter(routed.values())).board) if run else None
         if board is None or self.routes[run[0][1]].generation != board.generation:
             return
-        numbers = {route: local for local, route in enumerate(routed)}
-        sets = []
-        for route in routed.values():
-            ladders = [ladder for ladder in route.ladders if self._is_live(board, ladder, is_kept)]
-            sets.append([self.index.open(ladder, board.shape) for ladder in ladders])
-            for ladder in ladders:
-                self.index.touch(ladder, run[-1][0])
-        scored = board.shape.tied > 1
+        local = {number: i for i, number in enumerate(routed)}
+        sets = [self._live_sets(board, found, is_kept, run[-1][0]) for found in routed.values()]
         values = array("q")
         for _, route, number, at, score, subscore in run:
-            values.extend((number, numbers[route], at, score))
-            if scored:
+            values.extend((number, local[route], at, score))
+            if board.subscore is not None:
                 values.append(subscore or 0)
         merge_rule(board, sets, values, run[0][0], limit=None).apply()
 
-    def _is_live(self, board: Board, ladder: Ladder, is_kept: Callable[[Ladder], bool]) -> bool:
-        return any(window.name == ladder.window for window in board.windows) and is_kept(ladder)
+    def _live_sets(
+        self, board: Board, routed: Routed, is_kept: Callable[[Ladder], bool], position: int
+    ) -> list[RankedSet]:
+        ladders = [ladder for ladder in routed.ladders if is_kept(ladder)]
+        for ladder in ladders:
+            self.index.touch(ladder, position)
+        return [self.index.open(ladder, board.shape) for ladder in ladders]
 
     def prune(self, board: Board, now: int) -> None:
         """Drop ladders whose period left retention more than a day ago."""
-        gone = [ladder for ladder, _ in self.index.sets(board.id) if not is_kept(board, ladder, now - DAY)]
+        ladders = [ladder for ladder, _ in self.index.sets(board.id)]
+        gone = [ladder for ladder in ladders if not is_kept(board, ladder, now - DAY)]
         for ladder in gone:
             self.index.drop(ladder)
         if gone:
@@ -448,7 +464,7 @@ class EventPlan:
     def settle(self, recorded: Mapping[int, RecordedKey]) -> None:
         """Nothing to settle: only submissions carry keys."""
 
-    def apply(self) -> list[Receipts | Board | None | Exception]:
+    def apply(self) -> list[Receipts | Board | Exception | None]:
         """Fold the event in."""
         for event in self.events:
             self._fold.apply(event)
@@ -469,15 +485,5 @@ def _retained(board: Board, now: int) -> dict[str, list[str]]:
         periods[window.name] = ids + ([following.id] if following is not None else [])
     return periods
 
-
-_APPLY: dict[str, Callable[[MemoryFold, Event], None]] = {
-    "board": MemoryFold._apply_board,
-    "board-deleted": MemoryFold._apply_board_deleted,
-    "player": MemoryFold._apply_player,
-    "erased": MemoryFold._apply_erased,
-    "removed": MemoryFold._apply_removed,
-    "befriended": MemoryFold._apply_befriended,
-    "unfriended": MemoryFold._apply_unfriended,
-}
 
 _: type[Fold] = MemoryFold

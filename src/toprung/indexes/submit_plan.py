@@ -22,7 +22,7 @@ import msgspec
 
 from toprung._native import Merge, RankedSet
 from toprung.domain.board import Board
-from toprung.domain.command import Receipt, Receipts, Submit, WindowOutcome
+from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
 from toprung.domain.ladder import Route, route_of, scopes_of
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
@@ -46,7 +46,7 @@ _RULES: dict[str, Literal["keep-better", "replace", "add"]] = {
     "latest": "replace",
     "sum": "add",
 }
-_STATUS: tuple[Literal["unchanged", "accepted"], ...] = ("unchanged", "accepted")
+_STATUS: tuple[Status, ...] = ("unchanged", "accepted")
 _ROUTES_REMEMBERED = 4096
 
 
@@ -259,9 +259,9 @@ class SubmitPlan:
         router = self._fold.router(board)
         times = [submission.at for submission in group.submissions]
         sources = {self._commands[number].source for number, _ in group.owners}
-        if len(sources) == 1 and len(board.scopes) == 1:
-            if router.covers(min(times), max(times), self._now):
-                return [self._usual(router, sources.pop(), 0, ())] * len(times)
+        alike = len(sources) == 1 and len(board.scopes) == 1
+        if alike and router.covers(min(times), max(times), self._now):
+            return [self._usual(router, sources.pop(), 0, {})] * len(times)
         found = []
         for submission, number, (command, _) in zip(
             group.submissions, group.numbers, group.owners, strict=True
@@ -275,13 +275,13 @@ class SubmitPlan:
         return found
 
     def _usual(
-        self, router: Router, source: str, combination: int, attributes: Mapping[str, str] | tuple[()]
+        self, router: Router, source: str, combination: int, attributes: Mapping[str, str]
     ) -> tuple[Routed, tuple[str, ...]]:
         """The route of a submission for the current periods."""
         name = (source, combination)
         found = router.remembered(name)
         if found is None or not found[0].sets:
-            scopes = scopes_of(router.board, attributes or {})
+            scopes = scopes_of(router.board, attributes)
             route, skipped = route_of(router.board, self._now, self._now, scopes)
             found = self._intern(router.board, source, route), skipped
             router.remember(name, found)
@@ -393,7 +393,8 @@ class SubmitPlan:
             before, after = changes[j]
             ladder = routed.ladders[j]
             previous = None if before is None else shape.score(before)
-            outcomes.append(WindowOutcome(ladder.window, ladder.period, shape.score(after), previous))
+            score = shape.score(after)
+            outcomes.append(WindowOutcome(ladder.window, ladder.period, score, previous))
             place = routed.sets[j].place(number)
             places.append(None if place is None else Counts(*place[:3]))
         return Receipt(
@@ -416,13 +417,12 @@ class SubmitPlan:
                 self._rejected[number, i] = _reused(submission)
                 continue
             first = msgspec.json.decode(found.outcomes, type=Outcomes)
-            status = "accepted" if found.status == "accepted" else "unchanged"
             self._receipts[number, i] = Receipt(
-                position, status, first.skipped, first.outcomes, replayed=True
+                position, found.status, first.skipped, first.outcomes, replayed=True
             )
             self._tally[number][2] += 1
 
-    def apply(self) -> list[Receipts | Board | None | Exception]:
+    def apply(self) -> list[Receipts | Board | Exception | None]:
         """Make every group visible; what became of each command."""
         for group in self._groups:
             assert group.merge is not None
@@ -476,7 +476,8 @@ class SubmitPlan:
         if number in self._failed:
             return self._failed[number]
         indexes = range(len(command.submissions))
-        rejected = receipts = ()
+        rejected: tuple[tuple[int, ToprungError], ...] = ()
+        receipts: tuple[Receipt, ...] = ()
         if self._rejected:
             rejected = tuple(
                 (i, self._rejected[number, i]) for i in indexes if (number, i) in self._rejected

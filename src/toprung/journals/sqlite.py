@@ -27,7 +27,7 @@ import apsw
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.command import Command, Receipts, Submit
+from toprung.domain.command import Command, Receipts, Status, Submit
 from toprung.domain.ladder import Route
 from toprung.errors import Closed, DatabaseDamaged, Overloaded, StorageFailed, ToprungError
 from toprung.pending import Pending, resolve_all
@@ -55,7 +55,7 @@ CHAIN_STEPS_MAX = 10_000
 FORMAT = "1"
 
 _APPLICATION_ID = 0x544F5052  # "TOPR"
-_STATUS = ("unchanged", "accepted")
+_STATUS: tuple[Status, ...] = ("unchanged", "accepted")
 _PARAMETERS_MAX = 30_000
 _log = logging.getLogger("toprung")
 T = TypeVar("T")
@@ -167,7 +167,7 @@ class SqliteJournal:
             self._queued_rows -= rows
             return batch
 
-    def _commit(self, batch: list[_Request]) -> Sequence[Receipts | Board | None | Exception]:
+    def _commit(self, batch: list[_Request]) -> Sequence[Receipts | Board | Exception | None]:
         if self._failure is not None:
             return [self._failure] * len(batch)
         now = max(self._clock.now(), self._recorded_at)
@@ -282,7 +282,7 @@ class SqliteJournal:
             for position, digest, status, outcome in found
         }
 
-    # --- the Journal port: reading -----------------------------------------------------------------
+    # --- the Journal port: reading -------------------------------------------------------------
 
     async def read(self, after: int = 0, limit: int = 1000) -> AsyncIterator[Event]:
         """The events after a position, in order."""
@@ -384,7 +384,7 @@ class SqliteJournal:
     def routes(self) -> Iterator[tuple[int, str, int, int, str, Route]]:
         """Every route, by number."""
         for *name, route in self._pages("SELECT * FROM routes WHERE number > ?", 0):
-            yield (*name, msgspec.json.decode(route, type=Route))  # type: ignore[misc]
+            yield (*name, msgspec.json.decode(route, type=Route))
 
     def submissions_between(self, after: int, until: int) -> Iterator[list[tuple[Any, ...]]]:
         """Submissions at positions in (after, until], in pages: what replay needs of them."""
@@ -415,7 +415,7 @@ class SqliteJournal:
             self._position_at(moment),
             "s.position",
         )
-        yield from rows  # type: ignore[misc]
+        yield from rows
 
     def fingerprint(self, position: int) -> str:
         """What stands at a position, as text to be hashed; empty when nothing does."""
@@ -432,11 +432,13 @@ class SqliteJournal:
 
     def copy_to(self, path: str) -> None:
         """Write a consistent copy of the database to a new file."""
-        with apsw.Connection(path) as target, self._reading:
-            with target.backup("main", self._reader, "main") as backup:
+        target = apsw.Connection(path)
+        try:
+            with self._reading, target.backup("main", self._reader, "main") as backup:
                 while not backup.done:
                     backup.step(-1)
-        target.close()
+        finally:
+            target.close()
 
     def _position_at(self, moment: int) -> int:
         """The last position recorded before a moment; recording times never go back."""
@@ -505,11 +507,11 @@ class SqliteJournal:
 
     def _last(self) -> tuple[int, int]:
         """The last position and when it was recorded."""
-        row = self._writer.execute(
+        row: list[Any] = self._writer.execute(
             "SELECT position, recorded_at FROM submissions UNION ALL "
             "SELECT position, recorded_at FROM events ORDER BY position DESC LIMIT 1"
         ).fetchall()
-        return row[0] if row else (0, 0)
+        return (int(row[0][0]), int(row[0][1])) if row else (0, 0)
 
 
 def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connection]:
@@ -519,10 +521,10 @@ def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connect
         return connection, connection
     try:
         writer = apsw.Connection(path)
-        writer.execute("PRAGMA journal_mode = WAL").get
+        writer.execute("PRAGMA journal_mode = WAL").fetchall()
         writer.execute(f"PRAGMA synchronous = {synchronous}")
         writer.execute("PRAGMA wal_autocheckpoint = 4000")
-        writer.execute("PRAGMA secure_delete = ON").get
+        writer.execute("PRAGMA secure_delete = ON").fetchall()
         reader = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         reader.execute("PRAGMA cache_size = -16000")
     except (apsw.NotADBError, apsw.CorruptError) as error:

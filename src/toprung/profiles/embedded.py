@@ -7,10 +7,10 @@ Closing writes a new checkpoint when the tail has grown long.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from toprung.domain.ladder import Ladder
@@ -67,7 +67,7 @@ class EmbeddedProfile:
 
     def __init__(self, path: str, clock: Clock, synchronous: Literal["full", "normal"]) -> None:
         self.clock = clock
-        self._path = ":memory:" if path == MEMORY else os.path.abspath(path)
+        self._path = ":memory:" if path == MEMORY else str(Path(path).resolve())
         self._ownership = None if path == MEMORY else Ownership(self._path)
         self._checkpoint_path = f"{self._path}.checkpoint"
         self._checkpointing: threading.Thread | None = None
@@ -82,7 +82,7 @@ class EmbeddedProfile:
                 self._ownership.release()
             raise
 
-    # --- recovery --------------------------------------------------------------------------------
+    # --- recovery ------------------------------------------------------------------------------
 
     def _recover(self) -> tuple[MemoryFold, int]:
         """The fold as of the journal's head, and the position of the checkpoint behind it."""
@@ -124,7 +124,7 @@ class EmbeddedProfile:
                 fold.apply(event)
             done = until
 
-    # --- checkpoints -------------------------------------------------------------------------------
+    # --- checkpoints ---------------------------------------------------------------------------
 
     def _after_commit(self, erased: bool) -> None:
         """In the writer thread: forget or renew the checkpoint when it is time to."""
@@ -162,7 +162,7 @@ class EmbeddedProfile:
         if self._checkpointing is not None:
             self._checkpointing.join()
 
-    # --- the Maintenance port ------------------------------------------------------------------------
+    # --- the Maintenance port ------------------------------------------------------------------
 
     async def verify(self) -> list[str]:
         """Replay the journal beside the living index and name every difference."""
@@ -187,9 +187,12 @@ class EmbeddedProfile:
 
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file while work goes on."""
-        if os.path.exists(path):
+        await _in_thread(lambda: self._copy(path))
+
+    def _copy(self, path: str) -> None:
+        if Path(path).exists():
             raise Invalid("path", f"{path!r} exists already; a backup never overwrites")
-        await _in_thread(lambda: self.journal.copy_to(path))
+        self.journal.copy_to(path)
 
     def announce(self, url: str) -> None:
         """Tell whoever finds the file locked where it is served."""
@@ -223,7 +226,8 @@ class _Progress:
         if time.monotonic() - self._told >= 1:
             self._told = time.monotonic()
             share = 100 * (position - self._start) // max(1, self._total - self._start)
-            _log.info("replaying the journal: %s of %s events (%d %%)", position, self._total, share)
+            text = "replaying the journal: %s of %s events (%d %%)"
+            _log.info(text, position, self._total, share)
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

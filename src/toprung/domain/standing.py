@@ -1,0 +1,153 @@
+"""What reads and submissions answer: immutable values in people's terms.
+
+Scores are ints, or Decimals when the board has decimals; moments are aware datetimes in UTC;
+ranks are 1-based.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Score: TypeAlias = int | Decimal
+
+
+class Standing(msgspec.Struct, frozen=True, gc=False):
+    """A player's entry on one ladder, and where it stands there."""
+
+    rank: int
+    player: str
+    score: Score
+    subscore: int | None
+    achieved_at: datetime
+    total: int
+    """How many players the ladder has."""
+    percentile: float
+    """How many players of a hundred this result beats."""
+    top_percent: float
+    """The best share of players, in percent, that this result belongs to."""
+    board: str
+    window: str
+    period: str
+    scope: str
+    name: str | None = None
+    avatar_url: str | None = None
+    details: Any = None
+    global_rank: int | None = None
+    """Among friends: the rank on the whole ladder."""
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Consecutive standings of one ladder, and cursors to those after and before them."""
+
+    board: str
+    window: str
+    period: str
+    scope: str
+    total: int
+    standings: tuple[Standing, ...]
+    next: str | None = None
+    prev: str | None = None
+
+
+class Lookup(msgspec.Struct, frozen=True):
+    """The standings of many players, in the order they were asked for, and who has none."""
+
+    standings: tuple[Standing, ...]
+    missing: tuple[str, ...]
+
+
+class Bucket(msgspec.Struct, frozen=True, gc=False, rename={"low": "from", "high": "to"}):
+    """How many players have a score from `low` to `high`, both included."""
+
+    low: Score
+    high: Score
+    count: int
+
+
+class Distribution(msgspec.Struct, frozen=True):
+    """How the scores of a ladder spread, lowest bucket first."""
+
+    total: int
+    buckets: tuple[Bucket, ...]
+
+
+class WindowStanding(msgspec.Struct, frozen=True, gc=False):
+    """What one submission did in one window: the player's score and rank, after and before."""
+
+    period: str
+    score: Score
+    rank: int | None
+    """None when the player is not on the ladder any more."""
+    previous_score: Score | None
+    previous_rank: int | None
+    total: int
+
+
+class SubmitResult(msgspec.Struct, frozen=True):
+    """What became of one submission."""
+
+    submission: int
+    """Its id."""
+    status: Literal["accepted", "unchanged"]
+    skipped: tuple[str, ...]
+    """Windows whose period is no longer retained."""
+    standings: dict[str, WindowStanding]
+    """By window, in the global scope."""
+    replayed: bool
+    """Whether the key was known: this is what the first submission with it did."""
+
+
+class Rejected(msgspec.Struct, frozen=True, gc=False):
+    """A row of a batch that was refused, and why."""
+
+    index: int
+    field: str
+    detail: str
+
+
+class BatchResult(msgspec.Struct, frozen=True):
+    """What became of the rows of a batch."""
+
+    accepted: int
+    unchanged: int
+    duplicates: int
+    rejected: tuple[Rejected, ...]
+
+
+class PastSubmission(msgspec.Struct, frozen=True):
+    """A submission as it was recorded."""
+
+    submission: int
+    player: str
+    score: Score
+    subscore: int | None
+    at: datetime
+    recorded_at: datetime
+    status: str
+    details: Any = None
+
+
+class PastSubmissions(msgspec.Struct, frozen=True):
+    """A player's submissions on one board, newest first, and a cursor to older ones."""
+
+    submissions: tuple[PastSubmission, ...]
+    next: str | None = None
+
+
+class ReadablePeriod(msgspec.Struct, frozen=True):
+    """A period that can be read; None is unbounded."""
+
+    period: str
+    opens_at: datetime | None
+    closes_at: datetime | None
+
+
+class ScopeSize(msgspec.Struct, frozen=True):
+    """A scope that has players, and how many."""
+
+    scope: str
+    total: int
