@@ -1,0 +1,303 @@
+// What help() says and the doctests run: one sentence, the complexity, an example. In examples n is
+// the size of the set, k the number of rows or players asked for, and a record is one word.
+#pragma once
+
+namespace toprung {
+
+inline constexpr char kModuleDoc[] = R"(A player table and counted B+ trees over fixed-width records.
+
+A record is `words` big-endian unsigned 64-bit words. A set is ordered by the first `order` words,
+then by the player id's bytes; the first `tied` words decide who is tied. Offsets are 0-based.
+
+One mutex per player table covers it and every set over it. Batch calls release the GIL.)";
+
+// ---- PlayerTable ---------------------------------------------------------------------------------
+
+inline constexpr char kTableDoc[] = R"(Every player id once, named by a number.
+
+>>> players = PlayerTable()
+>>> players.intern("ann"), players.intern(b"bob"), players.intern("ann")
+(0, 1, 0)
+>>> len(players), players.limit
+(2, 2))";
+
+inline constexpr char kTableIntern[] = R"(The number of an id, given to it now if it has none: O(1).
+
+>>> PlayerTable().intern("ann")
+0)";
+
+inline constexpr char kTableInternMany[] = R"(The numbers of many ids as packed native u32, given where missing: O(k).
+
+All of them or none: when memory or numbers run out, those given by this call are taken back.
+
+>>> PlayerTable().intern_many(["ann", "bob", "ann"]).hex(" ", 4)
+'00000000 01000000 00000000')";
+
+inline constexpr char kTableNumber[] = R"(The number of an id, or None: O(1).
+
+>>> players = PlayerTable()
+>>> players.intern("ann"), players.number(b"ann"), players.number("bob")
+(0, 0, None))";
+
+inline constexpr char kTableNumbers[] = R"(The numbers of many ids as packed native u32, 2**32 - 1 where absent: O(k).
+
+>>> PlayerTable().numbers(["ann"]).hex()
+'ffffffff')";
+
+inline constexpr char kTableId[] = R"(The id of a number, None once forgotten; IndexError if never given: O(1).
+
+>>> players = PlayerTable()
+>>> players.id(players.intern("ann"))
+b'ann')";
+
+inline constexpr char kTableForget[] = R"(Wipes an id from memory; its number is never given again: O(sets over this table).
+
+ValueError while a set still holds the player.
+
+>>> players = PlayerTable()
+>>> players.forget(players.intern("ann"))
+>>> players.id(0), players.number("ann"), players.intern("ann")
+(None, None, 1))";
+
+inline constexpr char kTableTruncate[] = R"(Takes back every number from `limit` on: O(numbers taken back).
+
+ValueError while a set still holds one of them.
+
+>>> players = PlayerTable()
+>>> _ = players.intern_many(["ann", "bob"])
+>>> players.truncate(1)
+>>> players.number("bob"), players.intern("cy")
+(None, 1))";
+
+inline constexpr char kTableLimit[] = "The next number to be given: O(1).";
+inline constexpr char kTableNbytes[] = "Bytes of memory in use: O(1).";
+
+inline constexpr char kTableDump[] = R"(All ids with their numbers, holes included, under a checksum: O(n).
+
+>>> players = PlayerTable()
+>>> _ = players.intern_many(["ann", "bob"])
+>>> PlayerTable.load(players.dump()).number("bob")
+1)";
+
+inline constexpr char kTableLoad[] = R"(A table from its dump; ValueError if it is damaged in any way: O(n).
+
+>>> PlayerTable.load(PlayerTable().dump()[:-1])
+Traceback (most recent call last):
+    ...
+ValueError: the dump is truncated)";
+
+inline constexpr char kTableCheck[] = "RuntimeError unless every invariant holds: O(n).";
+
+// ---- RankedSet -----------------------------------------------------------------------------------
+
+inline constexpr char kSetDoc[] = R"(Players in the order of their records: a counted B+ tree.
+
+Players are named by number (int) or id (str, bytes). Asking for a player that is not there is
+answered with None; putting one that has no number is a KeyError.
+
+>>> players = PlayerTable()
+>>> _ = players.intern_many(["ann", "bob", "cy"])
+>>> ladder = RankedSet(players, words=1)
+>>> for player, score in ("ann", 7), ("bob", 3), ("cy", 7):
+...     _ = ladder.put(player, score.to_bytes(8, "big"))
+>>> ladder.offset("bob"), ladder.offset("ann"), ladder.offset("cy")
+(0, 1, 2)
+>>> "dan" in ladder, len(ladder)
+(False, 3))";
+
+inline constexpr char kSetPut[] = R"(Adds or replaces a player's record and returns the old one: O(log n).
+
+>>> players = PlayerTable()
+>>> _ = players.intern("ann")
+>>> ladder = RankedSet(players, words=1)
+>>> ladder.put("ann", bytes(8)), ladder.put(0, b"12345678")
+(None, b'\x00\x00\x00\x00\x00\x00\x00\x00'))";
+
+inline constexpr char kSetRemove[] = R"(Removes a player and returns its record, or None: O(log n).
+
+>>> RankedSet(PlayerTable()).remove("ann"))";
+
+inline constexpr char kSetFind[] = R"(A player's record, or None: O(1).
+
+>>> RankedSet(PlayerTable()).find("ann"))";
+
+inline constexpr char kSetOffset[] = R"(How many entries lie before the player's, or None: O(log n), without comparing keys.
+
+>>> RankedSet(PlayerTable()).offset("ann"))";
+
+inline constexpr char kSetPlace[] = R"(A player's (offset, entries before its tie group, distinct prefixes before, size, record): O(log n).
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> for player in "ann", "bob":
+...     _ = ladder.put(players.intern(player), b"12345678")
+>>> ladder.place("bob")
+(1, 0, 0, 2, b'12345678'))";
+
+inline constexpr char kSetAt[] = R"(The (number, id, record) at an offset; IndexError beyond the end: O(log n).
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> _ = ladder.put(players.intern("ann"), b"12345678")
+>>> ladder.at(0)
+(0, b'ann', b'12345678'))";
+
+inline constexpr char kSetCountBefore[] = R"(How many entries lie before a key and id, whether or not they are there: O(log n).
+
+Words left out of the key count as zero: the place where that prefix begins. The id may be one byte
+longer than an id can be, so that `id + b"\\0"` is the place just after one.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> _ = ladder.put(players.intern("ann"), b"12345678")
+>>> ladder.count_before(b"12345678"), ladder.count_before(b"12345678", b"ann\0")
+(0, 1))";
+
+inline constexpr char kSetDistinctBefore[] = R"(How many distinct tied prefixes lie before that of a key: O(log n).
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> for player in "ann", "bob":
+...     _ = ladder.put(players.intern(player), b"12345678")
+>>> ladder.distinct_before(b"99999999")
+1)";
+
+inline constexpr char kSetSlice[] = R"(The rows at offsets [start, stop), clipped to the set: O(log n + k).
+
+Returns (start, size, entries before the first row's tie group, distinct prefixes before it, rows).
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> _ = ladder.put(players.intern("ann"), b"12345678")
+>>> ladder.slice(0, 10)
+(0, 1, 0, 0, [(0, b'ann', b'12345678')]))";
+
+inline constexpr char kSetSliceAround[] = R"(A player's row with those above and below, or None: O(log n + k).
+
+Near an end it moves so that above + below + 1 rows remain, if the set has as many.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> for player in "ann", "bob", "cy", "dan":
+...     _ = ladder.put(players.intern(player), b"12345678")
+>>> [id for _, id, _ in ladder.slice_around("ann", 1, 1)[4]]
+[b'ann', b'bob', b'cy'])";
+
+inline constexpr char kSetSliceAt[] = R"(The `above` rows before a key and id and the `below` rows from it on: O(log n + k).
+
+With full=True it moves near an end so that above + below rows remain, if the set has as many.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> for player in "ann", "bob", "cy":
+...     _ = ladder.put(players.intern(player), b"12345678")
+>>> [id for _, id, _ in ladder.slice_at(b"12345678", b"bob", 1, 1)[4]]
+[b'ann', b'bob'])";
+
+inline constexpr char kSetOffsets[] = R"(The offsets of many players as packed native i64, -1 where missing: O(k log n).
+
+Players come as a sequence, or as a buffer of packed u32 numbers.
+
+>>> RankedSet(PlayerTable()).offsets(["ann"]).hex()
+'ffffffffffffffff')";
+
+inline constexpr char kSetPlaces[] = R"(The place of each of many players, None where missing: O(k log n).
+
+>>> RankedSet(PlayerTable()).places(["ann"])
+[None])";
+
+inline constexpr char kSetSort[] = R"(Those of the packed u32 numbers that are present, best first: O(k log n).
+
+>>> RankedSet(PlayerTable()).sort(bytes(4))
+b'')";
+
+inline constexpr char kSetPutMany[] = R"(Puts a record for each of the packed u32 numbers: O(k log n).
+
+Readers may see part of it done; it cannot fail half-way.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> ladder.put_many(players.intern_many(["ann", "bob"]), b"1234567812345678")
+>>> len(ladder)
+2)";
+
+inline constexpr char kSetRemoveMany[] = R"(Removes those of the packed u32 numbers that are present and returns how many: O(k log n).
+
+>>> RankedSet(PlayerTable()).remove_many(bytes(4))
+0)";
+
+inline constexpr char kSetBuild[] = R"(Fills an empty set: O(k) when the records come in order, else O(k log k).
+
+ValueError when the set is not empty or a player comes twice.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> ladder.build(players.intern_many(["ann", "bob"]), b"2345678912345678")
+>>> ladder.offset("bob")
+0)";
+
+inline constexpr char kSetClear[] = R"(Removes everyone and gives the memory back: O(n).
+
+>>> RankedSet(PlayerTable()).clear())";
+
+inline constexpr char kSetDump[] = R"(All entries in order, players by number, under a checksum: O(n).
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> _ = ladder.put(players.intern("ann"), b"12345678")
+>>> RankedSet.load(players, ladder.dump()).at(0)
+(0, b'ann', b'12345678'))";
+
+inline constexpr char kSetLoad[] = R"(A set from its dump over the table it was dumped with: O(n).
+
+ValueError if the dump is damaged, out of order, or names players that the table does not have.
+
+>>> RankedSet.load(PlayerTable(), b"")
+Traceback (most recent call last):
+    ...
+ValueError: the dump is truncated)";
+
+inline constexpr char kSetWords[] = "How many words a record has.";
+inline constexpr char kSetOrder[] = "How many of them are compared.";
+inline constexpr char kSetTied[] = "How many of them decide who is tied.";
+inline constexpr char kSetPlayers[] = "The player table this set is over.";
+inline constexpr char kSetNbytes[] = "Bytes of memory in use, the player table not included: O(1).";
+inline constexpr char kSetCheck[] = "RuntimeError unless every invariant holds: O(n).";
+
+// ---- Merge ---------------------------------------------------------------------------------------
+
+inline constexpr char kMergeDoc[] = R"(A batch of submissions folded over sets, not yet visible; `apply` makes it so.
+
+Rows are packed native i64: player number, route, time in microseconds, score, and a subscore when
+two words are tied. Records are those words encoded best first, the time, and the row's version.
+Planning k rows over routes of s sets is O(k * s), applying them O(k * s * log n).
+
+>>> from struct import pack, unpack
+>>> players = PlayerTable()
+>>> ann = players.intern("ann")
+>>> ladder = RankedSet(players, words=3, order=2)
+>>> rows = pack("=4q", ann, 0, 1000, 50) + pack("=4q", ann, 0, 2000, 25)
+>>> merge = Merge("add", [[ladder]], rows, first_version=1)
+>>> list(merge.statuses), unpack("=2q", merge.versions)
+([1, 1], (1, 2))
+>>> len(ladder), merge.apply(), len(ladder)
+(0, 1, 1)
+>>> score = ~int.from_bytes(ladder.find("ann")[:8], "big") + 2**63  # descending: inverted
+>>> score
+75)";
+
+inline constexpr char kMergeStatuses[] = "One byte per row: UNCHANGED, ACCEPTED, OVERFLOW or EXCESSIVE.";
+inline constexpr char kMergeVersions[] = "Packed native i64, one per row; 0 where it was refused.";
+inline constexpr char kMergeChanges[] = R"(For each set of a row's route its (record before or None, record after): O(sets).
+
+They are as that row saw them, after the rows before it. A refused row has none.)";
+inline constexpr char kMergeApply[] = R"(Writes all changed entries and returns how many: O(changed * log n).
+
+No reader sees some sets of a player's submission without the others. RuntimeError, and no effect,
+the second time or when a set or the table has changed since the merge was planned.)";
+
+inline constexpr char kFailAllocationsAfter[] = R"(For tests: let `count` more allocations succeed and fail the rest; -1 ends it.
+
+>>> _fail_allocations_after(-1))";
+
+}  // namespace toprung

@@ -1,0 +1,222 @@
+// Player number -> the leaf that holds its entry.
+//
+// Two layouts. Dense: pages of 4 bytes per number, best when the set holds a good share of all
+// players. Sparse: open addressing, 8 bytes per slot, for sets that hold few of them. reserve()
+// picks one by share and changes it with a wide margin between, so that the cost of moving is paid
+// by the growth that caused it.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "memory.hpp"
+
+namespace toprung {
+
+class LeafMap {
+ public:
+  LeafMap() = default;
+  LeafMap(const LeafMap&) = delete;
+  LeafMap& operator=(const LeafMap&) = delete;
+  ~LeafMap() { clear(); }
+
+  u32 size() const noexcept { return size_; }
+  bool is_dense() const noexcept { return dense_; }
+
+  u32 find(u32 number) const noexcept {
+    if (dense_) {
+      const std::size_t page = number / kPage;
+      return page < pages_.size() ? pages_[page][number % kPage] : kNone;
+    }
+    const Slot* slot = slot_of(number);
+    return slot == nullptr ? kNone : slot->leaf;
+  }
+
+  void prefetch_entry(u32 number) const noexcept {
+    if (dense_) {
+      const std::size_t page = number / kPage;
+      if (page < pages_.size()) prefetch(&pages_[page][number % kPage]);
+    } else if (slots_ != nullptr) {
+      prefetch(&slots_[home(number)]);
+    }
+  }
+
+  // Points a number that is in the map at another leaf.
+  void move(u32 number, u32 leaf) noexcept {
+    if (dense_) {
+      pages_[number / kPage][number % kPage] = leaf;
+    } else {
+      const_cast<Slot*>(slot_of(number))->leaf = leaf;
+    }
+  }
+
+  // Makes room for `more` new numbers below `limit`; add() of them cannot fail afterwards.
+  void reserve(u32 more, u32 limit) {
+    const u64 wanted = u64{size_} + more;
+    if (dense_ ? wanted * 5 < limit : wanted * 3 > limit) {
+      dense_ ? become_sparse(wanted) : become_dense(limit);
+    } else if (!dense_ && (wanted * 5 > slot_count() * 4)) {
+      grow_slots(wanted);
+    }
+    if (dense_) cover(limit);
+  }
+
+  // True unless the number was there already (then nothing changes).
+  bool add(u32 number, u32 leaf) noexcept {
+    if (dense_) {
+      u32& entry = pages_[number / kPage][number % kPage];
+      if (entry != kNone) return false;
+      entry = leaf;
+    } else {
+      u64 i = home(number);
+      for (; slots_[i].number != kNone; i = (i + 1) & mask_) {
+        if (slots_[i].number == number) return false;
+      }
+      slots_[i] = {number, leaf};
+    }
+    ++size_;
+    return true;
+  }
+
+  void remove(u32 number) noexcept {
+    --size_;
+    if (dense_) {
+      pages_[number / kPage][number % kPage] = kNone;
+      return;
+    }
+    u64 hole = static_cast<u64>(slot_of(number) - slots_);
+    for (u64 i = (hole + 1) & mask_; slots_[i].number != kNone; i = (i + 1) & mask_) {
+      if (((i - home(slots_[i].number)) & mask_) >= ((i - hole) & mask_)) {
+        slots_[hole] = slots_[i];
+        hole = i;
+      }
+    }
+    slots_[hole] = kFree;
+  }
+
+  void clear() noexcept {
+    drop_pages();
+    release(slots_);
+    slots_ = nullptr;
+    mask_ = 0;
+    size_ = 0;
+    dense_ = false;
+  }
+
+  std::size_t nbytes() const noexcept {
+    return pages_.size() * kPage * sizeof(u32) + pages_.capacity() * sizeof(u32*) +
+           slot_count() * sizeof(Slot);
+  }
+
+  // Calls visit(number, leaf) for each number, in no particular order.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t p = 0; p < pages_.size(); ++p) {
+      for (u32 i = 0; i < kPage; ++i) {
+        if (pages_[p][i] != kNone) visit(static_cast<u32>(p * kPage + i), pages_[p][i]);
+      }
+    }
+    for (u64 i = 0; i < slot_count(); ++i) {
+      if (slots_[i].number != kNone) visit(slots_[i].number, slots_[i].leaf);
+    }
+  }
+
+ private:
+  static constexpr u32 kPage = 1024;
+  struct Slot {
+    u32 number;
+    u32 leaf;
+  };
+  static constexpr Slot kFree{kNone, kNone};
+
+  u64 slot_count() const noexcept { return slots_ == nullptr ? 0 : mask_ + 1; }
+  u64 home(u32 number) const noexcept {
+    return (u64{number} * 0x9e3779b97f4a7c15u >> 32) & mask_;
+  }
+  const Slot* slot_of(u32 number) const noexcept {
+    if (slots_ == nullptr) return nullptr;
+    for (u64 i = home(number);; i = (i + 1) & mask_) {
+      if (slots_[i].number == number && number != kNone) return &slots_[i];
+      if (slots_[i].number == kNone) return nullptr;
+    }
+  }
+
+  // Every page up to the limit, so that add() never allocates. A set is dense only when it holds a
+  // good share of these numbers, so few pages stay empty.
+  void cover(u32 limit) {
+    const std::size_t pages = (std::size_t{limit} + kPage - 1) / kPage;
+    if (pages_.size() >= pages) return;
+    if (pages_.capacity() < pages) pages_.reserve(std::max(pages, pages_.size() * 3 / 2));
+    while (pages_.size() < pages) {
+      u32* page = static_cast<u32*>(allocate(kPage * sizeof(u32)));
+      std::fill(page, page + kPage, kNone);
+      pages_.push_back(page);
+    }
+  }
+
+  void drop_pages() noexcept {
+    for (u32* page : pages_) release(page);
+    pages_.clear();
+    pages_.shrink_to_fit();
+  }
+
+  void become_dense(u32 limit) {
+    cover(limit);
+    for (u64 i = 0; i < slot_count(); ++i) {
+      const Slot slot = slots_[i];
+      if (slot.number != kNone) pages_[slot.number / kPage][slot.number % kPage] = slot.leaf;
+    }
+    release(slots_);
+    slots_ = nullptr;
+    mask_ = 0;
+    dense_ = true;
+  }
+
+  void become_sparse(u64 wanted) {
+    Slot* slots = fresh_slots(wanted);
+    Vector<u32*> pages;
+    pages.swap(pages_);
+    dense_ = false;
+    slots_ = slots;
+    for (std::size_t p = 0; p < pages.size(); ++p) {
+      for (u32 i = 0; i < kPage; ++i) {
+        if (pages[p][i] != kNone) settle({static_cast<u32>(p * kPage + i), pages[p][i]});
+      }
+      release(pages[p]);
+    }
+  }
+
+  void grow_slots(u64 wanted) {
+    Slot* old = slots_;
+    const u64 old_count = slot_count();
+    slots_ = fresh_slots(wanted);
+    for (u64 i = 0; i < old_count; ++i) {
+      if (old[i].number != kNone) settle(old[i]);
+    }
+    release(old);
+  }
+
+  // Sets mask_ only when the memory is there.
+  Slot* fresh_slots(u64 wanted) {
+    u64 count = 8;
+    while (wanted * 5 > count * 4) count *= 2;
+    Slot* slots = static_cast<Slot*>(allocate(count * sizeof(Slot)));
+    std::fill(slots, slots + count, kFree);
+    mask_ = count - 1;
+    return slots;
+  }
+
+  void settle(const Slot& slot) noexcept {
+    u64 i = home(slot.number);
+    while (slots_[i].number != kNone) i = (i + 1) & mask_;
+    slots_[i] = slot;
+  }
+
+  Vector<u32*> pages_;
+  Slot* slots_ = nullptr;
+  u64 mask_ = 0;
+  u32 size_ = 0;
+  bool dense_ = false;
+};
+
+}  // namespace toprung

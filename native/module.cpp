@@ -1,0 +1,651 @@
+// The Python face of the core: three classes, their docstrings and nothing that decides anything.
+// src/toprung/_native.pyi is the same contract for type checkers.
+#include <climits>
+#include <optional>
+
+#include <nanobind/stl/unique_ptr.h>
+
+#include "docstrings.hpp"
+#include "merge.hpp"
+#include "python.hpp"
+#include "tree.hpp"
+
+namespace toprung {
+namespace {
+
+// Below this many players a batch is over before giving up the GIL would have paid.
+constexpr std::size_t kShortBatch = 64;
+
+// ---- PlayerTable ---------------------------------------------------------------------------------
+
+u32 read_number(nb::handle value) {
+  const i64 number = to_int64(value, "number");
+  if (number < 0 || number >= i64{kNone}) throw nb::index_error("no such player number");
+  return static_cast<u32>(number);
+}
+
+nb::object table_intern(PlayerTable& table, nb::handle id) {
+  const PlayerArg player = read_player_id(table, id);
+  return to_int(writing(table.gate, [&] {
+    return table.intern({player.bytes, player.length}, player.tag);
+  }));
+}
+
+nb::object table_intern_many(PlayerTable& table, nb::handle ids) {
+  const PlayerBatch batch(table, ids, true);
+  Vector<u32> numbers(batch.size());
+  const auto intern = [&] { batch.intern(table, numbers.data()); };
+  batch.size() < kShortBatch ? writing(table.gate, intern) : writing_long(table.gate, intern);
+  return to_bytes(numbers);
+}
+
+nb::object table_number(PlayerTable& table, nb::handle id) {
+  const PlayerArg player = read_player_id(table, id);
+  const u32 number = reading(table.gate, [&] { return player.resolve(table); });
+  return number == kNone ? nb::none() : to_int(number);
+}
+
+nb::object table_numbers(PlayerTable& table, nb::handle ids) {
+  const PlayerBatch batch(table, ids, true);
+  Vector<u32> numbers(batch.size());
+  const auto resolve = [&] { batch.resolve(table, numbers.data()); };
+  batch.size() < kShortBatch ? reading(table.gate, resolve) : reading_long(table.gate, resolve);
+  return to_bytes(numbers);
+}
+
+nb::object table_id(PlayerTable& table, nb::handle value) {
+  const u32 number = read_number(value);
+  u8 bytes[kIdBytesMax];
+  const u32 length = reading(table.gate, [&]() -> u32 {
+    if (number >= table.limit()) throw std::out_of_range("no such player number");
+    if (!table.is_present(number)) return 0;
+    const IdView id = table.id_of(number);
+    std::memcpy(bytes, id.bytes, id.length);
+    return id.length;
+  });
+  return length == 0 ? nb::none() : to_bytes(bytes, length);
+}
+
+void table_forget(PlayerTable& table, nb::handle value) {
+  const u32 number = read_number(value);
+  writing(table.gate, [&] { table.forget(number); });
+}
+
+void table_truncate(PlayerTable& table, nb::handle value) {
+  const u64 limit = to_count(value, "limit");
+  writing(table.gate, [&] { table.truncate(static_cast<u32>(std::min<u64>(limit, kNone))); });
+}
+
+nb::object table_dump(PlayerTable& table) {
+  return to_bytes(reading_long(table.gate, [&] { return table.dump(); }));
+}
+
+nb::object table_load(nb::handle dump) {
+  const DumpArg bytes(dump);
+  auto table = std::make_unique<PlayerTable>();
+  {
+    const nb::gil_scoped_release released;
+    table->load(bytes.data(), bytes.length());
+  }
+  return nb::cast(std::move(table));
+}
+
+// ---- RankedSet -----------------------------------------------------------------------------------
+
+// The set, and the Python object of the table it must outlive.
+struct PySet {
+  nb::object table_object;
+  std::unique_ptr<RankedSet> set;
+
+  PySet(nb::object table, const Shape& shape)
+      : table_object(std::move(table)),
+        set(RankedSet::make(*nb::cast<PlayerTable*>(table_object), shape)) {}
+
+  PlayerTable& table() const noexcept { return set->table(); }
+  Gate& gate() const noexcept { return set->table().gate; }
+  const Shape& shape() const noexcept { return set->shape(); }
+  nb::object record(const u64* words) const { return to_record(words, shape().words); }
+};
+
+unsigned read_small(nb::handle value, const char* name) {
+  const i64 number = to_int64(value, name);
+  return static_cast<unsigned>(std::clamp<i64>(number, 0, kWordsMax + 1));
+}
+
+void set_init(PySet* self, nb::handle players, nb::handle words, nb::handle order, nb::handle tied) {
+  if (!nb::isinstance<PlayerTable>(players)) refuse_type("players must be a PlayerTable", players);
+  Shape shape;
+  shape.words = read_small(words, "words");
+  shape.order = order.is_none() ? shape.words : read_small(order, "order");
+  shape.tied = read_small(tied, "tied");
+  if (!shape.is_valid()) throw nb::value_error("a shape has 1 <= tied <= order <= words <= 4");
+  new (self) PySet(nb::borrow(players), shape);
+}
+
+bool set_contains(PySet& self, nb::handle value) {
+  const PlayerArg player = read_player(self.table(), value);
+  return reading(self.gate(), [&] { return self.set->contains(player.resolve(self.table())); });
+}
+
+nb::object set_put(PySet& self, nb::handle value, nb::handle record) {
+  const PlayerArg player = read_player(self.table(), value);
+  u64 words[kWordsMax];
+  u64 old[kWordsMax];
+  read_record(record, self.shape(), words);
+  const bool had = writing(self.gate(), [&] {
+    const u32 number = player.resolve(self.table());
+    if (number == kNone && player.length != 0) throw unknown_player("this player has no number");
+    self.table().require(number);
+    return self.set->put(number, words, old);
+  });
+  return had ? self.record(old) : nb::none();
+}
+
+nb::object set_remove(PySet& self, nb::handle value) {
+  const PlayerArg player = read_player(self.table(), value);
+  u64 old[kWordsMax];
+  const bool had = writing(self.gate(), [&] {
+    return self.set->remove(player.resolve(self.table()), old);
+  });
+  return had ? self.record(old) : nb::none();
+}
+
+nb::object set_find(PySet& self, nb::handle value) {
+  const PlayerArg player = read_player(self.table(), value);
+  u64 words[kWordsMax];
+  const bool found = reading(self.gate(), [&] {
+    return self.set->find(player.resolve(self.table()), words);
+  });
+  return found ? self.record(words) : nb::none();
+}
+
+nb::object set_offset(PySet& self, nb::handle value) {
+  const PlayerArg player = read_player(self.table(), value);
+  const i64 offset = reading(self.gate(), [&] {
+    return self.set->offset(player.resolve(self.table()));
+  });
+  return offset < 0 ? nb::none() : to_int(static_cast<u64>(offset));
+}
+
+nb::object to_place(const PySet& self, const PlaceOf& place, u64 size) {
+  if (!place.found) return nb::none();
+  return to_tuple(to_int(place.offset), to_int(place.tied_before), to_int(place.distinct_before),
+                  to_int(size), self.record(place.record));
+}
+
+nb::object set_place(PySet& self, nb::handle value) {
+  const PlayerArg player = read_player(self.table(), value);
+  u64 size = 0;
+  const PlaceOf place = reading(self.gate(), [&] {
+    size = self.set->size();
+    return self.set->place(player.resolve(self.table()));
+  });
+  return to_place(self, place, size);
+}
+
+nb::object to_rows(const PySet& self, const Rows& rows) {
+  const std::size_t count = rows.numbers.size();
+  const std::size_t words = self.shape().words;
+  nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(count)));
+  const u8* id = rows.id_bytes.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    nb::object row = to_tuple(to_int(rows.numbers[i]), to_bytes(id, rows.id_lengths[i]),
+                              self.record(&rows.records[i * words]));
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), row.release().ptr());
+    id += rows.id_lengths[i];
+  }
+  return list;
+}
+
+nb::object to_slice(const PySet& self, const Rows& rows) {
+  return to_tuple(to_int(rows.start), to_int(rows.size), to_int(rows.tied_before),
+                  to_int(rows.distinct_before), to_rows(self, rows));
+}
+
+nb::object set_at(PySet& self, nb::handle value) {
+  const i64 offset = to_int64(value, "offset");
+  const Rows rows = reading(self.gate(), [&] {
+    if (offset < 0 || static_cast<u64>(offset) >= self.set->size()) {
+      throw std::out_of_range("no entry at this offset");
+    }
+    return self.set->rows(static_cast<u64>(offset), static_cast<u64>(offset) + 1);
+  });
+  return nb::borrow(PyList_GET_ITEM(to_rows(self, rows).ptr(), 0));
+}
+
+nb::object set_count_before(PySet& self, nb::handle key, nb::handle id) {
+  u64 words[kWordsMax];
+  read_key(key, self.shape(), words);
+  const IdView probe = read_probe_id(id);
+  return to_int(reading(self.gate(), [&] { return self.set->count_before(words, probe); }));
+}
+
+nb::object set_distinct_before(PySet& self, nb::handle key) {
+  u64 words[kWordsMax];
+  read_key(key, self.shape(), words);
+  return to_int(reading(self.gate(), [&] { return self.set->distinct_before(words); }));
+}
+
+nb::object set_slice(PySet& self, nb::handle start_value, nb::handle stop_value) {
+  const u64 start = to_count(start_value, "start");
+  const u64 stop = to_count(stop_value, "stop");
+  return to_slice(self, reading(self.gate(), [&] { return self.set->rows(start, stop); }));
+}
+
+// Rows [from - above, from + below), clipped; with `full` moved so that as many rows remain.
+Rows rows_near(const RankedSet& set, u64 from, u64 above, u64 below, bool full) {
+  const u64 size = set.size();
+  const u64 before = std::min(above, from);
+  const u64 after = std::min(below, size - from);
+  u64 start = from - before;
+  u64 stop = from + after;
+  if (full) {
+    stop += std::min(above - before, size - stop);
+    start -= std::min(below - after, start);
+  }
+  return set.rows(start, stop);
+}
+
+nb::object set_slice_around(PySet& self, nb::handle value, nb::handle above_value,
+                            nb::handle below_value) {
+  const PlayerArg player = read_player(self.table(), value);
+  const u64 above = to_count(above_value, "above");
+  const u64 below = to_count(below_value, "below");
+  bool found = false;
+  const Rows rows = reading(self.gate(), [&] {
+    const i64 offset = self.set->offset(player.resolve(self.table()));
+    found = offset >= 0;
+    if (!found) return Rows{};
+    return rows_near(*self.set, static_cast<u64>(offset), above, below + 1, true);
+  });
+  return found ? to_slice(self, rows) : nb::none();
+}
+
+nb::object set_slice_at(PySet& self, nb::handle key, nb::handle id, nb::handle above_value,
+                        nb::handle below_value, bool full) {
+  u64 words[kWordsMax];
+  read_key(key, self.shape(), words);
+  const IdView probe = read_probe_id(id);
+  const u64 above = to_count(above_value, "above");
+  const u64 below = to_count(below_value, "below");
+  return to_slice(self, reading(self.gate(), [&] {
+    return rows_near(*self.set, self.set->count_before(words, probe), above, below, full);
+  }));
+}
+
+// Players as a packed buffer of numbers or as any sequence.
+class PlayersArg {
+ public:
+  PlayersArg(const PlayerTable& table, nb::handle players) {
+    if (PyObject_CheckBuffer(players.ptr())) {
+      numbers_ = read_numbers(players, "players");
+    } else {
+      batch_.emplace(table, players, false);
+      numbers_.resize(batch_->size());
+    }
+  }
+  std::size_t size() const noexcept { return numbers_.size(); }
+  const Vector<u32>& resolve(const PlayerTable& table) {
+    if (batch_) batch_->resolve(table, numbers_.data());
+    return numbers_;
+  }
+
+ private:
+  Vector<u32> numbers_;
+  std::optional<PlayerBatch> batch_;
+};
+
+nb::object set_offsets(PySet& self, nb::handle value) {
+  PlayersArg players(self.table(), value);
+  Vector<i64> offsets(players.size());
+  const auto look = [&] {
+    self.set->offsets(players.resolve(self.table()).data(), players.size(), offsets.data());
+  };
+  players.size() < kShortBatch ? reading(self.gate(), look) : reading_long(self.gate(), look);
+  return to_bytes(offsets);
+}
+
+nb::object set_places(PySet& self, nb::handle value) {
+  PlayersArg players(self.table(), value);
+  Vector<PlaceOf> places(players.size());
+  u64 size = 0;
+  const auto look = [&] {
+    size = self.set->size();
+    const Vector<u32>& numbers = players.resolve(self.table());
+    for (std::size_t i = 0; i < numbers.size(); ++i) places[i] = self.set->place(numbers[i]);
+  };
+  players.size() < kShortBatch ? reading(self.gate(), look) : reading_long(self.gate(), look);
+  nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(places.size())));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i),
+                    to_place(self, places[i], size).release().ptr());
+  }
+  return list;
+}
+
+nb::object set_sort(PySet& self, nb::handle value) {
+  const Vector<u32> numbers = read_numbers(value);
+  Vector<i64> offsets(numbers.size());
+  Vector<u32> sorted;
+  const auto look = [&] { self.set->offsets(numbers.data(), numbers.size(), offsets.data()); };
+  {
+    numbers.size() < kShortBatch ? reading(self.gate(), look) : reading_long(self.gate(), look);
+    const nb::gil_scoped_release released;
+    Vector<std::pair<i64, u32>> present;
+    present.reserve(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (offsets[i] >= 0) present.emplace_back(offsets[i], numbers[i]);
+    }
+    std::sort(present.begin(), present.end());
+    sorted.reserve(present.size());
+    for (const auto& [offset, number] : present) sorted.push_back(number);
+  }
+  return to_bytes(sorted);
+}
+
+void set_put_many(PySet& self, nb::handle numbers_value, nb::handle records_value) {
+  const Vector<u32> numbers = read_numbers(numbers_value);
+  const Vector<u64> records = read_records(records_value, self.shape(), numbers.size());
+  const std::size_t words = self.shape().words;
+  writing_long(self.gate(), [&] {
+    constexpr std::size_t kChunk = 512;
+    for (const u32 number : numbers) self.table().require(number);
+    self.set->reserve(numbers.size());
+    for (std::size_t done = 0; done < numbers.size(); done += kChunk) {
+      const std::size_t count = std::min(kChunk, numbers.size() - done);
+      self.set->put_many(numbers.data() + done, records.data() + done * words, count);
+      self.gate().state.give_way();
+    }
+  });
+}
+
+u64 set_remove_many(PySet& self, nb::handle value) {
+  const Vector<u32> numbers = read_numbers(value);
+  return writing_long(self.gate(), [&] {
+    u64 removed = 0;
+    u64 old[kWordsMax];
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      removed += self.set->remove(numbers[i], old);
+      if (i % 512 == 511) self.gate().state.give_way();
+    }
+    return removed;
+  });
+}
+
+void set_build(PySet& self, nb::handle numbers_value, nb::handle records_value) {
+  const Vector<u32> numbers = read_numbers(numbers_value);
+  const Vector<u64> records = read_records(records_value, self.shape(), numbers.size());
+  writing_long(self.gate(), [&] {
+    if (self.set->size() != 0) throw std::invalid_argument("only an empty set can be built");
+    self.set->build(numbers.data(), records.data(), numbers.size());
+  });
+}
+
+void set_clear(PySet& self) {
+  writing(self.gate(), [&] { self.set->clear(); });
+}
+
+nb::object set_dump(PySet& self) {
+  return to_bytes(reading_long(self.gate(), [&] { return self.set->dump(); }));
+}
+
+nb::object set_load(nb::handle players, nb::handle dump) {
+  if (!nb::isinstance<PlayerTable>(players)) refuse_type("players must be a PlayerTable", players);
+  const DumpArg bytes(dump);
+  DumpHeader header;
+  {
+    const nb::gil_scoped_release released;
+    header = open_dump(bytes.data(), bytes.length(), kSetMagic);
+  }
+  const Shape shape{header.shape[0], header.shape[1], header.shape[2]};
+  if (!shape.is_valid() || header.shape[3] != 0) throw nb::value_error("the dump's shape is impossible");
+  auto loaded = std::make_unique<PySet>(nb::borrow(players), shape);
+  writing_long(loaded->gate(), [&] { loaded->set->load(bytes.data(), bytes.length(), header); });
+  return nb::cast(std::move(loaded));
+}
+
+// ---- Merge ---------------------------------------------------------------------------------------
+
+// The plan, and the Python objects of the sets it must not outlive.
+struct PyMerge {
+  Vector<nb::object> sets;
+  std::unique_ptr<Merge> merge;
+};
+
+Rule read_rule(nb::handle value) {
+  if (!PyUnicode_Check(value.ptr())) refuse_type("rule must be a str", value);
+  if (PyUnicode_CompareWithASCIIString(value.ptr(), "keep-better") == 0) return Rule::keep_better;
+  if (PyUnicode_CompareWithASCIIString(value.ptr(), "replace") == 0) return Rule::replace;
+  if (PyUnicode_CompareWithASCIIString(value.ptr(), "add") == 0) return Rule::add;
+  throw nb::value_error("rule must be 'keep-better', 'replace' or 'add'");
+}
+
+// The distinct sets of all routes, and the routes as indexes into them.
+struct Routes {
+  Vector<nb::object> objects;
+  Vector<RankedSet*> sets;
+  Vector<Vector<u32>> routes;
+
+  explicit Routes(nb::handle value) {
+    const nb::object outer = stolen(PySequence_Fast(value.ptr(), "routes must be a sequence"));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(outer.ptr()); ++i) {
+      const nb::object inner = stolen(PySequence_Fast(
+          PySequence_Fast_GET_ITEM(outer.ptr(), i), "a route must be a sequence of sets"));
+      Vector<u32> route;
+      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(inner.ptr()); ++k) {
+        route.push_back(index_of_set(PySequence_Fast_GET_ITEM(inner.ptr(), k)));
+      }
+      Vector<u32> sorted = route;
+      std::sort(sorted.begin(), sorted.end());
+      if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+        throw nb::value_error("a route names a set twice");
+      }
+      routes.push_back(std::move(route));
+    }
+  }
+
+  u32 index_of_set(nb::handle object) {
+    PySet* self = nullptr;
+    if (!nb::try_cast(object, self) || self == nullptr) refuse_type("a route holds RankedSets", object);
+    RankedSet* set = self->set.get();
+    // Routes of one board name the same few sets over and over; the newest are met first.
+    for (std::size_t i = sets.size(); i-- > 0;) {
+      if (sets[i] == set) return static_cast<u32>(i);
+    }
+    if (!sets.empty() && &set->table() != &sets[0]->table()) {
+      throw nb::value_error("the sets of a merge must share one player table");
+    }
+    if (!sets.empty() && set->shape() != sets[0]->shape()) {
+      throw nb::value_error("the sets of a merge must share one shape");
+    }
+    const Shape& shape = set->shape();
+    if (shape.words != shape.tied + 2 || shape.order == shape.words) {
+      throw nb::value_error("a merge needs records of tied words, a time and a version");
+    }
+    objects.push_back(nb::borrow(object));
+    sets.push_back(set);
+    return static_cast<u32>(sets.size() - 1);
+  }
+};
+
+void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::handle rows_value,
+                nb::handle first_version, nb::handle descending, nb::handle last_wins,
+                nb::handle max_increase) {
+  MergeOptions options;
+  options.rule = read_rule(rule);
+  options.first_version = to_count(first_version, "first_version");
+  if (!PyBool_Check(last_wins.ptr())) refuse_type("last_wins must be a bool", last_wins);
+  options.last_wins = last_wins.ptr() == Py_True;
+  options.has_max_increase = !max_increase.is_none();
+  if (options.has_max_increase) {
+    options.max_increase = static_cast<i64>(to_count(max_increase, "max_increase"));
+  }
+  Routes routes(routes_value);
+  PlayerTable* table = routes.sets.empty() ? nullptr : &routes.sets[0]->table();
+  const unsigned tied = routes.sets.empty() ? 1u : routes.sets[0]->shape().tied;
+  const u64 bits = to_count(descending, "descending");
+  if (bits >> tied != 0) throw nb::value_error("descending has a bit for each tied word");
+  options.descending = static_cast<u32>(bits);
+  Vector<i64> rows = PinnedBuffer(rows_value, "rows").copy<i64>("rows", "ql");
+  const std::size_t width = tied + 3;
+  if (rows.size() % width != 0) {
+    PyErr_Format(PyExc_ValueError, "a row of this merge has %zu values", width);
+    throw nb::python_error();
+  }
+  if (options.first_version > static_cast<u64>(LLONG_MAX) - rows.size() / width) {
+    throw std::overflow_error("versions do not fit 64 bits");
+  }
+  auto merge = std::make_unique<Merge>(table, std::move(routes.sets), std::move(routes.routes),
+                                       std::move(rows), tied, options);
+  {
+    const nb::gil_scoped_release released;
+    merge->plan();
+  }
+  new (self) PyMerge{std::move(routes.objects), std::move(merge)};
+}
+
+nb::object merge_changes(PyMerge& self, nb::handle value) {
+  const Merge& merge = *self.merge;
+  const i64 row = to_int64(value, "row");
+  if (row < 0 || static_cast<u64>(row) >= merge.size()) throw nb::index_error("no such row");
+  const std::size_t at = static_cast<std::size_t>(row);
+  const std::size_t count = merge.change_count(at);
+  const unsigned words = merge.words();
+  nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(count)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Merge::Change change = merge.change(at, i);
+    nb::object before = change.had ? to_record(change.before, words) : nb::object(nb::none());
+    nb::object pair = to_tuple(std::move(before), to_record(change.after, words));
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), pair.release().ptr());
+  }
+  return list;
+}
+
+u64 merge_apply(PyMerge& self) {
+  const nb::gil_scoped_release released;
+  return self.merge->apply();
+}
+
+}  // namespace
+
+NB_MODULE(_native, module) {
+  using namespace nb::literals;
+
+  module.doc() = kModuleDoc;
+  module.attr("ID_BYTES_MAX") = kIdBytesMax;
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const unknown_player& unknown) {
+      PyErr_SetString(PyExc_KeyError, unknown.what());
+    }
+  });
+
+  nb::class_<PlayerTable>(module, "PlayerTable", nb::is_final(), kTableDoc)
+      .def("__init__", [](PlayerTable* self) { new (self) PlayerTable(); })
+      .def("__len__", [](PlayerTable& t) { return reading(t.gate, [&] { return t.present(); }); })
+      .def("intern", table_intern, nb::sig("def intern(self, id: str | bytes, /) -> int"), kTableIntern)
+      .def("intern_many", table_intern_many,
+           nb::sig("def intern_many(self, ids: Sequence[str | bytes], /) -> bytes"), kTableInternMany)
+      .def("number", table_number, nb::sig("def number(self, id: str | bytes, /) -> int | None"),
+           kTableNumber)
+      .def("numbers", table_numbers,
+           nb::sig("def numbers(self, ids: Sequence[str | bytes], /) -> bytes"), kTableNumbers)
+      .def("id", table_id, nb::sig("def id(self, number: int, /) -> bytes | None"), kTableId)
+      .def("forget", table_forget, nb::sig("def forget(self, number: int, /) -> None"), kTableForget)
+      .def("truncate", table_truncate, nb::sig("def truncate(self, limit: int, /) -> None"),
+           kTableTruncate)
+      .def_prop_ro("limit", [](PlayerTable& t) { return reading(t.gate, [&] { return t.limit(); }); },
+                   kTableLimit)
+      .def_prop_ro("nbytes", [](PlayerTable& t) { return reading(t.gate, [&] { return t.nbytes(); }); },
+                   kTableNbytes)
+      .def("dump", table_dump, nb::sig("def dump(self) -> bytes"), kTableDump)
+      .def_static("load", table_load, nb::sig("def load(dump: Buffer, /) -> PlayerTable"), kTableLoad)
+      .def("_check", [](PlayerTable& t) { reading_long(t.gate, [&] { t.check(); }); }, kTableCheck);
+
+  nb::class_<PySet>(module, "RankedSet", nb::is_final(), kSetDoc)
+      .def("__init__", set_init, "players"_a, nb::kw_only(), "words"_a = 2, "order"_a = nb::none(),
+           "tied"_a = 1,
+           nb::sig("def __init__(self, players: PlayerTable, *, words: int = 2, "
+                   "order: int | None = None, tied: int = 1) -> None"))
+      .def("__len__", [](PySet& s) { return reading(s.gate(), [&] { return s.set->size(); }); })
+      .def("__contains__", set_contains, nb::sig("def __contains__(self, player: object, /) -> bool"))
+      .def("put", set_put,
+           nb::sig("def put(self, player: int | str | bytes, record: bytes, /) -> bytes | None"), kSetPut)
+      .def("remove", set_remove,
+           nb::sig("def remove(self, player: int | str | bytes, /) -> bytes | None"), kSetRemove)
+      .def("find", set_find, nb::sig("def find(self, player: int | str | bytes, /) -> bytes | None"),
+           kSetFind)
+      .def("offset", set_offset,
+           nb::sig("def offset(self, player: int | str | bytes, /) -> int | None"), kSetOffset)
+      .def("place", set_place,
+           nb::sig("def place(self, player: int | str | bytes, /) -> Place | None"), kSetPlace)
+      .def("at", set_at, nb::sig("def at(self, offset: int, /) -> Row"), kSetAt)
+      .def("count_before", set_count_before, nb::arg(), nb::arg() = nb::bytes("", 0),
+           nb::sig("def count_before(self, key: bytes, id: bytes = b'', /) -> int"), kSetCountBefore)
+      .def("distinct_before", set_distinct_before,
+           nb::sig("def distinct_before(self, key: bytes, /) -> int"), kSetDistinctBefore)
+      .def("slice", set_slice, nb::sig("def slice(self, start: int, stop: int, /) -> Slice"), kSetSlice)
+      .def("slice_around", set_slice_around,
+           nb::sig("def slice_around(self, player: int | str | bytes, above: int, below: int, /)"
+                   " -> Slice | None"),
+           kSetSliceAround)
+      .def("slice_at", set_slice_at, "key"_a, "id"_a, "above"_a, "below"_a, nb::kw_only(),
+           "full"_a = false,
+           nb::sig("def slice_at(self, key: bytes, id: bytes, above: int, below: int, *, "
+                   "full: bool = False) -> Slice"),
+           kSetSliceAt)
+      .def("offsets", set_offsets,
+           nb::sig("def offsets(self, players: Sequence[int | str | bytes] | Buffer, /) -> bytes"),
+           kSetOffsets)
+      .def("places", set_places,
+           nb::sig("def places(self, players: Sequence[int | str | bytes] | Buffer, /)"
+                   " -> list[Place | None]"),
+           kSetPlaces)
+      .def("sort", set_sort, nb::sig("def sort(self, numbers: Buffer, /) -> bytes"), kSetSort)
+      .def("put_many", set_put_many,
+           nb::sig("def put_many(self, numbers: Buffer, records: Buffer, /) -> None"), kSetPutMany)
+      .def("remove_many", set_remove_many, nb::sig("def remove_many(self, numbers: Buffer, /) -> int"),
+           kSetRemoveMany)
+      .def("build", set_build, nb::sig("def build(self, numbers: Buffer, records: Buffer, /) -> None"),
+           kSetBuild)
+      .def("clear", set_clear, kSetClear)
+      .def("dump", set_dump, nb::sig("def dump(self) -> bytes"), kSetDump)
+      .def_static("load", set_load,
+                  nb::sig("def load(players: PlayerTable, dump: Buffer, /) -> RankedSet"), kSetLoad)
+      .def_prop_ro("words", [](PySet& s) { return s.shape().words; }, kSetWords)
+      .def_prop_ro("order", [](PySet& s) { return s.shape().order; }, kSetOrder)
+      .def_prop_ro("tied", [](PySet& s) { return s.shape().tied; }, kSetTied)
+      .def_prop_ro("players", [](PySet& s) { return s.table_object; }, kSetPlayers,
+                   nb::sig("def players(self) -> PlayerTable"))
+      .def_prop_ro("nbytes", [](PySet& s) { return reading(s.gate(), [&] { return s.set->nbytes(); }); },
+                   kSetNbytes)
+      .def("_check", [](PySet& s) { reading_long(s.gate(), [&] { s.set->check(); }); }, kSetCheck);
+
+  nb::class_<PyMerge> merge(module, "Merge", nb::is_final(), kMergeDoc);
+  merge
+      .def("__init__", merge_init, "rule"_a, "routes"_a, "rows"_a, nb::kw_only(), "first_version"_a,
+           "descending"_a = 1, "last_wins"_a = false, "max_increase"_a = nb::none(),
+           nb::sig("def __init__(self, rule: str, routes: Sequence[Sequence[RankedSet]], rows: Buffer, "
+                   "*, first_version: int, descending: int = 1, last_wins: bool = False, "
+                   "max_increase: int | None = None) -> None"))
+      .def("__len__", [](PyMerge& m) { return m.merge->size(); })
+      .def_prop_ro("statuses", [](PyMerge& m) { return to_bytes(m.merge->statuses()); }, kMergeStatuses,
+                   nb::sig("def statuses(self) -> bytes"))
+      .def_prop_ro("versions", [](PyMerge& m) { return to_bytes(m.merge->versions()); }, kMergeVersions,
+                   nb::sig("def versions(self) -> bytes"))
+      .def("changes", merge_changes,
+           nb::sig("def changes(self, row: int, /) -> list[tuple[bytes | None, bytes]]"), kMergeChanges)
+      .def("apply", merge_apply, kMergeApply);
+  merge.attr("UNCHANGED") = static_cast<int>(Status::unchanged);
+  merge.attr("ACCEPTED") = static_cast<int>(Status::accepted);
+  merge.attr("OVERFLOW") = static_cast<int>(Status::overflow);
+  merge.attr("EXCESSIVE") = static_cast<int>(Status::excessive);
+
+  module.def(
+      "_fail_allocations_after",
+      [](nb::handle count) { allocations_left.store(to_int64(count, "count")); },
+      nb::sig("def _fail_allocations_after(count: int, /) -> None"), kFailAllocationsAfter);
+}
+
+}  // namespace toprung

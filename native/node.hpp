@@ -1,0 +1,117 @@
+// The two kinds of tree node, and the searches inside one node.
+//
+// Both keep their columns apart: all first words together, all second words together, all players
+// together. A search then reads one column, and a move inside a node is a few memmoves.
+#pragma once
+
+#include <bit>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "memory.hpp"
+
+namespace toprung {
+
+inline constexpr unsigned kLeafEntries = 48;
+inline constexpr unsigned kInnerChildren = 64;
+
+// `starts` has a bit per entry: set where the entry's tied prefix differs from that of the entry
+// before it in the whole set. Counting bits counts distinct prefixes.
+template <unsigned W>
+struct Leaf {
+  u64 starts;
+  u32 parent;
+  u32 prev;
+  u32 next;
+  u32 count;
+  u32 players[kLeafEntries];
+  u64 words[W][kLeafEntries];
+};
+static_assert(kLeafEntries <= 64, "starts is one word");
+
+// Child i holds counts[i] entries, starts[i] of them starting a tie group; players[i] and words[..][i]
+// are those of its first entry. Children of a node of level 1 are leaves.
+template <unsigned W>
+struct Inner {
+  u32 parent;
+  u16 count;
+  u16 level;
+  u32 child[kInnerChildren];
+  u32 counts[kInnerChildren];
+  u32 starts[kInnerChildren];
+  u32 players[kInnerChildren];
+  u64 words[W][kInnerChildren];
+};
+
+inline u64 low_bits(unsigned n) noexcept { return n >= 64 ? ~u64{0} : (u64{1} << n) - 1; }
+inline u64 insert_bit(u64 bits, unsigned at) noexcept {
+  return (bits & low_bits(at)) | (((bits >> at) << 1) << at);
+}
+inline u64 remove_bit(u64 bits, unsigned at) noexcept {
+  return (bits & low_bits(at)) | ((bits >> 1) & ~low_bits(at));
+}
+inline u32 count_bits(u64 bits) noexcept { return static_cast<u32>(std::popcount(bits)); }
+
+// Index of `value`, which must be there. Arrays are padded to a multiple of 16.
+inline unsigned index_of(const u32* values, u32 value) noexcept {
+#if defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi32(static_cast<int>(value));
+  for (unsigned i = 0;; i += 16) {
+    const auto equal = [&](unsigned k) {
+      return _mm_cmpeq_epi32(
+          _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i + 4 * k)), wanted);
+    };
+    const __m128i low = _mm_packs_epi32(equal(0), equal(1));
+    const __m128i high = _mm_packs_epi32(equal(2), equal(3));
+    const int found = _mm_movemask_epi8(_mm_packs_epi16(low, high));
+    if (found != 0) return i + static_cast<unsigned>(std::countr_zero(static_cast<u32>(found)));
+  }
+#else
+  unsigned i = 0;
+  while (values[i] != value) ++i;
+  return i;
+#endif
+}
+static_assert(kLeafEntries % 16 == 0 && kInnerChildren % 16 == 0, "index_of reads 16 at a time");
+
+inline u64 sum_of(const u32* values, unsigned count) noexcept {
+  u32 sum = 0;  // a set has fewer than 2^32 entries, as many as there are numbers
+  for (unsigned i = 0; i < count; ++i) sum += values[i];
+  return sum;
+}
+
+// First index whose value is not below the bound, without a branch to mispredict.
+inline unsigned lower_bound_in(const u64* column, unsigned count, u64 bound) noexcept {
+  unsigned first = 0;
+  while (count > 1) {
+    const unsigned half = count / 2;
+    first += column[first + half - 1] < bound ? half : 0;
+    count -= half;
+  }
+  return first + (count == 1 && column[first] < bound ? 1 : 0);
+}
+
+template <class T>
+void open_gap(T* values, unsigned at, unsigned count) noexcept {
+  std::memmove(values + at + 1, values + at, (count - at) * sizeof(T));
+}
+template <class T>
+void close_gap(T* values, unsigned at, unsigned count) noexcept {
+  std::memmove(values + at, values + at + 1, (count - at - 1) * sizeof(T));
+}
+// Takes the value at `from` to `to`, shifting those between.
+template <class T>
+void shift(T* values, unsigned from, unsigned to) noexcept {
+  const T moved = values[from];
+  if (from < to) {
+    std::memmove(values + from, values + from + 1, (to - from) * sizeof(T));
+  } else {
+    std::memmove(values + to + 1, values + to, (from - to) * sizeof(T));
+  }
+  values[to] = moved;
+}
+
+}  // namespace toprung

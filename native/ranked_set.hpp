@@ -1,0 +1,97 @@
+// What every ranked set can do, whatever the width of its records. Tree<W> does it.
+//
+// A record is W words; the first `order` are compared as unsigned integers, then the player's id;
+// the first `tied` decide who is tied. Callers hold the table's gate: `state` to look, `writers` and
+// `state` to change. Numbers passed to put() are present in the table.
+#pragma once
+
+#include <memory>
+
+#include "player_table.hpp"
+
+namespace toprung {
+
+inline constexpr unsigned kWordsMax = 4;
+inline constexpr char kSetMagic[9] = "TOPRUNGS";
+
+struct Shape {
+  unsigned words = 2;
+  unsigned order = 2;
+  unsigned tied = 1;
+  bool operator==(const Shape&) const = default;
+  bool is_valid() const noexcept {
+    return words >= 1 && words <= kWordsMax && order >= 1 && order <= words && tied >= 1 &&
+           tied <= order;
+  }
+};
+
+struct PlaceOf {
+  bool found = false;
+  u64 offset = 0;
+  u64 tied_before = 0;
+  u64 distinct_before = 0;
+  u64 record[kWordsMax] = {};
+};
+
+// Rows copied out of the set and its table, so that Python objects are made without the mutex.
+struct Rows {
+  u64 start = 0;
+  u64 size = 0;
+  u64 tied_before = 0;
+  u64 distinct_before = 0;
+  Vector<u32> numbers;
+  Vector<u64> records;
+  Vector<u16> id_lengths;
+  Vector<u8> id_bytes;
+};
+
+class RankedSet : public NumberHolder {
+ public:
+  static std::unique_ptr<RankedSet> make(PlayerTable& table, const Shape& shape);
+
+  RankedSet(PlayerTable& table, const Shape& shape) : table_(table), shape_(shape) {}
+  RankedSet(const RankedSet&) = delete;
+  RankedSet& operator=(const RankedSet&) = delete;
+  virtual ~RankedSet() = default;
+
+  PlayerTable& table() const noexcept { return table_; }
+  const Shape& shape() const noexcept { return shape_; }
+  u64 size() const noexcept { return size_; }
+  // Counts changes: a plan made at one count is void at another.
+  u64 modifications() const noexcept { return modifications_; }
+
+  virtual bool contains(u32 number) const noexcept = 0;
+  virtual bool find(u32 number, u64* record) const noexcept = 0;
+  virtual i64 offset(u32 number) const noexcept = 0;
+  virtual PlaceOf place(u32 number) const noexcept = 0;
+  virtual u64 count_before(const u64* key, const IdView& id) const noexcept = 0;
+  virtual u64 distinct_before(const u64* key) const noexcept = 0;
+  virtual Rows rows(u64 start, u64 stop) const = 0;
+
+  virtual void offsets(const u32* numbers, std::size_t count, i64* out) const noexcept = 0;
+  virtual void find_many(const u32* numbers, std::size_t count, u64* records,
+                         u8* found) const noexcept = 0;
+
+  // Each returns whether there was an entry before, and copies its record to `old`.
+  virtual bool put(u32 number, const u64* record, u64* old) = 0;
+  virtual bool remove(u32 number, u64* old) noexcept = 0;
+  // Makes room for that many puts, so that none of them can fail.
+  virtual void reserve(std::size_t puts) = 0;
+  virtual void put_many(const u32* numbers, const u64* records, std::size_t count) = 0;
+  // An empty set only; `records` row by row, in any order.
+  virtual void build(const u32* numbers, const u64* records, std::size_t count) = 0;
+  virtual void clear() noexcept = 0;
+
+  virtual Vector<u8> dump() const = 0;
+  virtual void load(const u8* dump, std::size_t length, const DumpHeader& header) = 0;
+  virtual std::size_t nbytes() const noexcept = 0;
+  virtual void check() const = 0;
+
+ protected:
+  PlayerTable& table_;
+  const Shape shape_;
+  u64 size_ = 0;
+  u64 modifications_ = 0;
+};
+
+}  // namespace toprung
