@@ -1,1 +1,49 @@
-"""Toprung: exact, fair, fast and durable leaderboards."""
+"""Toprung: exact, fair, fast and durable leaderboards.
+
+`open` for ordinary programs, `open_async` for those with an event loop. What they answer is
+described in `toprung.domain.standing`, what they raise in `toprung.errors`.
+"""
+
+from toprung.blocking import Leaderboard, Leaderboards
+from toprung.domain.board import Board
+from toprung.domain.standing import (
+    BatchResult,
+    Bucket,
+    Distribution,
+    Lookup,
+    Page,
+    PastSubmission,
+    PastSubmissions,
+    ReadablePeriod,
+    Rejected,
+    ScopeSize,
+    Standing,
+    SubmitResult,
+    WindowStanding,
+)
+from toprung.errors import ToprungError
+from toprung.opening import open, open_async  # noqa: A004
+from toprung.ports import PlayerProfile
+
+__all__ = [
+    "BatchResult",
+    "Board",
+    "Bucket",
+    "Distribution",
+    "Leaderboard",
+    "Leaderboards",
+    "Lookup",
+    "Page",
+    "PastSubmission",
+    "PastSubmissions",
+    "PlayerProfile",
+    "ReadablePeriod",
+    "Rejected",
+    "ScopeSize",
+    "Standing",
+    "SubmitResult",
+    "ToprungError",
+    "WindowStanding",
+    "open",
+    "open_async",
+]

@@ -74,7 +74,7 @@ def test_all_tasks_of_a_loop_are_woken_by_one_call() -> None:
             calls += 1
             return original(*args, **kwargs)
 
-        loop.call_soon_threadsafe = count_calls  # type: ignore[method-assign]
+        loop.call_soon_threadsafe = count_calls  # type: ignore[assignment,method-assign]
         outcomes = list(zip(pendings, range(50), strict=True))
         worker = threading.Thread(target=resolve_all, args=[outcomes])
         worker.start()

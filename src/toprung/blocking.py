@@ -1,0 +1,154 @@
+"""The facade that ordinary, synchronous programs hold.
+
+There is no second implementation behind it: every method drives the coroutine of the same name
+of the asynchronous facade in the calling thread (`blocking`). Threads may share everything here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+
+from toprung.pending import run_blocking
+from toprung.service import leaderboards as asynchronous
+
+A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Blocking(Generic[A_co]):
+    """A synchronous face of the asynchronous object `_face_of`."""
+
+    __slots__ = ("_face_of",)
+
+    def __init__(self, face_of: A_co) -> None:
+        self._face_of = face_of
+
+
+def blocking(
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Blocking[A], P], T]:
+    """A coroutine method as a plain method that returns when it is done."""
+
+    @wraps(method)
+    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return run_blocking(method(self._face_of, *args, **kwargs))
+
+    return call
+
+
+class Leaderboard(Blocking[asynchronous.Leaderboard]):
+    """One board.
+
+    Reads take `window` (default: all-time if the board has it, else its first), `period`
+    (default: the current one), `scope` (default ``global``) and `ranking` (default: the
+    board's). They see every submission that was acknowledged before.
+
+    >>> import toprung
+    >>> boards = toprung.open("memory:")
+    >>> blitz = boards.create("blitz", windows=["all-time", "daily"], ranking="competition")
+    >>> blitz.submit("alice", 1500).standings["daily"].rank
+    1
+    >>> blitz.submit_many([("bob", 1700), ("carol", 1500), ("dave", 1.5)]).rejected
+    (Rejected(index=2, field='score', detail='has more than 0 decimals: 1.5'),)
+    >>> [(standing.rank, standing.player, standing.score) for standing in blitz.top(10)]
+    [(1, 'bob', 1700), (2, 'alice', 1500), (2, 'carol', 1500)]
+    >>> carol = blitz.standing("carol", ranking="ordinal")
+    >>> carol.rank, carol.total, carol.window
+    (3, 3, 'all-time')
+    >>> [standing.player for standing in blitz.around("alice", above=1, below=0).standings]
+    ['bob', 'alice']
+    >>> page = blitz.standings(2)
+    >>> [standing.player for standing in blitz.standings(2, cursor=page.next).standings]
+    ['carol']
+    >>> boards.close()
+    """
+
+    __slots__ = ()
+
+    @property
+    def id(self) -> str:
+        """The board's id."""
+        return self._face_of.id
+
+    def __repr__(self) -> str:
+        return repr(self._face_of)
+
+    rules = blocking(asynchronous.Leaderboard.rules)
+    submit = blocking(asynchronous.Leaderboard.submit)
+    submit_many = blocking(asynchronous.Leaderboard.submit_many)
+    remove = blocking(asynchronous.Leaderboard.remove)
+    standing = blocking(asynchronous.Leaderboard.standing)
+    lookup = blocking(asynchronous.Leaderboard.lookup)
+    total = blocking(asynchronous.Leaderboard.total)
+    top = blocking(asynchronous.Leaderboard.top)
+    standings = blocking(asynchronous.Leaderboard.standings)
+    around = blocking(asynchronous.Leaderboard.around)
+    around_score = blocking(asynchronous.Leaderboard.around_score)
+    friends = blocking(asynchronous.Leaderboard.friends)
+    distribution = blocking(asynchronous.Leaderboard.distribution)
+    submissions = blocking(asynchronous.Leaderboard.submissions)
+    periods = blocking(asynchronous.Leaderboard.periods)
+    scopes = blocking(asynchronous.Leaderboard.scopes)
+
+
+def _blocking_board(
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, asynchronous.Leaderboard]],
+) -> Callable[Concatenate[Blocking[A], P], Leaderboard]:
+    """`blocking`, for methods that answer a board."""
+
+    @wraps(method)
+    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> Leaderboard:
+        return Leaderboard(run_blocking(method(self._face_of, *args, **kwargs)))
+
+    return call
+
+
+class Leaderboards(Blocking[asynchronous.Leaderboards]):
+    """All boards and players of one database. Close it, or use it as a context manager.
+
+    >>> import toprung
+    >>> with toprung.open("memory:") as boards:
+    ...     blitz = boards.create("blitz", scopes=["global", "country"])
+    ...     profile = boards.set_player("alice", name="Alice", attributes={"country": "US"})
+    ...     result = boards["blitz"].submit("alice", 1500)
+    ...     [(s.player, s.name) for s in blitz.top(scope="country:US")]
+    [('alice', 'Alice')]
+    """
+
+    __slots__ = ()
+
+    create = _blocking_board(asynchronous.Leaderboards.create)
+    replace = _blocking_board(asynchronous.Leaderboards.replace)
+    patch = _blocking_board(asynchronous.Leaderboards.patch)
+    board = _blocking_board(asynchronous.Leaderboards.board)
+    __getitem__ = board
+
+    delete = blocking(asynchronous.Leaderboards.delete)
+    list = blocking(asynchronous.Leaderboards.list)
+    set_player = blocking(asynchronous.Leaderboards.set_player)
+    player = blocking(asynchronous.Leaderboards.player)
+    erase = blocking(asynchronous.Leaderboards.erase)
+    befriend = blocking(asynchronous.Leaderboards.befriend)
+    unfriend = blocking(asynchronous.Leaderboards.unfriend)
+    friends = blocking(asynchronous.Leaderboards.friends)
+    standings = blocking(asynchronous.Leaderboards.standings)
+    verify = blocking(asynchronous.Leaderboards.verify)
+    rebuild = blocking(asynchronous.Leaderboards.rebuild)
+    backup = blocking(asynchronous.Leaderboards.backup)
+    close = blocking(asynchronous.Leaderboards.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

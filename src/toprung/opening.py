@@ -1,0 +1,72 @@
+"""Opening leaderboards: where every program begins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from types import TracebackType
+from typing import Any, Literal
+
+from toprung.blocking import Leaderboards as BlockingLeaderboards
+from toprung.ports import Clock
+from toprung.profiles import open_embedded
+from toprung.service.leaderboards import Leaderboards
+
+Synchronous = Literal["full", "normal"]
+
+
+def open(  # noqa: A001 -- people write toprung.open
+    target: str = "toprung.db",
+    *,
+    clock: Clock | None = None,
+    synchronous: Synchronous = "full",
+) -> BlockingLeaderboards:
+    """Open the leaderboards in a file, which is created if need be, or in ``"memory:"``.
+
+    >>> import toprung
+    >>> with toprung.open("memory:") as boards:
+    ...     boards.create("blitz").total()
+    0
+    """
+    return BlockingLeaderboards(open_embedded(target, clock=clock, synchronous=synchronous))
+
+
+def open_async(
+    target: str = "toprung.db",
+    *,
+    clock: Clock | None = None,
+    synchronous: Synchronous = "full",
+) -> Opening:
+    """`open` for programs with an event loop: await it, or use it with ``async with``."""
+    return Opening(target, clock, synchronous)
+
+
+class Opening:
+    """Leaderboards about to be opened, in a thread: reading a long journal takes a while."""
+
+    def __init__(self, target: str, clock: Clock | None, synchronous: Synchronous) -> None:
+        self._target = target
+        self._clock = clock
+        self._synchronous: Synchronous = synchronous
+        self._opened: Leaderboards | None = None
+
+    def __await__(self) -> Generator[Any, Any, Leaderboards]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Leaderboards:
+        self._opened = await self._open()
+        return self._opened
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        assert self._opened is not None, "entered before it is left"
+        await self._opened.close()
+
+    async def _open(self) -> Leaderboards:
+        return await asyncio.to_thread(
+            open_embedded, self._target, clock=self._clock, synchronous=self._synchronous
+        )

@@ -1,0 +1,1 @@
+"""Use cases, written once above the ports: every profile serves them alike."""

@@ -1,0 +1,106 @@
+"""Cursors: opaque texts that say where a walk goes on.
+
+A cursor carries everything that a walk must not change on its way (the board's generation, the
+ladder, the score range) and the edge row it continues from: its key and player, never an offset.
+So whoever's entry does not change during the walk is met exactly once, whatever others write.
+It is URL-safe base64 of a small MessagePack array; nothing in it is secret, and whatever is not
+exactly as we write it is refused.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode, urlsafe_b64encode
+from typing import TypeVar
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.player import parse_player
+from toprung.errors import Invalid
+
+TEXT_MAX = 1024
+
+WORST = b"\xff" * 8
+BEST = b"\x00" * 8
+
+
+class PageCursor(msgspec.Struct, frozen=True, array_like=True, tag="p1"):
+    """Where a page of standings begins or ends."""
+
+    generation: int
+    window: str
+    period: str
+    scope: str
+    best: bytes
+    worst: bytes
+    """The first key words of the best and the worst result that are asked for."""
+    backward: bool
+    key: bytes
+    player: str
+
+
+class FriendsCursor(msgspec.Struct, frozen=True, array_like=True, tag="f1"):
+    """Where a page of friends begins."""
+
+    generation: int
+    window: str
+    period: str
+    scope: str
+    owner: str
+    key: bytes
+    player: str
+
+
+class SubmissionsCursor(msgspec.Struct, frozen=True, array_like=True, tag="s1"):
+    """Where older submissions begin."""
+
+    generation: int
+    owner: str
+    before: int
+
+
+Cursor = PageCursor | FriendsCursor | SubmissionsCursor
+C = TypeVar("C", PageCursor, FriendsCursor, SubmissionsCursor)
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+def cursor_text(cursor: Cursor) -> str:
+    """The cursor as it is handed out."""
+    return urlsafe_b64encode(_encoder.encode(cursor)).rstrip(b"=").decode()
+
+
+def parse_cursor(text: object, kind: type[C], board: Board) -> C:
+    """The cursor behind a text, if it is one of this kind and of this board.
+
+    >>> parse_cursor("nonsense", SubmissionsCursor, Board(id="blitz"))
+    Traceback (most recent call last):
+    toprung.errors.Invalid: cursor: is not a cursor of this list
+    """
+    cursor = _decode(text, kind)
+    if cursor.generation != board.generation:
+        raise Invalid("cursor", f"belongs to another board than this {board.id!r}")
+    if not isinstance(cursor, SubmissionsCursor):
+        _check_edge(cursor, board)
+    return cursor
+
+
+def _decode(text: object, kind: type[C]) -> C:
+    if isinstance(text, str) and len(text) <= TEXT_MAX:
+        try:
+            packed = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+            cursor = msgspec.msgpack.decode(packed, type=kind)
+            if cursor_text(cursor) == text:
+                return cursor
+        except (binascii.Error, ValueError, msgspec.DecodeError):
+            pass
+    raise Invalid("cursor", "is not a cursor of this list")
+
+
+def _check_edge(cursor: PageCursor | FriendsCursor, board: Board) -> None:
+    words = 8 * board.shape.order
+    ends = (cursor.best, cursor.worst) if isinstance(cursor, PageCursor) else ()
+    if len(cursor.key) != words or any(len(end) != 8 for end in ends):
+        raise Invalid("cursor", "is not a cursor of this list")
+    parse_player(cursor.player, "cursor")

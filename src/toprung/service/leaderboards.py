@@ -1,0 +1,121 @@
+"""The facade that asynchronous programs hold: all boards and players, and one board of them."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from toprung.domain.board import Board, parse_board_id
+from toprung.domain.command import DeleteBoard, SetBoard
+from toprung.ports import Clock, Index, Journal, Maintenance
+from toprung.service.friends import BoardFriends
+from toprung.service.overview import BoardOverview
+from toprung.service.pages import BoardPages
+from toprung.service.players import Players
+from toprung.service.read import BoardReads
+from toprung.service.submit import BoardWrites
+from toprung.service.view import bounded
+
+LISTED_MAX = 1000
+
+
+class Leaderboard(BoardReads, BoardPages, BoardFriends, BoardOverview, BoardWrites):
+    """One board.
+
+    Reads take `window` (default: all-time if the board has it, else its first), `period`
+    (default: the current one), `scope` (default ``global``) and `ranking` (default: the
+    board's). They see every submission that was acknowledged before.
+    """
+
+    __slots__ = ()
+
+
+class Leaderboards(Players):
+    """All boards and players of one database. Close it, or use it as a context manager.
+
+    >>> import asyncio, toprung
+    >>> async def main():
+    ...     async with toprung.open_async("memory:") as boards:
+    ...         blitz = await boards.create("blitz")
+    ...         await blitz.submit("alice", 1500)
+    ...         return (await blitz.standing("alice")).rank
+    >>> asyncio.run(main())
+    1
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        index: Index,
+        clock: Clock,
+        maintenance: Maintenance,
+        source: str = "library",
+    ) -> None:
+        super().__init__(journal, index, clock)
+        self._source = source
+        self._maintenance = maintenance
+
+    async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
+        """Create a board; refused if it exists.
+
+        Rules are those of the HTTP interface: `title`, `order`, `policy`, `decimals`,
+        `subscore`, `tie_break`, `ranking`, `windows`, `timezone`, `scopes`, `public`,
+        `score_min`, `score_max`, `max_increase`. Whatever is omitted takes its default.
+        """
+        return await self._set(SetBoard(parse_board_id(board_id), rules, "create"))
+
+    async def replace(self, board_id: str, /, **rules: Any) -> Leaderboard:
+        """Create a board or replace all its rules; some cannot change once it has entries."""
+        return await self._set(SetBoard(parse_board_id(board_id), rules, "replace"))
+
+    async def patch(self, board_id: str, /, **changes: Any) -> Leaderboard:
+        """Change some rules of a board; None puts one back to its default."""
+        return await self._set(SetBoard(parse_board_id(board_id), changes, "patch"))
+
+    async def delete(self, board_id: str) -> None:
+        """Delete a board and everything on it; created again it is another, empty board."""
+        await self._journal.record(DeleteBoard(parse_board_id(board_id)))
+
+    async def board(self, board_id: str) -> Leaderboard:
+        """The board; UnknownBoard if there is none."""
+        return self._board(await self._journal.board(parse_board_id(board_id)))
+
+    async def verify(self) -> list[str]:
+        """Compare all ladders with the journal; one line per difference, none if all is well."""
+        return await self._maintenance.verify()
+
+    async def rebuild(self) -> None:
+        """Derive all ladders anew from the journal."""
+        await self._maintenance.rebuild()
+
+    async def backup(self, path: str) -> None:
+        """Write a consistent copy of the database to a new file while work goes on."""
+        await self._maintenance.backup(path)
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of everything; closing twice is harmless."""
+        await self._maintenance.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    # Below this line `list` is no longer the type.
+    async def list(self, after: str = "", limit: int = 100) -> list[Board]:
+        """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
+        return await self._journal.boards(after, bounded(limit, LISTED_MAX, "limit"))
+
+    async def _set(self, command: SetBoard) -> Leaderboard:
+        board = await self._journal.record(command)
+        assert isinstance(board, Board)
+        return self._board(board)
+
+    def _board(self, board: Board) -> Leaderboard:
+        return Leaderboard(board.id, self._journal, self._index, self._clock, self._source)

@@ -1,0 +1,167 @@
+"""What a board holds: its spread of scores, periods, scopes, and a player's past submissions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.ladder import Ladder
+from toprung.domain.player import GLOBAL, parse_player
+from toprung.domain.score import INT64_MAX, INT64_MIN, score_value
+from toprung.domain.standing import (
+    Bucket,
+    Distribution,
+    PastSubmission,
+    PastSubmissions,
+    ReadablePeriod,
+    ScopeSize,
+)
+from toprung.domain.submission import instant_datetime
+from toprung.errors import Invalid
+from toprung.ports import RecordedSubmission
+from toprung.service.board_access import BoardAccess
+from toprung.service.cursor import WORST, SubmissionsCursor, cursor_text, parse_cursor
+from toprung.service.pages import LIMIT_MAX
+from toprung.service.view import bounded
+
+BUCKETS_MAX = 200
+
+LAST_ID = "\U0010ffff"
+"""Sorts after every player id in use."""
+
+
+class BoardOverview(BoardAccess):
+    """What there is to read."""
+
+    __slots__ = ()
+
+    async def distribution(
+        self,
+        buckets: int = 20,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+    ) -> Distribution:
+        """Exact counts of at most 200 buckets of equal width, from the lowest score to the highest.
+
+        There are fewer when there are fewer possible scores; widths differ by at most one step.
+        """
+        bounded(buckets, BUCKETS_MAX, "buckets")
+        view = await self._view(window, period, scope)
+        board, ladder = view.board, view.ladder
+        best = await self._index.slice(ladder, 0, 1)
+        end = WORST * board.shape.order
+        worst = await self._index.slice_at(ladder, end, LAST_ID, 1, 0, full=False)
+        if not best.rows or not worst.rows:
+            return Distribution(0, ())
+        scores = [board.shape.entry(found.rows[0].record).score for found in (best, worst)]
+        edges = _edges(min(scores), max(scores), buckets)
+        below = await self._count_below(board, ladder, edges, best.total)
+        return _distribution(board, edges, below)
+
+    async def _count_below(
+        self, board: Board, ladder: Ladder, edges: list[int], total: int
+    ) -> list[int]:
+        """For each edge how many entries lie at its lower side; from any common zero."""
+        # What the index counts lies before a key: the lower scores, or the higher ones.
+        descending = board.order == "desc"
+        marks = [edge - descending for edge in edges]
+        inside = [mark for mark in marks if INT64_MIN <= mark <= INT64_MAX]
+        counted = await self._index.count_before(ladder, [board.shape.prefix(m) for m in inside])
+        before = dict(zip(inside, counted, strict=True))
+        counts = [before.get(mark, total) for mark in marks]
+        return [-count for count in counts] if descending else counts
+
+    async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
+        """The periods of a window that can be read, newest first."""
+        board = await self._journal.board(self.id)
+        retained = board.calendar(board.window(window)).retained(self._clock.now())
+        return [
+            ReadablePeriod(period.id, _moment(period.opens_at), _moment(period.closes_at))
+            for period in retained
+        ]
+
+    async def scopes(
+        self, *, window: str | None = None, period: str | None = None
+    ) -> list[ScopeSize]:
+        """The scopes that have players in a period, with their sizes."""
+        view = await self._view(window, period)
+        ladders = await self._index.ladders(self.id)
+        return [
+            ScopeSize(ladder.scope, total)
+            for ladder, total in sorted(ladders)
+            if ladder[:3] == view.ladder[:3]
+        ]
+
+    async def submissions(
+        self, player: str, limit: int = 50, cursor: str | None = None
+    ) -> PastSubmissions:
+        """A player's submissions on this board, newest first, at most 1,000 at a time."""
+        bounded(limit, LIMIT_MAX, "limit")
+        parse_player(player)
+        board = await self._journal.board(self.id)
+        before = None if cursor is None else _before(board, player, cursor)
+        found = await self._journal.submissions(self.id, player, before, limit + 1)
+        more = len(found) > limit
+        return PastSubmissions(
+            tuple(_past(board, recorded) for recorded in found[:limit]),
+            _next(board, player, found[limit - 1].position) if more else None,
+        )
+
+
+def _edges(low: int, high: int, buckets: int) -> list[int]:
+    """Where buckets begin, and where the last one ends (exclusive).
+
+    >>> _edges(0, 99, 4), _edges(5, 6, 4)
+    ([0, 25, 50, 75, 100], [5, 6, 7])
+    """
+    width = high - low + 1
+    buckets = min(buckets, width)
+    return [low + width * number // buckets for number in range(buckets + 1)]
+
+
+def _distribution(board: Board, edges: list[int], below: list[int]) -> Distribution:
+    buckets = tuple(
+        Bucket(
+            score_value(edges[at], board.decimals),
+            score_value(edges[at + 1] - 1, board.decimals),
+            below[at + 1] - below[at],
+        )
+        for at in range(len(edges) - 1)
+    )
+    return Distribution(sum(bucket.count for bucket in buckets), buckets)
+
+
+def _moment(instant: int | None) -> datetime | None:
+    return None if instant is None else instant_datetime(instant)
+
+
+def _past(board: Board, recorded: RecordedSubmission) -> PastSubmission:
+    details: Any = None
+    if recorded.details is not None:
+        details = msgspec.json.decode(recorded.details)
+    return PastSubmission(
+        recorded.position,
+        recorded.player,
+        score_value(recorded.score, board.decimals),
+        recorded.subscore,
+        instant_datetime(recorded.at),
+        instant_datetime(recorded.recorded_at),
+        recorded.status,
+        details,
+    )
+
+
+def _before(board: Board, player: str, cursor: str) -> int:
+    edge = parse_cursor(cursor, SubmissionsCursor, board)
+    if edge.owner != player:
+        raise Invalid("cursor", f"belongs to submissions of another player than {player!r}")
+    return edge.before
+
+
+def _next(board: Board, player: str, before: int) -> str:
+    return cursor_text(SubmissionsCursor(board.generation, player, before))

@@ -1,0 +1,152 @@
+"""Pages of a ladder: from a rank, within a range of scores, and on from a cursor, both ways.
+
+Each page is one slice of the index with one row more at both ends, so that its ranks and its
+cursors speak of one moment.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from toprung.domain.board import Board
+from toprung.domain.player import GLOBAL
+from toprung.domain.ranking import Ranking
+from toprung.domain.score import parse_score
+from toprung.domain.standing import Page, Standing
+from toprung.errors import CursorGone, Gone, Invalid, NotFound
+from toprung.ports import Row
+from toprung.service.board_access import BoardAccess
+from toprung.service.cursor import BEST, WORST, FriendsCursor, PageCursor, parse_cursor
+from toprung.service.listing import Lister, ScoreRange
+from toprung.service.view import View, bounded, view_of
+
+LIMIT_MAX = 1000
+RANK_MAX = 2**62
+
+FIRST_AFTER = "\0"
+"""Appended to an id it gives the next possible one: no id contains it, and none sorts between."""
+
+
+class BoardPages(BoardAccess):
+    """Lists of standings."""
+
+    __slots__ = ()
+
+    async def top(
+        self,
+        n: int = 10,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = True,
+        details: bool = False,
+    ) -> list[Standing]:
+        """The best `n` (at most 1,000), best first."""
+        view = await self._view(window, period, scope, ranking)
+        found = await self._index.slice(view.ladder, 0, bounded(n, LIMIT_MAX, "n"))
+        page = await Lister(self._journal, view, names, details).page(found)
+        return list(page.standings)
+
+    async def standings(  # noqa: PLR0913 -- every read takes the same options
+        self,
+        limit: int = 100,
+        *,
+        cursor: str | None = None,
+        from_rank: int | None = None,
+        min_score: object = None,
+        max_score: object = None,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = True,
+        details: bool = False,
+    ) -> Page:
+        """A page of at most `limit` (1 to 1,000) standings, with cursors to those beside it.
+
+        It starts at the first place, at the place `from_rank`, or at the best score of the
+        range `min_score` to `max_score` (both included; ranks remain those of the whole ladder).
+        `cursor` is a page's `next` or `prev`. Who does not move during a walk is met exactly
+        once, whatever others do; ranks are as of each page.
+        """
+        bounded(limit, LIMIT_MAX, "limit")
+        filtered = min_score is not None or max_score is not None
+        if (cursor is not None) + (from_rank is not None) + filtered > 1:
+            raise Invalid(
+                "cursor" if cursor is not None else "from_rank",
+                "cursor, from_rank and min_score/max_score cannot be combined",
+            )
+        if cursor is not None:
+            board = await self._journal.board(self.id)
+            edge = parse_cursor(cursor, PageCursor, board)
+            view = cursor_view(board, self._clock.now(), edge, (window, period, scope), ranking)
+            return await self._walk(Lister(self._journal, view, names, details), edge, limit)
+        view = await self._view(window, period, scope, ranking)
+        lister = Lister(self._journal, view, names, details)
+        if filtered:
+            scores = score_range(view.board, min_score, max_score)
+            return await self._forward(lister, scores.best, "", limit, scores)
+        start = 0 if from_rank is None else bounded(from_rank, RANK_MAX, "from_rank") - 1
+        return await lister.page(await self._index.slice(view.ladder, start, start + limit))
+
+    async def _walk(self, lister: Lister, edge: PageCursor, limit: int) -> Page:
+        scores = ScoreRange(edge.best, edge.worst)
+        if edge.backward:
+            return await self._backward(lister, edge.key, edge.player, limit, scores)
+        return await self._forward(lister, edge.key, edge.player + FIRST_AFTER, limit, scores)
+
+    async def _forward(
+        self, lister: Lister, key: bytes, player: str, limit: int, scores: ScoreRange
+    ) -> Page:
+        ladder = lister.view.ladder
+        found = await self._index.slice_at(ladder, key, player, 1, limit + 1, full=False)
+        start = _count_before(found.rows, key, player)
+        return await lister.page(found, start, start + limit, scores)
+
+    async def _backward(
+        self, lister: Lister, key: bytes, player: str, limit: int, scores: ScoreRange
+    ) -> Page:
+        ladder = lister.view.ladder
+        found = await self._index.slice_at(ladder, key, player, limit + 1, 1, full=False)
+        stop = _count_before(found.rows, key, player)
+        return await lister.page(found, max(0, stop - limit), stop, scores)
+
+
+def score_range(board: Board, min_score: object, max_score: object) -> ScoreRange:
+    """The range of scores, as people gave it, in the order of the board's ladders."""
+    low = None if min_score is None else parse_score(min_score, board.decimals, "min_score")
+    high = None if max_score is None else parse_score(max_score, board.decimals, "max_score")
+    if low is not None and high is not None and low > high:
+        raise Invalid("min_score", "must not be greater than max_score")
+    best, worst = (high, low) if board.order == "desc" else (low, high)
+    return ScoreRange(
+        BEST if best is None else board.shape.prefix(best),
+        WORST if worst is None else board.shape.prefix(worst),
+    )
+
+
+def cursor_view(
+    board: Board,
+    now: int,
+    cursor: PageCursor | FriendsCursor,
+    asked: tuple[str | None, str | None, str],
+    ranking: Ranking | None,
+) -> View:
+    """The view that a cursor goes on in; options given beside it must name the same ladder."""
+    walked = (cursor.window, cursor.period, cursor.scope)
+    for option, value in zip(asked, walked, strict=True):
+        if option not in (None, GLOBAL, value):
+            raise Invalid("cursor", f"belongs to the ladder {' '.join(walked)}, not to {option!r}")
+    try:
+        return view_of(board, now, *walked, ranking)
+    except (Gone, NotFound):
+        raise CursorGone from None
+
+
+def _count_before(rows: Sequence[Row], key: bytes, player: str) -> int:
+    """How many of the rows lie before a point of the order; a short key is a prefix."""
+    width = len(key)
+    return bisect_left(rows, (key, player), key=lambda row: (row.record[:width], row.player))

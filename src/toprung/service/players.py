@@ -1,0 +1,108 @@
+"""Players beyond one board: profile, friends, standings everywhere, erasure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from toprung.domain.board import Board
+from toprung.domain.command import Befriend, ErasePlayer, SetPlayer, Unfriend
+from toprung.domain.player import check_text, parse_attributes, parse_player
+from toprung.domain.standing import Standing
+from toprung.errors import Invalid, UnknownPlayer
+from toprung.pending import turn
+from toprung.ports import Clock, Index, Journal, PlayerProfile
+from toprung.service.view import view_of
+
+NAME_BYTES_MAX = 256
+URL_BYTES_MAX = 2048
+BOARDS_AT_ONCE = 100
+
+_WEB_ADDRESS = re.compile(r"https?://[^\s/]\S*", re.IGNORECASE)
+
+
+class Players:
+    """Everything about players that is not about one board."""
+
+    def __init__(self, journal: Journal, index: Index, clock: Clock) -> None:
+        self._journal = journal
+        self._index = index
+        self._clock = clock
+
+    async def set_player(
+        self,
+        player: str,
+        *,
+        name: str | None = None,
+        avatar_url: str | None = None,
+        attributes: Mapping[str, str] | None = None,
+    ) -> PlayerProfile:
+        """Replace a player's profile.
+
+        A changed attribute moves the player's entries of periods that are open to the scopes
+        it now belongs to; closed periods keep theirs.
+        """
+        profile = PlayerProfile(
+            parse_player(player),
+            None if name is None else check_text(name, NAME_BYTES_MAX, "name"),
+            None if avatar_url is None else _parse_url(avatar_url, "avatar_url"),
+            {} if attributes is None else parse_attributes(attributes),
+        )
+        command = SetPlayer(profile.player, profile.name, profile.avatar_url, profile.attributes)
+        await self._journal.record(command)
+        return profile
+
+    async def player(self, player: str) -> PlayerProfile:
+        """A player's profile; UnknownPlayer if there is no such player."""
+        found = (await self._journal.profiles([parse_player(player)])).get(player)
+        if found is None:
+            raise UnknownPlayer(f"there is no player {player!r}")
+        return found
+
+    async def erase(self, player: str) -> None:
+        """Erase a player everywhere: profile, friends, entries and submissions' details."""
+        await self._journal.record(ErasePlayer(parse_player(player)))
+
+    async def befriend(self, player: str, other: str) -> None:
+        """Make two players friends of each other; at most 5,000 friends each."""
+        command = Befriend(parse_player(player), parse_player(other, "other"))
+        if player == other:
+            raise Invalid("other", "a player cannot be its own friend")
+        await self._journal.record(command)
+
+    async def unfriend(self, player: str, other: str) -> None:
+        """End a friendship; harmless if there is none."""
+        await self._journal.record(Unfriend(parse_player(player), parse_player(other, "other")))
+
+    async def friends(self, player: str) -> list[str]:
+        """A player's friends in the order of their ids."""
+        return list(await self._journal.friends(parse_player(player)))
+
+    async def standings(self, player: str) -> list[Standing]:
+        """Where a player stands now, on every board and in every window it has an entry in."""
+        parse_player(player)
+        standings: list[Standing] = []
+        after = ""
+        while boards := await self._journal.boards(after, BOARDS_AT_ONCE):
+            for board in boards:
+                standings += await self._standings_on(board, player)
+            after = boards[-1].id
+            await turn()
+        return standings
+
+    async def _standings_on(self, board: Board, player: str) -> list[Standing]:
+        now = self._clock.now()
+        views = [view_of(board, now, window.name) for window in board.windows]
+        places = [await self._index.place(view.ladder, player) for view in views]
+        return [
+            view.standing(player, place.record, place.counts, place.total)
+            for view, place in zip(views, places, strict=True)
+            if place is not None
+        ]
+
+
+def _parse_url(value: object, field: str) -> str:
+    url = check_text(value, URL_BYTES_MAX, field)
+    if not _WEB_ADDRESS.fullmatch(url):
+        raise Invalid(field, "must be an http or https address")
+    return url

@@ -1,0 +1,196 @@
+"""Submitting scores: one with its ranks, or many at once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from itertools import islice
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from toprung.domain.board import Board
+from toprung.domain.command import Receipt, Receipts, RemoveEntries, Submit
+from toprung.domain.ladder import Ladder
+from toprung.domain.player import GLOBAL, parse_player
+from toprung.domain.ranking import rank
+from toprung.domain.score import score_value
+from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowStanding
+from toprung.domain.submission import Submission, parse_submission
+from toprung.errors import Invalid, ToprungError
+from toprung.pending import start, turn
+from toprung.service.board_access import BoardAccess
+
+BATCH_MAX = 10_000
+"""Rows that are recorded together."""
+
+IN_FLIGHT_MAX = 2
+"""Batches under way at a time: one is validated while the other is written."""
+
+BatchRow: TypeAlias = tuple[str, Any] | Mapping[str, Any]
+
+_MEMBERS = frozenset({"player", "score", "at", "subscore", "details", "key"})
+
+
+class BoardWrites(BoardAccess):
+    """What changes a board's entries."""
+
+    __slots__ = ()
+
+    async def submit(
+        self,
+        player: str,
+        score: object,
+        *,
+        at: datetime | str | None = None,
+        subscore: object = None,
+        details: object = None,
+        key: str | None = None,
+    ) -> SubmitResult:
+        """Record a score; durable when this returns, with the ranks it led to.
+
+        `at` is when it was achieved (default now), `details` is any JSON of at most 1 KiB. A
+        submission repeated with the same `key` counts once and answers what the first one did.
+        """
+        board = await self._journal.board(self.id)
+        submission = parse_submission(
+            board,
+            self._clock.now(),
+            player,
+            score,
+            at=at,
+            subscore=subscore,
+            details=details,
+            key=key,
+        )
+        command = Submit(board.id, board.generation, (submission,), self._source)
+        receipts = await self._journal.record(command)
+        assert isinstance(receipts, Receipts)
+        if receipts.rejected:
+            raise receipts.rejected[0][1]
+        return await self._result(board, submission.player, receipts.receipts[0])
+
+    async def submit_many(self, rows: Iterable[BatchRow]) -> BatchResult:
+        """Record many scores: (player, score) pairs, or mappings with the names of `submit`.
+
+        A row that is refused does not sink the others. Up to 10,000 rows at a time are recorded
+        together; if recording itself fails, those before are recorded and the error is raised.
+        """
+        remaining = iter(rows)
+        tally = _Tally()
+        in_flight: deque[Awaitable[None]] = deque()
+        first = 0
+        try:
+            while batch := list(islice(remaining, BATCH_MAX)):
+                if len(in_flight) == IN_FLIGHT_MAX:
+                    await in_flight.popleft()
+                in_flight.append(start(self._record_batch(batch, first, tally)))
+                first += len(batch)
+                await turn()
+            while in_flight:
+                await in_flight.popleft()
+        finally:
+            for work in in_flight:  # an error is on its way; these end before it is raised
+                with suppress(ToprungError):
+                    await work
+        return tally.result()
+
+    async def remove(self, player: str) -> None:
+        """Take a player off this board, in every period."""
+        await self._journal.record(RemoveEntries(self.id, parse_player(player)))
+
+    async def _result(self, board: Board, player: str, receipt: Receipt) -> SubmitResult:
+        standings: dict[str, WindowStanding] = {}
+        before = receipt.before or (None,) * len(receipt.outcomes)
+        for outcome, counts in zip(receipt.outcomes, before, strict=True):
+            ladder = Ladder(board.id, outcome.window, outcome.period, GLOBAL)
+            place = await self._index.place(ladder, player)
+            previous = outcome.previous_score
+            standings[outcome.window] = WindowStanding(
+                outcome.period,
+                score_value(outcome.score, board.decimals),
+                None if place is None else rank(board.ranking, place.counts),
+                None if previous is None else score_value(previous, board.decimals),
+                None if counts is None else rank(board.ranking, counts),
+                0 if place is None else place.total,
+            )
+        return SubmitResult(
+            receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed
+        )
+
+    async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
+        board = await self._journal.board(self.id)
+        submissions, refused = parse_batch(board, self._clock.now(), rows)
+        if submissions:
+            command = Submit(board.id, board.generation, submissions, self._source, receipts=False)
+            receipts = await self._journal.record(command)
+            assert isinstance(receipts, Receipts)
+            refused += _in_rows(receipts.rejected, refused, len(rows))
+            tally.accepted += receipts.accepted
+            tally.unchanged += receipts.unchanged
+            tally.duplicates += receipts.duplicates
+        tally.refused += [(first + at, error) for at, error in refused]
+
+
+Refused: TypeAlias = tuple[int, ToprungError]
+"""The index of a row, and why it was refused."""
+
+
+class _Tally:
+    """What became of the batches that are done."""
+
+    __slots__ = ("accepted", "duplicates", "refused", "unchanged")
+
+    def __init__(self) -> None:
+        self.accepted = self.unchanged = self.duplicates = 0
+        self.refused: list[Refused] = []
+
+    def result(self) -> BatchResult:
+        self.refused.sort(key=itemgetter(0))
+        rejected = tuple(
+            Rejected(at, error.field if isinstance(error, Invalid) else "", error.detail)
+            for at, error in self.refused
+        )
+        return BatchResult(self.accepted, self.unchanged, self.duplicates, rejected)
+
+
+def parse_batch(
+    board: Board, now: int, rows: list[BatchRow]
+) -> tuple[list[Submission], list[Refused]]:
+    """The valid submissions in order, and the rows that are none."""
+    submissions: list[Submission] = []
+    refused: list[Refused] = []
+    append, parse = submissions.append, parse_submission
+    for at, row in enumerate(rows):
+        try:
+            if type(row) is tuple and len(row) == 2:  # the hot case
+                append(parse(board, now, row[0], row[1]))
+            else:
+                append(_parse_row(board, now, row))
+        except ToprungError as error:
+            refused.append((at, error))
+    return submissions, refused
+
+
+def _parse_row(board: Board, now: int, row: object) -> Submission:
+    if isinstance(row, list) and len(row) == 2:
+        return parse_submission(board, now, row[0], row[1])
+    if not isinstance(row, Mapping):
+        raise Invalid("", "must be a pair of player and score, or an object")
+    for name in row:
+        if name not in _MEMBERS:
+            raise Invalid(str(name)[:64], "is not a member of a submission")
+    for name in ("player", "score"):
+        if name not in row:
+            raise Invalid(name, "is missing")
+    return parse_submission(board, now, **row)
+
+
+def _in_rows(rejected: Iterable[Refused], refused: list[Refused], row_count: int) -> list[Refused]:
+    """What the journal rejected by its index among submissions, now by index among rows."""
+    if not refused:
+        return list(rejected)
+    skipped = {at for at, _ in refused}
+    kept = [at for at in range(row_count) if at not in skipped]
+    return [(kept[at], error) for at, error in rejected]

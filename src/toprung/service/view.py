@@ -1,0 +1,149 @@
+"""Views: which ladder a caller reads and with which ranking, and entries seen through it.
+
+Every rank of every read is made here, by `View.rank`, from the counts the index gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from toprung.domain.board import Board
+from toprung.domain.ladder import Ladder, check_scope, named_period
+from toprung.domain.player import GLOBAL, parse_scope_value
+from toprung.domain.ranking import (
+    RANKINGS,
+    Counts,
+    Ranking,
+    counts_along,
+    percentile,
+    rank,
+    top_percent,
+)
+from toprung.domain.score import score_value
+from toprung.domain.standing import Standing
+from toprung.domain.submission import instant_datetime
+from toprung.domain.window import Period, Window
+from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
+from toprung.ports import PlayerProfile, Row, Slice
+
+DISTINCT_MAX = 10_000
+"""How many distinct results a dense rank may count on a board that does not declare it."""
+
+
+class View(NamedTuple):
+    """One ladder as one caller reads it."""
+
+    board: Board
+    ladder: Ladder
+    ranking: Ranking
+
+    def rank(self, counts: Counts) -> int:
+        """The rank that people see."""
+        if (
+            self.ranking == "dense"
+            and counts.distinct_before > DISTINCT_MAX
+            and self.board.ranking != "dense"
+        ):
+            raise DenseNotDeclared(
+                "ranking",
+                f"a dense rank beyond {DISTINCT_MAX:,} distinct results needs a board with "
+                'ranking "dense"',
+            )
+        return rank(self.ranking, counts)
+
+    def standing(
+        self,
+        player: str,
+        record: bytes,
+        counts: Counts,
+        total: int,
+        profile: PlayerProfile | None = None,
+        details: Any = None,
+        global_rank: int | None = None,
+    ) -> Standing:
+        """The standing of an entry."""
+        board = self.board
+        entry = board.shape.entry(record)
+        shared = counts.tied_before + 1
+        return Standing(
+            self.rank(counts),
+            player,
+            score_value(entry.score, board.decimals),
+            entry.subscore,
+            instant_datetime(entry.achieved_at),
+            total,
+            percentile(total, shared),
+            top_percent(total, shared),
+            *self.ladder,
+            None if profile is None else profile.name,
+            None if profile is None else profile.avatar_url,
+            details,
+            global_rank,
+        )
+
+    def counted(self, found: Slice) -> Iterator[tuple[Row, Counts]]:
+        """The rows of a slice, each with what lies before it."""
+        return zip(found.rows, self.counts(found.first, found.rows), strict=True)
+
+    def counts(self, first: Counts, rows: Iterable[Row]) -> Iterator[Counts]:
+        """What lies before each of consecutive rows."""
+        tie = self.board.shape.tie
+        return counts_along(first, (tie(row.record) for row in rows))
+
+
+def view_of(
+    board: Board,
+    now: int,
+    window: str | None = None,
+    period: str | None = None,
+    scope: str = GLOBAL,
+    ranking: Ranking | None = None,
+) -> View:
+    """The view that these options name."""
+    chosen = board.window(window)
+    if period is None:
+        period_id = current_period(board, chosen, now).id
+    else:
+        period_id = readable_period(board, chosen, period, now).id
+    if scope != GLOBAL:
+        _check_scope(board, scope)
+    if ranking is None:
+        ranking = board.ranking
+    elif ranking not in RANKINGS:
+        raise Invalid("ranking", f"must be one of {', '.join(RANKINGS)}")
+    return View(board, Ladder(board.id, chosen.name, period_id, scope), ranking)
+
+
+def current_period(board: Board, window: Window, now: int) -> Period:
+    """The period of now; a season that has not begun, or is over, is its window's only one."""
+    calendar = board.calendar(window)
+    return calendar.period_at(now) or calendar.retained(now)[0]
+
+
+def readable_period(board: Board, window: Window, period_id: object, now: int) -> Period:
+    """The named period, if it has begun and is still retained."""
+    if not isinstance(period_id, str):
+        raise Invalid("period", f"must be text, not {type(period_id).__name__}")
+    period = named_period(board, window, period_id)
+    if window.kind == "season":
+        return period
+    if period.opens_at is not None and period.opens_at > now:
+        raise UnknownPeriod(f"period {period_id!r} of window {window.name!r} has not begun")
+    if not board.calendar(window).is_retained(period, now):
+        raise PeriodGone(f"period {period_id!r} of window {window.name!r} is no longer retained")
+    return period
+
+
+def _check_scope(board: Board, scope: object) -> None:
+    if not isinstance(scope, str):
+        raise Invalid("scope", f"must be text, not {type(scope).__name__}")
+    _, _, value = check_scope(board, scope).partition(":")
+    parse_scope_value(value, "scope")
+
+
+def bounded(value: object, maximum: int, field: str, minimum: int = 1) -> int:
+    """A whole number within its bounds."""
+    if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum:
+        return value
+    raise Invalid(field, f"must be a whole number from {minimum} to {maximum}")
