@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from toprung._native import PlayerTable, RankedSet
-from toprung._native import Slice as NativeSlice
 from toprung.domain.ladder import Ladder
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
 from toprung.ports import Index, Place, Row, Slice
+
+if TYPE_CHECKING:
+    from toprung._native import Slice as NativeSlice
 
 
 class PlayerNumbers(Sequence[str]):
