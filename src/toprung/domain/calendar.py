@@ -157,9 +157,6 @@ class _EndlessPeriods(Calendar):
         return span[2]
 
     def period(self, id: str) -> Period | None:
-        period = self._last[2]
-        if period.id == id:
-            return period
         second = self._slicing.locate(id)
         if second is None or second * SECOND >= LATEST:
             return None
