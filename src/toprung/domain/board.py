@@ -138,7 +138,11 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def calendar(self, window: Window) -> Calendar:
         """The periods of one of the board's windows, in the board's zone."""
-        return _calendar(window, self.timezone)
+        return self._calendars[window.name]
+
+    @cached_property
+    def _calendars(self) -> dict[str, Calendar]:
+        return {window.name: _calendar(window, self.timezone) for window in self.windows}
 
     @cached_property
     def shape(self) -> RecordShape:
