@@ -5,8 +5,8 @@ A `Pending` is set once by a worker thread. Who awaits it may be
 * a task of an asyncio loop: it waits on a future of its loop, and `resolve_all` wakes all the
   tasks of one loop with a single call into it, however many results there are;
 * a coroutine driven by `run_blocking`, which needs no loop: the `Pending` yields a waiter, the
-  driver blocks its thread on it and then goes on. A flag of the thread says who is driving, so
-  this works inside a running loop too.
+  driver blocks its thread on it and then goes on. Inside a running loop, where both could be
+  meant, a flag of the thread says who is driving.
 
 No lock guards a `Pending`: the awaiting side registers a waiter and then looks whether the
 result is there; the worker stores the result and then looks for waiters. Whatever the timing, at
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from asyncio import _get_running_loop
 from collections.abc import Awaitable, Coroutine, Generator, Iterable
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -64,7 +65,7 @@ class Pending(Generic[T]):
 
     def __await__(self) -> Generator[Any, None, T]:
         if not self._done:
-            if _driver.blocking:
+            if _is_driven_blocking():
                 thread_waiter = _ThreadWaiter()
                 self._waiters.append(thread_waiter)
                 if not self._done:
@@ -113,14 +114,12 @@ def run_blocking(coroutine: Coroutine[Any, Any, T]) -> T:
     >>> run_blocking(answer())
     42
     """
+    if _get_running_loop() is None:
+        return _drive(coroutine)
     driven_before = _driver.blocking
     _driver.blocking = True
     try:
-        waiter: Waiter | None = coroutine.send(None)
-        while True:
-            waiter = _go_on(coroutine, waiter)
-    except StopIteration as end:
-        return cast(T, end.value)
+        return _drive(coroutine)
     finally:
         _driver.blocking = driven_before
 
@@ -132,7 +131,20 @@ async def turn() -> None:
 
 def start(work: Coroutine[Any, Any, T]) -> Awaitable[T]:
     """Begin now what is awaited later; with an event loop it begins at the next `turn`."""
-    return _Started(work) if _driver.blocking else asyncio.ensure_future(work)
+    return _Started(work) if _is_driven_blocking() else asyncio.ensure_future(work)
+
+
+def _drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    try:
+        waiter: Waiter | None = coroutine.send(None)  # a read ends here
+        while True:
+            waiter = _go_on(coroutine, waiter)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return] -- a cast would cost a tenth of a read
+
+
+def _is_driven_blocking() -> bool:
+    return _driver.blocking or _get_running_loop() is None
 
 
 def _go_on(coroutine: Coroutine[Any, Any, Any], waiter: Waiter | None) -> Waiter | None:
@@ -152,7 +164,7 @@ def _wake_futures(futures: list[asyncio.Future[None]]) -> None:
 
 class _Driver(threading.local):
     blocking = False
-    """Whether `run_blocking` is what drives the coroutines of this thread."""
+    """Whether `run_blocking` drives, although a loop runs in this thread."""
 
 
 _driver = _Driver()

@@ -28,7 +28,7 @@ Direction = Literal["asc", "desc"]
 class RecordShape:
     """How the entries of one board become words: the same for all of its ladders."""
 
-    __slots__ = ("_record", "descending", "last_wins", "order", "tied", "words")
+    __slots__ = ("_flips", "_record", "descending", "last_wins", "order", "tied", "words")
 
     def __init__(self, order: Direction, subscore: Direction | None, tie_break: str) -> None:
         self.tied = 1 if subscore is None else 2
@@ -41,6 +41,8 @@ class RecordShape:
         """One bit per tied word: more is better."""
         self.last_wins = tie_break == "last"
         self._record = struct.Struct(f">{self.words}Q")
+        complemented = (order == "desc", subscore == "desc", self.last_wins)
+        self._flips = tuple(_ALL if each else 0 for each in complemented)
 
     def record(self, entry: Entry) -> bytes:
         """The entry as bytes, in key order.
@@ -75,10 +77,17 @@ class RecordShape:
         >>> shape.entry(shape.record(Entry(-3, 4, 5, 6)))
         Entry(score=-3, subscore=4, achieved_at=5, version=6)
         """
-        *tied, at, version = self._record.unpack(record)
-        score = _number(tied[0], bool(self.descending & 1))
-        subscore = _number(tied[1], bool(self.descending & 2)) if self.tied > 1 else None
-        return Entry(score, subscore, _number(at, self.last_wins), version)
+        score_flip, subscore_flip, at_flip = self._flips  # every read decodes: no calls here
+        if self.tied == 1:
+            score, at, version = self._record.unpack(record)
+            return Entry((score ^ score_flip) - _SIGN, None, (at ^ at_flip) - _SIGN, version)
+        score, subscore, at, version = self._record.unpack(record)
+        return Entry(
+            (score ^ score_flip) - _SIGN,
+            (subscore ^ subscore_flip) - _SIGN,
+            (at ^ at_flip) - _SIGN,
+            version,
+        )
 
     def score(self, record: bytes) -> int:
         """The score behind a record, when that is all one needs.
@@ -87,7 +96,7 @@ class RecordShape:
         >>> shape.score(shape.record(Entry(-3, None, 5, 6)))
         -3
         """
-        return _number(int.from_bytes(record[:8]), bool(self.descending & 1))
+        return (int.from_bytes(record[:8]) ^ self._flips[0]) - _SIGN
 
     def _tied_words(self, score: int, subscore: int | None) -> list[int]:
         words = [_word(score, bool(self.descending & 1))]
@@ -105,7 +114,3 @@ def record_shape(order: Direction, subscore: Direction | None, tie_break: str) -
 def _word(number: int, complemented: bool) -> int:
     word = (number + _SIGN) & _ALL
     return word ^ _ALL if complemented else word
-
-
-def _number(word: int, complemented: bool) -> int:
-    return (word ^ _ALL if complemented else word) - _SIGN

@@ -103,7 +103,7 @@ def instant_datetime(micros: int) -> datetime:
     >>> instant_datetime(1_500_000).isoformat()
     '1970-01-01T00:00:01.500000+00:00'
     """
-    return _EPOCH + timedelta(microseconds=micros)
+    return _EPOCH + timedelta(0, 0, micros)
 
 
 def encode_details(details: object) -> bytes:

@@ -63,19 +63,22 @@ class View(NamedTuple):
         global_rank: int | None = None,
     ) -> Standing:
         """The standing of an entry."""
-        board = self.board
+        board, (board_id, window, period, scope), _ = self
         entry = board.shape.entry(record)
         shared = counts.tied_before + 1
         return Standing(
             self.rank(counts),
             player,
-            score_value(entry.score, board.decimals),
+            score_value(entry.score, board.decimals) if board.decimals else entry.score,
             entry.subscore,
             instant_datetime(entry.achieved_at),
             total,
             percentile(total, shared),
             top_percent(total, shared),
-            *self.ladder,
+            board_id,
+            window,
+            period,
+            scope,
             None if profile is None else profile.name,
             None if profile is None else profile.avatar_url,
             details,
