@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "memory.hpp"
+#include "blocks.hpp"
 
 namespace toprung {
 
@@ -95,17 +95,14 @@ class LeafMap {
   }
 
   void clear() noexcept {
-    drop_pages();
-    release(slots_);
-    slots_ = nullptr;
-    mask_ = 0;
+    pages_.clear();
+    drop_slots();
     size_ = 0;
     dense_ = false;
   }
 
   std::size_t nbytes() const noexcept {
-    return pages_.size() * kPage * sizeof(u32) + pages_.capacity() * sizeof(u32*) +
-           slot_count() * sizeof(Slot);
+    return pages_.nbytes() + slot_count() * sizeof(Slot);
   }
 
   // Calls visit(number, leaf) for each number, in no particular order.
@@ -145,19 +142,16 @@ class LeafMap {
   // good share of these numbers, so few pages stay empty.
   void cover(u32 limit) {
     const std::size_t pages = (std::size_t{limit} + kPage - 1) / kPage;
-    if (pages_.size() >= pages) return;
-    if (pages_.capacity() < pages) pages_.reserve(std::max(pages, pages_.size() * 3 / 2));
     while (pages_.size() < pages) {
-      u32* page = static_cast<u32*>(allocate(kPage * sizeof(u32)));
-      std::fill(page, page + kPage, kNone);
-      pages_.push_back(page);
+      pages_.push();
+      std::fill_n(pages_[pages_.size() - 1], kPage, kNone);
     }
   }
 
-  void drop_pages() noexcept {
-    for (u32* page : pages_) release(page);
-    pages_.clear();
-    pages_.shrink_to_fit();
+  void drop_slots() noexcept {
+    release_large(slots_, slot_count() * sizeof(Slot));
+    slots_ = nullptr;
+    mask_ = 0;
   }
 
   void become_dense(u32 limit) {
@@ -166,15 +160,13 @@ class LeafMap {
       const Slot slot = slots_[i];
       if (slot.number != kNone) pages_[slot.number / kPage][slot.number % kPage] = slot.leaf;
     }
-    release(slots_);
-    slots_ = nullptr;
-    mask_ = 0;
+    drop_slots();
     dense_ = true;
   }
 
   void become_sparse(u64 wanted) {
     Slot* slots = fresh_slots(wanted);
-    Vector<u32*> pages;
+    Blocks<u32> pages(kPage);
     pages.swap(pages_);
     dense_ = false;
     slots_ = slots;
@@ -182,7 +174,6 @@ class LeafMap {
       for (u32 i = 0; i < kPage; ++i) {
         if (pages[p][i] != kNone) settle({static_cast<u32>(p * kPage + i), pages[p][i]});
       }
-      release(pages[p]);
     }
   }
 
@@ -193,14 +184,14 @@ class LeafMap {
     for (u64 i = 0; i < old_count; ++i) {
       if (old[i].number != kNone) settle(old[i]);
     }
-    release(old);
+    release_large(old, old_count * sizeof(Slot));
   }
 
   // Sets mask_ only when the memory is there.
   Slot* fresh_slots(u64 wanted) {
     u64 count = 8;
     while (wanted * 5 > count * 4) count *= 2;
-    Slot* slots = static_cast<Slot*>(allocate(count * sizeof(Slot)));
+    Slot* slots = static_cast<Slot*>(allocate_large(count * sizeof(Slot)));
     std::fill(slots, slots + count, kFree);
     mask_ = count - 1;
     return slots;
@@ -212,7 +203,7 @@ class LeafMap {
     slots_[i] = slot;
   }
 
-  Vector<u32*> pages_;
+  Blocks<u32> pages_{kPage};
   Slot* slots_ = nullptr;
   u64 mask_ = 0;
   u32 size_ = 0;

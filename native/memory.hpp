@@ -27,12 +27,16 @@ inline constexpr u32 kNone = std::numeric_limits<u32>::max();
 // How many more allocations succeed; negative means all of them. Only tests set it.
 inline std::atomic<i64> allocations_left{-1};
 
-inline void* allocate(std::size_t bytes) {
+inline void count_allocation() {
   if (allocations_left.load(std::memory_order_relaxed) >= 0 &&
       allocations_left.fetch_sub(1, std::memory_order_relaxed) <= 0) {
     allocations_left.store(0, std::memory_order_relaxed);
     throw std::bad_alloc();
   }
+}
+
+inline void* allocate(std::size_t bytes) {
+  count_allocation();
   void* memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

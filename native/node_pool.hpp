@@ -1,12 +1,13 @@
-// Nodes by 32-bit index, in chunks, with a free list threaded through their parent links.
+// Nodes by 32-bit index, in blocks of 64, with a free list threaded through their parent links.
 //
-// Indexes never change; addresses do while the pool has fewer nodes than one chunk, because a small
-// set must stay small. So reserve() comes first and addresses are taken afterwards.
+// Indexes never change. Addresses do while the pool has less than one block, because a small set must
+// stay small: the first block grows by copying. So reserve() comes first, addresses afterwards.
 #pragma once
 
+#include <cstring>
 #include <type_traits>
 
-#include "memory.hpp"
+#include "blocks.hpp"
 
 namespace toprung {
 
@@ -20,8 +21,12 @@ class NodePool {
   NodePool& operator=(const NodePool&) = delete;
   ~NodePool() { clear(); }
 
-  Node& operator[](u32 index) noexcept { return chunks_[index / kChunk][index % kChunk]; }
-  const Node& operator[](u32 index) const noexcept { return chunks_[index / kChunk][index % kChunk]; }
+  Node& operator[](u32 index) noexcept {
+    return index < kBlock ? first_[index] : more_[index / kBlock - 1][index % kBlock];
+  }
+  const Node& operator[](u32 index) const noexcept {
+    return index < kBlock ? first_[index] : more_[index / kBlock - 1][index % kBlock];
+  }
 
   u32 in_use() const noexcept { return touched_ - free_count_; }
   u32 free_count() const noexcept { return free_count_; }
@@ -49,9 +54,9 @@ class NodePool {
   }
 
   void clear() noexcept {
-    for (Node* chunk : chunks_) release(chunk);
-    chunks_.clear();
-    chunks_.shrink_to_fit();
+    release(first_);
+    first_ = nullptr;
+    more_.clear();
     touched_ = free_count_ = 0;
     capacity_ = 0;
     free_head_ = kNone;
@@ -59,31 +64,31 @@ class NodePool {
 
   // Memory that has been written to; what is merely reserved costs no pages.
   std::size_t nbytes() const noexcept {
-    return touched_ * sizeof(Node) + chunks_.capacity() * sizeof(Node*);
+    return touched_ * sizeof(Node);
   }
 
   u32 free_head() const noexcept { return free_head_; }
 
  private:
-  static constexpr u32 kChunk = 64;
+  static constexpr u32 kBlock = 64;
 
   void grow() {
-    if (capacity_ >= kNone - kChunk) throw std::bad_alloc();
-    if (capacity_ == 0 || capacity_ >= kChunk) {
-      if (chunks_.size() == chunks_.capacity()) chunks_.reserve(chunks_.size() * 3 / 2 + 1);
-      const u32 nodes = capacity_ == 0 ? 1 : kChunk;
-      chunks_.push_back(static_cast<Node*>(allocate(nodes * sizeof(Node))));
-      capacity_ += nodes;
+    if (capacity_ >= kNone - kBlock) throw std::bad_alloc();
+    if (capacity_ >= kBlock) {
+      more_.push();
+      capacity_ += kBlock;
       return;
     }
-    Node* larger = static_cast<Node*>(allocate(2 * capacity_ * sizeof(Node)));
-    std::memcpy(static_cast<void*>(larger), chunks_[0], touched_ * sizeof(Node));
-    release(chunks_[0]);
-    chunks_[0] = larger;
-    capacity_ *= 2;
+    const u64 wanted = capacity_ == 0 ? 1 : capacity_ * 2;
+    Node* larger = static_cast<Node*>(allocate(wanted * sizeof(Node)));
+    if (touched_ > 0) std::memcpy(static_cast<void*>(larger), first_, touched_ * sizeof(Node));
+    release(first_);
+    first_ = larger;
+    capacity_ = wanted;
   }
 
-  Vector<Node*> chunks_;
+  Node* first_ = nullptr;
+  Blocks<Node> more_{kBlock};
   u64 capacity_ = 0;
   u32 touched_ = 0;
   u32 free_count_ = 0;

@@ -17,9 +17,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "blocks.hpp"
 #include "dump.hpp"
 #include "gate.hpp"
-#include "memory.hpp"
 
 namespace toprung {
 
@@ -56,7 +56,7 @@ class PlayerTable {
   explicit PlayerTable(u32 number_limit = kNone) : number_limit_(number_limit) {}
   PlayerTable(const PlayerTable&) = delete;
   PlayerTable& operator=(const PlayerTable&) = delete;
-  ~PlayerTable() { free_all(); }
+  ~PlayerTable() { release_large(slots_, slot_count() * sizeof(u64)); }
 
   Gate gate;
 
@@ -148,16 +148,10 @@ class PlayerTable {
       if (is_present(limit_ - 1)) drop_slot(limit_ - 1);
     }
     ++truncations_;
-    const std::size_t chunks = static_cast<std::size_t>((end_ + kChunkBytes - 1) / kChunkBytes);
-    for (; arena_.size() > chunks; arena_.pop_back()) release(arena_.back());
-    const std::size_t pages = (limit_ + kPageNumbers - 1) / kPageNumbers;
-    for (; pages_.size() > pages; pages_.pop_back()) release(pages_.back());
   }
 
   std::size_t nbytes() const noexcept {
-    return sizeof *this + (slots_ == nullptr ? 0 : (mask_ + 1) * sizeof(u64)) +
-           pages_.size() * kPageGroups * sizeof(Group) + pages_.capacity() * sizeof(Group*) +
-           arena_.size() * kChunkBytes + arena_.capacity() * sizeof(u8*);
+    return sizeof *this + slot_count() * sizeof(u64) + pages_.nbytes() + arena_.nbytes();
   }
 
   // Body of a dump: a u16 length per number (0 = a hole), then the bytes of all ids.
@@ -240,7 +234,7 @@ class PlayerTable {
     demand(present == present_, "count of present ids");
     demand(end_ <= arena_.size() * kChunkBytes, "arena size");
     u64 taken = 0;
-    if (slots_ != nullptr) taken = mask_ + 1 - static_cast<u64>(std::count(slots_, slots_ + mask_ + 1, kEmpty));
+    for (u64 i = 0; i < slot_count(); ++i) taken += slots_[i] != kEmpty;
     demand(taken == present_, "slots in use");
   }
 
@@ -288,8 +282,8 @@ class PlayerTable {
     const u64 bytes = 1 + u64{id.length};
     u64 place = end_;
     if (place % kChunkBytes + bytes > kChunkBytes) place += kChunkBytes - place % kChunkBytes;
-    if (place / kChunkBytes >= arena_.size()) push_block(arena_, kChunkBytes);
-    if (limit_ / kPageNumbers >= pages_.size()) push_block(pages_, kPageGroups * sizeof(Group));
+    if (place / kChunkBytes >= arena_.size()) arena_.push();
+    if (limit_ / kPageNumbers >= pages_.size()) pages_.push();
     Group* group = group_of(limit_);
     if (limit_ % kGroupNumbers == 0) group->base = place;
     const u64 delta = place - group->base;
@@ -299,12 +293,6 @@ class PlayerTable {
     std::memcpy(out + 1, id.bytes, id.length);
     end_ = place + bytes;
     ++limit_;
-  }
-
-  template <class T>
-  static void push_block(Vector<T*>& blocks, std::size_t bytes) {
-    if (blocks.size() == blocks.capacity()) blocks.reserve(blocks.size() * 2 + 4);
-    blocks.push_back(static_cast<T*>(allocate(bytes)));
   }
 
   void load_ids(const u8* lengths, const u8* ids, std::size_t count) {
@@ -339,21 +327,23 @@ class PlayerTable {
     settle();
   }
 
+  u64 slot_count() const noexcept { return slots_ == nullptr ? 0 : mask_ + 1; }
+
   void reserve_slots(u64 count) {
-    u64 slots = slots_ == nullptr ? 0 : mask_ + 1;
+    u64 slots = slot_count();
     if (count * 5 <= slots * 4) return;
     slots = std::max<u64>(slots, 16);
     while (count * 5 > slots * 4) slots *= 2;
-    u64* fresh = static_cast<u64*>(allocate(slots * sizeof(u64)));
+    u64* fresh = static_cast<u64*>(allocate_large(slots * sizeof(u64)));
     std::fill(fresh, fresh + slots, kEmpty);
+    const u64 old_slots = slot_count();
     std::swap(fresh, slots_);
-    const u64 old_slots = mask_ + 1;
     mask_ = slots - 1;
     if (fresh == nullptr) return;
     for (u64 i = 0; i < old_slots; ++i) {
       if (fresh[i] != kEmpty) place_slot(fresh[i]);
     }
-    release(fresh);
+    release_large(fresh, old_slots * sizeof(u64));
   }
   void place_slot(u64 slot) noexcept {
     u64 i = (slot >> 32) & mask_;
@@ -389,12 +379,6 @@ class PlayerTable {
     }
   }
 
-  void free_all() noexcept {
-    release(slots_);
-    for (Group* page : pages_) release(page);
-    for (u8* chunk : arena_) release(chunk);
-  }
-
   const HashKey key_ = HashKey::random();
   const u32 number_limit_;
   u32 limit_ = 0;
@@ -404,8 +388,8 @@ class PlayerTable {
   u64 end_ = 0;
   u64 mask_ = 0;
   u64* slots_ = nullptr;
-  Vector<Group*> pages_;
-  Vector<u8*> arena_;
+  Blocks<Group> pages_{kPageGroups};
+  Blocks<u8> arena_{kChunkBytes};
   std::mutex holders_mutex_;
   Vector<const NumberHolder*> holders_;
 };
