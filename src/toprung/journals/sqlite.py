@@ -8,38 +8,31 @@ lone caller pays one fsync, and a thousand callers share one.
 Failure rules. A batch that cannot be written is discarded whole and its callers get
 StorageFailed. After an I/O error nobody knows what the disk holds, so the journal refuses
 writes until it is opened again; a full disk may be tried again.
-
-Inserts are multi-row statements: a statement per row would release and fight for the
-interpreter lock a thousand times per batch.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from importlib.resources import files
-from typing import Any, Literal, TypeVar
+from typing import TypeVar
 
 import apsw
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.command import Command, Receipts, Status, Submit
-from toprung.domain.ladder import Route
-from toprung.errors import Closed, DatabaseDamaged, Overloaded, StorageFailed, ToprungError
+from toprung.domain.command import Command, Receipts, Submit
+from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
+from toprung.journals.sqlite_store import STATUSES, SqliteStore
 from toprung.pending import Pending, resolve_all
 from toprung.ports import (
-    SUBMISSION_COLUMNS,
     Clock,
     Event,
     Fold,
     Journal,
-    Plan,
     PlayerProfile,
-    RecordedKey,
     RecordedSubmission,
 )
 
@@ -52,11 +45,7 @@ COMMIT_ROWS_MAX = 10_000
 CHAIN_STEPS_MAX = 10_000
 """Links of a player's chain that one read follows."""
 
-FORMAT = "1"
-
-_APPLICATION_ID = 0x544F5052  # "TOPR"
-_STATUS: tuple[Status, ...] = ("unchanged", "accepted")
-_PARAMETERS_MAX = 30_000
+_PLAYER_SUBMISSIONS = files(__package__).joinpath("sql/player_submissions.sql").read_text()
 _log = logging.getLogger("toprung")
 T = TypeVar("T")
 
@@ -78,16 +67,10 @@ class SqliteJournal:
     _fold: Fold
     _after_commit: Callable[[bool], None]
 
-    def __init__(
-        self, path: str, clock: Clock, *, synchronous: Literal["full", "normal"] = "full"
-    ) -> None:
-        self.path = path
+    def __init__(self, store: SqliteStore, clock: Clock) -> None:
+        self._store = store
         self._clock = clock
-        self._writer, self._reader = _connect(path, synchronous)
-        self._reading = threading.RLock()
-        """Guards the reader connection; in memory there is one connection for both."""
-        self.database = self._prepare()
-        self._head, self._recorded_at = self._last()
+        self._head, self._recorded_at = store.last()
         self._queue: deque[_Request] = deque()
         self._queued_rows = 0
         self._wake = threading.Condition()
@@ -137,9 +120,7 @@ class SqliteJournal:
     async def close(self) -> None:
         """Finish what was accepted, then close the file."""
         await self.finish()
-        with self._reading:
-            self._reader.close()
-            self._writer.close()
+        self._store.close()
 
     # --- the writer thread -----------------------------------------------------------------------
 
@@ -177,9 +158,9 @@ class SqliteJournal:
             return [error] * len(batch)
         try:
             if plan.repeats:
-                plan.settle(self._recorded_keys(plan.repeats))
+                plan.settle(self._store.recorded_keys(plan.repeats))
             if plan.head > self._head:
-                self._write(plan)
+                self._store.write(plan, self._fold.last_submission)
         except Exception as error:  # noqa: BLE001
             plan.discard()
             return [self._failed(error)] * len(batch)
@@ -213,80 +194,20 @@ class SqliteJournal:
         if isinstance(error, apsw.FullError):
             return StorageFailed("the disk is full; nothing of this submission was recorded")
         if isinstance(error, apsw.ReadOnlyError):
-            return StorageFailed(f"database {self.path!r} is read-only; nothing was recorded")
+            return StorageFailed(
+                f"database {self._store.path!r} is read-only; nothing was recorded"
+            )
         _log.error("the journal failed and takes no more writes: %s", error)
         self._failure = StorageFailed(
             f"the journal failed ({error}); it takes no more writes until it is reopened"
         )
         return self._failure
 
-    def _write(self, plan: Plan) -> None:
-        writer = self._writer
-        with self._writing():
-            writer.execute("BEGIN IMMEDIATE")
-            try:
-                self._insert("players (number, id)", 2, _flat(plan.players))
-                self._insert("routes", 6, _flat(map(_route_row, plan.routes)))
-                self._insert("submissions", len(SUBMISSION_COLUMNS), plan.submissions)
-                self._insert("details", 2, _flat(plan.details))
-                self._insert("events", 4, _flat(map(_event_row, plan.events)))
-                for number, name, avatar_url in plan.profiles:
-                    writer.execute(
-                        "UPDATE players SET name = ?, avatar_url = ? WHERE number = ?",
-                        (name, avatar_url, number),
-                    )
-                for number in plan.erased:
-                    self._erase(number)
-                writer.execute("COMMIT")
-            except BaseException:
-                if not writer.get_autocommit():
-                    writer.execute("ROLLBACK")
-                raise
-
-    def _writing(self) -> Any:
-        """In memory, readers share the writer's connection and must not see half a batch."""
-        return self._reading if self._reader is self._writer else _NO_LOCK
-
-    def _insert(self, table: str, width: int, values: Sequence[Any]) -> None:
-        """Append rows, many per statement; sizes repeat, so the statements are cached."""
-        row = "(" + ",".join("?" * width) + ")"
-        start = 0
-        for rows in (500, 100, 20, 5, 1):
-            size = rows * width
-            if size > _PARAMETERS_MAX or len(values) - start < size:
-                continue
-            statement = f"INSERT INTO {table} VALUES {','.join([row] * rows)}"  # noqa: S608
-            while len(values) - start >= size:
-                self._writer.execute(statement, values[start : start + size])
-                start += size
-
-    def _erase(self, number: int) -> None:
-        """Delete what can identify the player; the sequence of positions stays."""
-        execute = self._writer.execute
-        position = self._fold.last_submission(number)
-        while position:
-            execute("DELETE FROM details WHERE position = ?", (position,))
-            execute("UPDATE submissions SET key = NULL WHERE position = ?", (position,))
-            row = execute("SELECT previous FROM submissions WHERE position = ?", (position,))
-            position = next(iter(row))[0]
-        execute("DELETE FROM players WHERE number = ?", (number,))
-
-    def _recorded_keys(self, positions: Iterable[int]) -> dict[int, RecordedKey]:
-        found = self._writer.execute(
-            "SELECT position, digest, status, outcome FROM submissions WHERE position IN "
-            "(SELECT value FROM json_each(?))",
-            (msgspec.json.encode(list(positions)).decode(),),
-        )
-        return {
-            position: RecordedKey(digest, _STATUS[status], outcome)
-            for position, digest, status, outcome in found
-        }
-
     # --- the Journal port: reading -------------------------------------------------------------
 
     async def read(self, after: int = 0, limit: int = 1000) -> AsyncIterator[Event]:
         """The events after a position, in order."""
-        for event in self._events_after(after, limit):
+        for event in self._store.events_after(after, limit):
             yield event
 
     async def head(self) -> int:
@@ -307,7 +228,7 @@ class SqliteJournal:
         """The profiles of those players that are known, in one query."""
         numbers = {self._fold.number(player): player for player in players}
         numbers.pop(None, None)
-        rows = self._select(
+        rows = self._store.select(
             "SELECT number, name, avatar_url FROM players WHERE number IN "
             "(SELECT value FROM json_each(?))",
             (msgspec.json.encode(list(numbers)).decode(),),
@@ -326,7 +247,7 @@ class SqliteJournal:
     async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
         """The details submitted at these positions, in one query."""
         return dict(
-            self._select(
+            self._store.select(
                 "SELECT position, body FROM details WHERE position IN "
                 "(SELECT value FROM json_each(?))",
                 (msgspec.json.encode(list(versions)).decode(),),
@@ -341,7 +262,7 @@ class SqliteJournal:
         start = 0 if number is None else self._chain_start(number, before)
         if not start:
             return []
-        rows = self._select(
+        rows = self._store.select(
             _PLAYER_SUBMISSIONS,
             {
                 "start": start,
@@ -353,7 +274,7 @@ class SqliteJournal:
         )
         return [
             RecordedSubmission(
-                position, board_id, player, score, subscore, at, recorded_at, _STATUS[status], body
+                position, board_id, player, score, subscore, at, recorded_at, STATUSES[status], body
             )
             for position, score, subscore, at, recorded_at, status, body in rows
         ]
@@ -361,201 +282,10 @@ class SqliteJournal:
     def _chain_start(self, number: int, before: int | None) -> int:
         if before is None:
             return self._fold.last_submission(number)
-        rows = self._select(
+        rows = self._store.select(
             "SELECT previous FROM submissions WHERE position = ? AND player = ?", (before, number)
         )
         return rows[0][0] if rows else 0
 
-    def _select(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
-        with self._reading:
-            try:
-                return list(self._reader.execute(statement, parameters))
-            except apsw.ConnectionClosedError:
-                raise Closed from None
-            except (apsw.CorruptError, apsw.NotADBError) as error:
-                raise DatabaseDamaged(f"{self.path!r} is damaged: {error}") from error
 
-    # --- what recovery reads -------------------------------------------------------------------
-
-    def players_from(self, number: int) -> Iterator[tuple[int, str]]:
-        """(number, id) of the players from a number on."""
-        yield from self._pages("SELECT number, id FROM players WHERE number > ?", number - 1)
-
-    def routes(self) -> Iterator[tuple[int, str, int, int, str, Route]]:
-        """Every route, by number."""
-        for *name, route in self._pages("SELECT * FROM routes WHERE number > ?", 0):
-            yield (*name, msgspec.json.decode(route, type=Route))
-
-    def submissions_between(self, after: int, until: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Submissions at positions in (after, until], in pages: what replay needs of them."""
-        statement = (
-            "SELECT position, route, player, at, score, subscore FROM submissions "
-            "WHERE position > ? AND position <= ? ORDER BY position LIMIT 20000"
-        )
-        while rows := self._select(statement, (after, until)):
-            yield rows
-            after = rows[-1][0]
-
-    def events_between(self, after: int, until: int) -> Iterator[Event]:
-        """Events besides submissions at positions in (after, until]."""
-        rows = self._pages(
-            "SELECT position, recorded_at, kind, body FROM events WHERE position > ?", after
-        )
-        for position, recorded_at, kind, body in rows:
-            if position > until:
-                return
-            yield Event(position, recorded_at, kind, msgspec.json.decode(body))
-
-    def keys_since(self, moment: int) -> Iterator[tuple[int, int, str]]:
-        """(position, board generation, key) of the keyed submissions recorded since a moment."""
-        rows = self._pages(
-            "SELECT s.position, r.generation, s.key FROM submissions AS s "
-            "JOIN routes AS r ON r.number = s.route "
-            "WHERE s.key IS NOT NULL AND s.position > ?",
-            self._position_at(moment),
-            "s.position",
-        )
-        yield from rows
-
-    def fingerprint(self, position: int) -> str:
-        """What stands at a position, as text to be hashed; empty when nothing does."""
-        for table in ("submissions", "events"):
-            columns = "route, player, at, score" if table == "submissions" else "kind, body"
-            rows = self._select(
-                f"SELECT position, recorded_at, {columns} FROM {table} "  # noqa: S608
-                "WHERE position = ?",
-                (position,),
-            )
-            if rows:
-                return repr(rows[0])
-        return ""
-
-    def copy_to(self, path: str) -> None:
-        """Write a consistent copy of the database to a new file."""
-        target = apsw.Connection(path)
-        try:
-            with self._reading, target.backup("main", self._reader, "main") as backup:
-                while not backup.done:
-                    backup.step(-1)
-        finally:
-            target.close()
-
-    def _position_at(self, moment: int) -> int:
-        """The last position recorded before a moment; recording times never go back."""
-        low, high = 0, self._head
-        while low < high:
-            middle = (low + high + 1) // 2
-            rows = self._select(
-                "SELECT recorded_at FROM submissions WHERE position >= ? ORDER BY position LIMIT 1",
-                (middle,),
-            )
-            if rows and rows[0][0] < moment:
-                low = middle
-            else:
-                high = middle - 1
-        return low
-
-    def _pages(
-        self, statement: str, after: int, column: str | None = None
-    ) -> Iterator[tuple[Any, ...]]:
-        """Rows in the order of their first column, a bounded number at a time."""
-        order = column or "1"
-        while rows := self._select(f"{statement} ORDER BY {order} LIMIT 20000", (after,)):
-            yield from rows
-            after = rows[-1][0]
-
-    def _events_after(self, after: int, limit: int) -> Iterator[Event]:
-        rows = self._select(
-            "SELECT position, recorded_at, kind, body FROM ("
-            " SELECT position, recorded_at, kind, body FROM events WHERE position > :after"
-            " UNION ALL"
-            " SELECT s.position, s.recorded_at, 'score', json_object("
-            "  'board', r.board, 'version', r.version, 'source', r.source,"
-            "  'route', json(r.route), 'player', s.player, 'at', s.at, 'score', s.score,"
-            "  'subscore', s.subscore, 'status', s.status)"
-            " FROM submissions AS s JOIN routes AS r ON r.number = s.route"
-            " WHERE s.position > :after"
-            ") ORDER BY position LIMIT :limit",
-            {"after": after, "limit": limit},
-        )
-        for position, recorded_at, kind, body in rows:
-            yield Event(position, recorded_at, kind, msgspec.json.decode(body))
-
-    # --- opening -------------------------------------------------------------------------------
-
-    def _prepare(self) -> str:
-        """Create the tables in a new file; refuse a file that is not ours. Its random id."""
-        execute = self._writer.execute
-        try:
-            known = execute("PRAGMA application_id").get
-            if known == 0 and not execute("SELECT count(*) FROM sqlite_schema").get:
-                with self._writer:
-                    execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                    execute(_SCHEMA)
-                    values = ("database", uuid.uuid4().hex, "format", FORMAT)
-                    execute("INSERT INTO meta VALUES (?, ?), (?, ?)", values)
-            elif known != _APPLICATION_ID:
-                raise DatabaseDamaged(f"{self.path!r} is a database, but not one of Toprung's")
-            meta: dict[str, str] = dict(execute("SELECT name, value FROM meta"))
-        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
-            raise DatabaseDamaged(f"{self.path!r} cannot be read: {error}") from error
-        if meta["format"] != FORMAT:
-            raise DatabaseDamaged(
-                f"{self.path!r} has format {meta['format']}, this version knows {FORMAT}"
-            )
-        return meta["database"]
-
-    def _last(self) -> tuple[int, int]:
-        """The last position and when it was recorded."""
-        row: list[Any] = self._writer.execute(
-            "SELECT position, recorded_at FROM submissions UNION ALL "
-            "SELECT position, recorded_at FROM events ORDER BY position DESC LIMIT 1"
-        ).fetchall()
-        return (int(row[0][0]), int(row[0][1])) if row else (0, 0)
-
-
-def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connection]:
-    """The writer's connection and one for readers; in memory they are the same."""
-    if path == ":memory:":
-        connection = apsw.Connection(path)
-        return connection, connection
-    try:
-        writer = apsw.Connection(path)
-        writer.execute("PRAGMA journal_mode = WAL").fetchall()
-        writer.execute(f"PRAGMA synchronous = {synchronous}")
-        writer.execute("PRAGMA wal_autocheckpoint = 4000")
-        writer.execute("PRAGMA secure_delete = ON").fetchall()
-        reader = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-        reader.execute("PRAGMA cache_size = -16000")
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise DatabaseDamaged(f"{path!r} is not a database: {error}") from error
-    except apsw.Error as error:
-        raise StorageFailed(f"cannot open {path!r}: {error}") from error
-    return writer, reader
-
-
-def _flat(rows: Iterable[Sequence[Any]]) -> list[Any]:
-    return [value for row in rows for value in row]
-
-
-def _route_row(row: tuple[int, str, int, int, str, Route]) -> Sequence[Any]:
-    return (*row[:5], msgspec.json.encode(row[5]).decode())
-
-
-def _event_row(event: Event) -> Sequence[Any]:
-    body = msgspec.json.encode(event.body).decode()
-    return (event.position, event.recorded_at, event.kind, body)
-
-
-class _NoLock:
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        pass
-
-
-_NO_LOCK = _NoLock()
-_SCHEMA = files(__package__).joinpath("sql/sqlite_schema.sql").read_text()
-_PLAYER_SUBMISSIONS = files(__package__).joinpath("sql/player_submissions.sql").read_text()
 _: type[Journal] = SqliteJournal

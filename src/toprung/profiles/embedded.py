@@ -23,6 +23,7 @@ from toprung.indexes.sheets import DAY
 from toprung.indexes.submit_plan import key_digest
 from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite import SqliteJournal
+from toprung.journals.sqlite_store import SqliteStore
 from toprung.pending import Pending
 from toprung.ports import Clock, Maintenance
 from toprung.service.leaderboards import Leaderboards
@@ -73,7 +74,8 @@ class EmbeddedProfile:
         self._checkpointing: threading.Thread | None = None
         self._is_closed = False
         try:
-            self.journal = SqliteJournal(self._path, clock, synchronous=synchronous)
+            self._store = SqliteStore(self._path, synchronous)
+            self.journal = SqliteJournal(self._store, clock)
             self.fold, self._saved_position = self._recover()
             self.index = self.fold.index
             self.journal.start(self.fold, self._after_commit)
@@ -89,24 +91,24 @@ class EmbeddedProfile:
         found = None
         if self._ownership is not None:
             found = load_checkpoint(
-                self._checkpoint_path, self.journal.database, self.journal.fingerprint
+                self._checkpoint_path, self._store.database, self._store.fingerprint
             )
         fold, position = found or (MemoryFold(MemoryIndex()), 0)
         self.replay(fold, position)
         since = self.clock.now() - 2 * DAY
         keys = (
             (key_digest(generation, key), at)
-            for at, generation, key in self.journal.keys_since(since)
+            for at, generation, key in self._store.keys_since(since)
         )
         fold.keys.remember(keys, self.clock.now())
         return fold, position
 
     def replay(self, fold: MemoryFold, after: int) -> None:
         """Fold in what the journal holds after a position."""
-        journal, head = self.journal, self.journal.last_position
-        for number, player in journal.players_from(fold.players.limit):
+        store, head = self._store, self.journal.last_position
+        for number, player in store.players_from(fold.players.limit):
             fold.restore_player(number, player)
-        for number, board, generation, version, source, route in journal.routes():
+        for number, board, generation, version, source, route in store.routes():
             fold.routes.add(number, board, generation, version, source, route)
         now = self.clock.now()
 
@@ -115,9 +117,9 @@ class EmbeddedProfile:
 
         progress = _Progress(after, head)
         done = after
-        for event in [*journal.events_between(after, head), None]:
+        for event in [*store.events_between(after, head), None]:
             until = head if event is None else event.position
-            for rows in journal.submissions_between(done, until):
+            for rows in store.submissions_between(done, until):
                 fold.replay(rows, kept)
                 progress.tell(rows[-1][0])
             if event is not None:
@@ -149,8 +151,8 @@ class EmbeddedProfile:
     def _take_checkpoint(self) -> Checkpoint:
         position = self.journal.last_position
         self._saved_position = position
-        fingerprint = self.journal.fingerprint(position)
-        return Checkpoint(self.fold, self.journal.database, position, fingerprint)
+        fingerprint = self._store.fingerprint(position)
+        return Checkpoint(self.fold, self._store.database, position, fingerprint)
 
     def _write_checkpoint(self, checkpoint: Checkpoint) -> None:
         try:
@@ -192,7 +194,7 @@ class EmbeddedProfile:
     def _copy(self, path: str) -> None:
         if Path(path).exists():
             raise Invalid("path", f"{path!r} exists already; a backup never overwrites")
-        self.journal.copy_to(path)
+        self._store.copy_to(path)
 
     def announce(self, url: str) -> None:
         """Tell whoever finds the file locked where it is served."""

@@ -1,0 +1,301 @@
+"""The SQLite file behind the embedded journal: its tables, its two connections, its statements.
+
+The writer's connection belongs to the journal's writer thread and alone checkpoints the WAL; the
+reader's is read-only and shared under a lock. In memory there is one connection for both.
+
+Inserts are multi-row statements: a statement per row would release and fight for the
+interpreter lock a thousand times per batch.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.resources import files
+from typing import Any, Literal
+
+import apsw
+import msgspec
+
+from toprung.domain.command import Status
+from toprung.domain.ladder import Route
+from toprung.errors import Closed, DatabaseDamaged, StorageFailed
+from toprung.ports import SUBMISSION_COLUMNS, Event, Plan, RecordedKey
+
+FORMAT = "1"
+STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
+"""What the column `submissions.status` means."""
+
+_APPLICATION_ID = 0x544F5052  # "TOPR"
+_ROWS_PER_STATEMENT = (500, 100, 20, 5, 1)
+_PARAMETERS_MAX = 32_766
+_PAGE_ROWS = 20_000
+
+
+class SqliteStore:
+    """An open database file."""
+
+    def __init__(self, path: str, synchronous: Literal["full", "normal"]) -> None:
+        self.path = path
+        self._writer, self._reader = _connect(path, synchronous)
+        self._reading = threading.RLock()
+        self.database = self._prepare()
+        """A random id that tells this database from any other."""
+
+    def close(self) -> None:
+        """Close both connections; closing twice is harmless."""
+        with self._reading:
+            self._reader.close()
+            self._writer.close()
+
+    # --- writing (the writer thread only) ----------------------------------------------------
+
+    def write(self, plan: Plan, last_submission: Callable[[int], int]) -> None:
+        """Append a batch and commit it; `last_submission` finds an erased player's history."""
+        writer = self._writer
+        with self._writing():
+            writer.execute("BEGIN IMMEDIATE")
+            try:
+                self._insert("players (number, id)", 2, _flat(plan.players))
+                self._insert("routes", 6, _flat(map(_route_row, plan.routes)))
+                self._insert("submissions", len(SUBMISSION_COLUMNS), plan.submissions)
+                self._insert("details", 2, _flat(plan.details))
+                self._insert("events", 4, _flat(map(_event_row, plan.events)))
+                for number, name, avatar_url in plan.profiles:
+                    writer.execute(
+                        "UPDATE players SET name = ?, avatar_url = ? WHERE number = ?",
+                        (name, avatar_url, number),
+                    )
+                for number in plan.erased:
+                    self._erase(number, last_submission(number))
+                writer.execute("COMMIT")
+            except BaseException:
+                if not writer.get_autocommit():
+                    writer.execute("ROLLBACK")
+                raise
+
+    def _writing(self) -> AbstractContextManager[Any]:
+        """In memory, readers share the writer's connection and must not see half a batch."""
+        return self._reading if self._reader is self._writer else nullcontext()
+
+    def _insert(self, table: str, width: int, values: Sequence[Any]) -> None:
+        """Append rows, many per statement; sizes repeat, so the statements are cached."""
+        row = "(" + ",".join("?" * width) + ")"
+        start = 0
+        for rows in _ROWS_PER_STATEMENT:
+            size = rows * width
+            if size > _PARAMETERS_MAX or len(values) - start < size:
+                continue
+            statement = f"INSERT INTO {table} VALUES {','.join([row] * rows)}"  # noqa: S608
+            while len(values) - start >= size:
+                self._writer.execute(statement, values[start : start + size])
+                start += size
+
+    def _erase(self, number: int, position: int) -> None:
+        """Delete what can identify the player; the sequence of positions stays."""
+        execute = self._writer.execute
+        while position:
+            execute("DELETE FROM details WHERE position = ?", (position,))
+            execute("UPDATE submissions SET key = NULL WHERE position = ?", (position,))
+            row = execute("SELECT previous FROM submissions WHERE position = ?", (position,))
+            position = next(iter(row))[0]
+        execute("DELETE FROM players WHERE number = ?", (number,))
+
+    def recorded_keys(self, positions: Iterable[int]) -> dict[int, RecordedKey]:
+        """What was recorded with the keys of these submissions."""
+        found = self._writer.execute(
+            "SELECT position, digest, status, outcome FROM submissions WHERE position IN "
+            "(SELECT value FROM json_each(?))",
+            (msgspec.json.encode(list(positions)).decode(),),
+        )
+        return {
+            position: RecordedKey(digest, STATUSES[status], outcome)
+            for position, digest, status, outcome in found
+        }
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def select(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        with self._reading:
+            try:
+                return list(self._reader.execute(statement, parameters))
+            except apsw.ConnectionClosedError:
+                raise Closed from None
+            except (apsw.CorruptError, apsw.NotADBError) as error:
+                raise DatabaseDamaged(f"{self.path!r} is damaged: {error}") from error
+
+    def players_from(self, number: int) -> Iterator[tuple[int, str]]:
+        """(number, id) of the players from a number on."""
+        yield from self._pages("SELECT number, id FROM players WHERE number > ?", number - 1)
+
+    def routes(self) -> Iterator[tuple[int, str, int, int, str, Route]]:
+        """Every route, by number."""
+        for *name, route in self._pages("SELECT * FROM routes WHERE number > ?", 0):
+            yield (*name, msgspec.json.decode(route, type=Route))
+
+    def submissions_between(self, after: int, until: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Submissions at positions in (after, until], in pages: what replay needs of them."""
+        statement = (
+            "SELECT position, route, player, at, score, subscore FROM submissions "
+            "WHERE position > ? AND position <= ? ORDER BY position LIMIT {_PAGE_ROWS}"
+        )
+        while rows := self.select(statement, (after, until)):
+            yield rows
+            after = rows[-1][0]
+
+    def events_between(self, after: int, until: int) -> Iterator[Event]:
+        """Events besides submissions at positions in (after, until]."""
+        rows = self._pages(
+            "SELECT position, recorded_at, kind, body FROM events WHERE position > ?", after
+        )
+        for position, recorded_at, kind, body in rows:
+            if position > until:
+                return
+            yield Event(position, recorded_at, kind, msgspec.json.decode(body))
+
+    def keys_since(self, moment: int) -> Iterator[tuple[int, int, str]]:
+        """(position, board generation, key) of the keyed submissions recorded since a moment."""
+        rows = self._pages(
+            "SELECT s.position, r.generation, s.key FROM submissions AS s "
+            "JOIN routes AS r ON r.number = s.route "
+            "WHERE s.key IS NOT NULL AND s.position > ?",
+            self._position_at(moment),
+            "s.position",
+        )
+        yield from rows
+
+    def fingerprint(self, position: int) -> str:
+        """What stands at a position, as text to be hashed; empty when nothing does."""
+        for table in ("submissions", "events"):
+            columns = "route, player, at, score" if table == "submissions" else "kind, body"
+            rows = self.select(
+                f"SELECT position, recorded_at, {columns} FROM {table} "  # noqa: S608
+                "WHERE position = ?",
+                (position,),
+            )
+            if rows:
+                return repr(rows[0])
+        return ""
+
+    def copy_to(self, path: str) -> None:
+        """Write a consistent copy of the database to a new file."""
+        target = apsw.Connection(path)
+        try:
+            with self._reading, target.backup("main", self._reader, "main") as backup:
+                while not backup.done:
+                    backup.step(-1)
+        finally:
+            target.close()
+
+    def _position_at(self, moment: int) -> int:
+        """The last position recorded before a moment; recording times never go back."""
+        low, high = 0, self.last()[0]
+        while low < high:
+            middle = (low + high + 1) // 2
+            rows = self.select(
+                "SELECT recorded_at FROM submissions WHERE position >= ? ORDER BY position LIMIT 1",
+                (middle,),
+            )
+            if rows and rows[0][0] < moment:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def _pages(
+        self, statement: str, after: int, column: str | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Rows in the order of their first column, a bounded number at a time."""
+        order = column or "1"
+        while rows := self.select(f"{statement} ORDER BY {order} LIMIT {_PAGE_ROWS}", (after,)):
+            yield from rows
+            after = rows[-1][0]
+
+    def events_after(self, after: int, limit: int) -> Iterator[Event]:
+        """All events, submissions among them, after a position."""
+        rows = self.select(
+            "SELECT position, recorded_at, kind, body FROM ("
+            " SELECT position, recorded_at, kind, body FROM events WHERE position > :after"
+            " UNION ALL"
+            " SELECT s.position, s.recorded_at, 'score', json_object("
+            "  'board', r.board, 'version', r.version, 'source', r.source,"
+            "  'route', json(r.route), 'player', s.player, 'at', s.at, 'score', s.score,"
+            "  'subscore', s.subscore, 'status', s.status)"
+            " FROM submissions AS s JOIN routes AS r ON r.number = s.route"
+            " WHERE s.position > :after"
+            ") ORDER BY position LIMIT :limit",
+            {"after": after, "limit": limit},
+        )
+        for position, recorded_at, kind, body in rows:
+            yield Event(position, recorded_at, kind, msgspec.json.decode(body))
+
+    # --- opening -------------------------------------------------------------------------------
+
+    def _prepare(self) -> str:
+        """Create the tables in a new file; refuse a file that is not ours. Its random id."""
+        execute = self._writer.execute
+        try:
+            known = execute("PRAGMA application_id").get
+            if known == 0 and not execute("SELECT count(*) FROM sqlite_schema").get:
+                with self._writer:
+                    execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                    execute(_SCHEMA)
+                    values = ("database", uuid.uuid4().hex, "format", FORMAT)
+                    execute("INSERT INTO meta VALUES (?, ?), (?, ?)", values)
+            elif known != _APPLICATION_ID:
+                raise DatabaseDamaged(f"{self.path!r} is a database, but not one of Toprung's")
+            meta: dict[str, str] = dict(execute("SELECT name, value FROM meta"))
+        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
+            raise DatabaseDamaged(f"{self.path!r} cannot be read: {error}") from error
+        if meta["format"] != FORMAT:
+            raise DatabaseDamaged(
+                f"{self.path!r} has format {meta['format']}, this version knows {FORMAT}"
+            )
+        return meta["database"]
+
+    def last(self) -> tuple[int, int]:
+        """The last position and when it was recorded."""
+        row: list[Any] = self._writer.execute(
+            "SELECT position, recorded_at FROM submissions UNION ALL "
+            "SELECT position, recorded_at FROM events ORDER BY position DESC LIMIT 1"
+        ).fetchall()
+        return (int(row[0][0]), int(row[0][1])) if row else (0, 0)
+
+
+def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connection]:
+    """The writer's connection and one for readers; in memory they are the same."""
+    if path == ":memory:":
+        connection = apsw.Connection(path)
+        return connection, connection
+    try:
+        writer = apsw.Connection(path)
+        writer.execute("PRAGMA journal_mode = WAL").fetchall()
+        writer.execute(f"PRAGMA synchronous = {synchronous}")
+        writer.execute("PRAGMA wal_autocheckpoint = 4000")
+        writer.execute("PRAGMA secure_delete = ON").fetchall()
+        reader = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        reader.execute("PRAGMA cache_size = -16000")
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise DatabaseDamaged(f"{path!r} is not a database: {error}") from error
+    except apsw.Error as error:
+        raise StorageFailed(f"cannot open {path!r}: {error}") from error
+    return writer, reader
+
+
+def _flat(rows: Iterable[Sequence[Any]]) -> list[Any]:
+    return [value for row in rows for value in row]
+
+
+def _route_row(row: tuple[int, str, int, int, str, Route]) -> Sequence[Any]:
+    return (*row[:5], msgspec.json.encode(row[5]).decode())
+
+
+def _event_row(event: Event) -> Sequence[Any]:
+    body = msgspec.json.encode(event.body).decode()
+    return (event.position, event.recorded_at, event.kind, body)
+
+
+_SCHEMA = files(__package__).joinpath("sql/sqlite_schema.sql").read_text()
