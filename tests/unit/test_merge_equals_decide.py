@@ -41,9 +41,7 @@ def fold_both(
     assert len(merged) == len(batch)
     assert list(merged.statuses) == [outcome.status for outcome in outcomes]
     assert list(array("q", merged.versions)) == [outcome.version for outcome in outcomes]
-    for row, outcome in enumerate(outcomes):
-        if outcome.version:
-            assert merged.changes(row) == outcome.changes
+    assert [merged.changes(row) for row in range(len(batch))] == [o.changes for o in outcomes]
     assert_equal(sets, ladders)  # nothing shows before it is applied
     merged.apply()
     for ladder, records in zip(ladders, after, strict=True):

@@ -12,7 +12,7 @@ from toprung._native import PlayerTable, RankedSet
 from toprung.testing import strategies as some
 from toprung.testing.machine import LADDERS, IndexMachine, counts, ladders, picks
 from toprung.testing.native import ABSENT, NativeIndex, merge, stretch, unpack
-from toprung.testing.oracle import Place, Shape, fold
+from toprung.testing.oracle import Place, Records, Shape, fold
 
 
 class NativeMachine(IndexMachine):
@@ -102,15 +102,14 @@ class NativeMachine(IndexMachine):
         outcomes, after = fold(board, self.model, batch, first_version)
         assert list(merged.statuses) == [outcome.status for outcome in outcomes]
         assert list(unpack("q", merged.versions)) == [outcome.version for outcome in outcomes]
-        for row, outcome in enumerate(outcomes):
-            if outcome.version:
-                assert merged.changes(row) == outcome.changes
+        assert [merged.changes(row) for row in range(len(batch))] == [o.changes for o in outcomes]
         self.touched.update(range(LADDERS))
         self.agrees()
         if applied:
-            merged.apply()
-            for ladder, records in zip(self.model, after, strict=True):
-                ladder.records = records
+            before = [model.records for model in self.model]
+            assert merged.apply() == sum(map(changed_between, before, after))
+            for model, records in zip(self.model, after, strict=True):
+                model.records = records
             self.touched.update(range(LADDERS))
 
     @rule(player=some.player_ids(), ladder=ladders, pick=picks)
@@ -240,6 +239,11 @@ class NativeMachine(IndexMachine):
         expected = self.model[ladder].records.pop(player, None)
         assert self.index.remove(ladder, player) == expected
         self.touched.add(ladder)
+
+
+def changed_between(before: Records, after: Records) -> int:
+    """How many players' records differ; none has left."""
+    return sum(before.get(player) != record for player, record in after.items())
 
 
 @contextmanager

