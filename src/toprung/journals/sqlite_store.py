@@ -140,9 +140,9 @@ class SqliteStore:
         """Submissions at positions in (after, until], in pages: what replay needs of them."""
         statement = (
             "SELECT position, route, player, at, score, subscore FROM submissions "
-            "WHERE position > ? AND position <= ? ORDER BY position LIMIT {_PAGE_ROWS}"
+            "WHERE position > ? AND position <= ? ORDER BY position LIMIT ?"
         )
-        while rows := self.select(statement, (after, until)):
+        while rows := self.select(statement, (after, until, _PAGE_ROWS)):
             yield rows
             after = rows[-1][0]
 
