@@ -1,0 +1,66 @@
+"""Ordinal, competition and dense ranks; percentiles that tied players share."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toprung.domain.board import Board
+from toprung.domain.entry import Entry
+from toprung.domain.ranking import (
+    RANKINGS,
+    Counts,
+    Ranking,
+    counts_along,
+    percentile,
+    rank,
+    top_percent,
+)
+
+
+def ranks(scores: list[int], order: str, ranking: Ranking) -> list[int]:
+    """The ranks of these scores, best first, through the board's own sort keys."""
+    shape = Board.parse("b", {"order": order}).shape
+    records = sorted(shape.record(Entry(score, None, at, 1)) for at, score in enumerate(scores))
+    ties = [shape.tie(record) for record in records]
+    return [rank(ranking, counts) for counts in counts_along(Counts(0, 0, 0), ties)]
+
+
+@pytest.mark.parametrize(
+    ("order", "ranking", "expected"),
+    [
+        ("desc", "ordinal", [1, 2, 3, 4, 5]),
+        ("desc", "dense", [1, 1, 2, 2, 3]),
+        ("desc", "competition", [1, 1, 3, 3, 5]),
+        ("asc", "ordinal", [1, 2, 3, 4, 5]),
+        ("asc", "dense", [1, 2, 2, 3, 3]),
+        ("asc", "competition", [1, 2, 2, 4, 4]),
+    ],
+)
+def test_the_three_semantics(order: str, ranking: Ranking, expected: list[int]) -> None:
+    assert ranks([50, 50, 30, 30, 10], order, ranking) == expected
+
+
+@given(
+    scores=st.lists(st.integers(-3, 3), min_size=1, max_size=20),
+    start=st.integers(0, 19),
+    ranking=st.sampled_from(RANKINGS),
+)
+def test_a_page_ranks_as_the_whole_list_does(
+    scores: list[int], start: int, ranking: Ranking
+) -> None:
+    ordered = sorted(scores, reverse=True)
+    start = min(start, len(ordered) - 1)
+    before = [score for score in ordered if score > ordered[start]]
+    first = Counts(start, len(before), len(set(before)))
+    whole = [rank(ranking, c) for c in counts_along(Counts(0, 0, 0), ordered)]
+    page = [rank(ranking, c) for c in counts_along(first, ordered[start:])]
+    assert page == whole[start:]
+
+
+def test_percentiles_speak_of_the_players_that_are_beaten() -> None:
+    assert percentile(1000, 1) == 99.9
+    assert percentile(1, 1) == 0
+    assert top_percent(1000, 10) == 1
+    assert top_percent(1, 1) == 100

@@ -1,0 +1,74 @@
+"""Submissions: validated against the board's rules and our clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from toprung.domain.board import Board
+from toprung.domain.submission import Submission, instant_datetime, parse_instant, parse_submission
+from toprung.errors import FutureSubmission, Invalid
+
+NOW = parse_instant("2026-11-15T12:00:00Z")
+
+
+def parse(rules: dict[str, Any] | None = None, **fields: Any) -> Submission:
+    board = Board.parse("b", rules or {})
+    player, score = fields.pop("player", "alice"), fields.pop("score", 5)
+    return parse_submission(board, NOW, player, score, **fields)
+
+
+def test_time_defaults_to_now_and_subscore_to_zero() -> None:
+    assert parse() == Submission("alice", 5, NOW)
+    assert parse({"subscore": "asc"}) == Submission("alice", 5, NOW, 0)
+
+
+@pytest.mark.parametrize(
+    ("rules", "fields", "field", "words"),
+    [
+        ({}, {"player": "a/b"}, "player", "must not contain"),
+        ({}, {"score": "x"}, "score", "not a number"),
+        ({"score_min": 6}, {}, "score", "at least 6"),
+        ({"decimals": 1, "score_max": "0.4"}, {}, "score", "at most 0.4"),
+        ({}, {"subscore": 1}, "subscore", "declares no subscore"),
+        ({"subscore": "asc"}, {"subscore": 1.5}, "subscore", "decimals"),
+        ({}, {"at": "2026-11-15T12:00:00"}, "at", "offset"),
+        ({}, {"at": "yesterday"}, "at", "RFC 3339"),
+        ({}, {"at": 1700000000}, "at", "must be a time"),
+        ({}, {"at": "1969-12-31T23:59:59Z"}, "at", "1970"),
+        ({}, {"details": {"x": "y" * 1024}}, "details", "at most 1024 bytes"),
+        ({}, {"details": {"x": object()}}, "details", "JSON"),
+        ({}, {"key": ""}, "key", "empty"),
+        ({}, {"key": "k" * 129}, "key", "at most 128"),
+        ({}, {"key": 7}, "key", "not int"),
+    ],
+)
+def test_bad_fields_are_refused_by_name(
+    rules: dict[str, Any], fields: dict[str, Any], field: str, words: str
+) -> None:
+    with pytest.raises(Invalid, match=words) as caught:
+        parse(rules, **fields)
+    assert caught.value.field == field
+
+
+def test_a_minute_ahead_is_a_fast_clock_and_more_is_the_future() -> None:
+    ahead = datetime(2026, 11, 15, 12, 1, tzinfo=UTC)
+    assert parse(at=ahead).at == NOW + 60_000_000
+    with pytest.raises(FutureSubmission, match="60 seconds"):
+        parse(at=ahead + timedelta(microseconds=1))
+
+
+def test_instants_are_exact_to_the_microsecond() -> None:
+    moment = datetime(2026, 11, 15, 13, 0, 0, 123456, tzinfo=timezone(timedelta(hours=1)))
+    assert instant_datetime(parse_instant(moment)) == moment
+    assert parse_instant(moment) == NOW + 123456
+
+
+def test_a_digest_tells_repeats_from_other_bodies() -> None:
+    same = parse(key="k").digest
+    assert same is not None
+    assert parse(key="k").digest == same
+    others = [{"score": 6}, {"player": "bob"}, {"at": "2026-11-15T12:00:00Z"}, {"details": 1}]
+    assert len({same, *(parse(key="k", **other).digest for other in others)}) == 5
