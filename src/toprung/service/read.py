@@ -13,7 +13,7 @@ from toprung.ports import Row
 from toprung.service.board_access import BoardAccess
 from toprung.service.listing import Listed, Lister
 from toprung.service.pages import LIMIT_MAX
-from toprung.service.view import View, bounded, view_of
+from toprung.service.view import View, bounded
 
 AROUND_MAX = 100
 
@@ -36,7 +36,7 @@ class BoardReads(BoardAccess):
     ) -> Standing:
         """Where a player stands; NotRanked if it has no entry there."""
         board = await self._journal.board(self.id)
-        view = view_of(board, self._clock.now(), window, period, scope, ranking)
+        view = self._view_on(board, window, period, scope, ranking)
         place = await self._index.place(view.ladder, parse_player(player))
         if place is None:
             raise _not_ranked(player, view)
