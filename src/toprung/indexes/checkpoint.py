@@ -25,6 +25,7 @@ from typing import Any
 from toprung._native import PlayerTable
 from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder
+from toprung.errors import ToprungError
 from toprung.indexes.fold import MemoryFold
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.sheets import PlayerSheets
@@ -93,7 +94,7 @@ def load_checkpoint(
         position: int = header["position"]
         _check_origin(header, database, fingerprint(position))
         return _assemble(header, sections), position
-    except (ValueError, KeyError, TypeError, IndexError, OverflowError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, ToprungError) as error:
         _log.warning("checkpoint %s is not used: %s", path, error)
         return None
 

@@ -33,6 +33,7 @@ from toprung.domain.command import (
 )
 from toprung.domain.ladder import Ladder, Route, scopes_of
 from toprung.domain.player import GLOBAL
+from toprung.domain.submission import AHEAD_MAX
 from toprung.errors import (
     DatabaseDamaged,
     Invalid,
@@ -119,11 +120,7 @@ class MemoryFold:
         number = plan.number(command.player)
         # Which periods are open is a question of clock and zone, so its answer is recorded.
         moved = {
-            board.id: [
-                (window.name, period.id)
-                for window in board.windows
-                if (period := board.calendar(window).period_at(now)) is not None
-            ]
+            board.id: _open_periods(board, now)
             for board in self.boards.values()
             if len(board.scopes) > 1
         }
@@ -473,6 +470,16 @@ class EventPlan:
     def discard(self) -> None:
         """Take back the numbers that were given."""
         self._fold.players.truncate(self._players_before)
+
+
+def _open_periods(board: Board, now: int) -> list[tuple[str, str]]:
+    """(window, period) pairs that are open, or about to open for a fast clock."""
+    periods = (
+        (window.name, board.calendar(window).period_at(moment))
+        for window in board.windows
+        for moment in (now, now + AHEAD_MAX)
+    )
+    return list(dict.fromkeys((name, period.id) for name, period in periods if period is not None))
 
 
 def _retained(board: Board, now: int) -> dict[str, list[str]]:

@@ -13,7 +13,6 @@ from toprung._native import PlayerTable, RankedSet
 from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder, Route
 from toprung.domain.player import GLOBAL
-from toprung.errors import Overloaded
 
 DAY = 86_400_000_000
 """Microseconds in 24 hours."""
@@ -174,10 +173,9 @@ class KeyMemory:
                 return positions[number]
         return None
 
-    def check_room(self, count: int) -> None:
-        """Refuse keys that could not be remembered as long as promised."""
-        if len(self._young_positions) + count > self._most:
-            raise Overloaded("too many idempotency keys within 24 hours; submit without keys")
+    def has_room(self, count: int) -> bool:
+        """Whether so many more keys could be remembered as long as promised."""
+        return len(self._young_positions) + count <= self._most
 
     def remember(self, keys: Iterable[tuple[bytes, int]], now: int) -> None:
         """Note at which positions keys were used."""

@@ -30,6 +30,7 @@ from toprung.domain.window import Period, Window
 from toprung.errors import (
     ExcessiveIncrease,
     KeyReused,
+    Overloaded,
     ScoreOverflow,
     TooLate,
     ToprungError,
@@ -218,8 +219,11 @@ class SubmitPlan:
             self.repeats.append(position)
         elif key in self._keys:
             self._twins.append((number, i, key))
+        elif not self._fold.keys.has_room(len(self._keys) + 1):
+            self._rejected[number, i] = Overloaded(
+                "too many idempotency keys within 24 hours; submit without a key or try later"
+            )
         else:
-            self._fold.keys.check_room(len(self._keys) + 1)
             self._keys[key] = (number, i)
             return True
         return False

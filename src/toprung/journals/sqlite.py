@@ -126,8 +126,12 @@ class SqliteJournal:
 
     def _run(self) -> None:
         while batch := self._take():
-            with self._turn:
-                outcomes = self._commit(batch)
+            outcomes: Sequence[Receipts | Board | Exception | None]
+            try:
+                with self._turn:
+                    outcomes = self._commit(batch)
+            except Exception as error:  # noqa: BLE001 -- a caller must never wait in vain
+                outcomes = [self._failed(error)] * len(batch)
             resolve_all(zip((request.pending for request in batch), outcomes, strict=True))
 
     def _take(self) -> list[_Request]:

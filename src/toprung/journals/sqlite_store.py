@@ -105,11 +105,12 @@ class SqliteStore:
 
     def recorded_keys(self, positions: Iterable[int]) -> dict[int, RecordedKey]:
         """What was recorded with the keys of these submissions."""
-        found = self._writer.execute(
-            "SELECT position, digest, status, outcome FROM submissions WHERE position IN "
-            "(SELECT value FROM json_each(?))",
-            (msgspec.json.encode(list(positions)).decode(),),
-        )
+        with self._writing():
+            found: list[Any] = self._writer.execute(
+                "SELECT position, digest, status, outcome FROM submissions WHERE position IN "
+                "(SELECT value FROM json_each(?))",
+                (msgspec.json.encode(list(positions)).decode(),),
+            ).fetchall()
         return {
             position: RecordedKey(digest, STATUSES[status], outcome)
             for position, digest, status, outcome in found
@@ -184,9 +185,15 @@ class SqliteStore:
         """Write a consistent copy of the database to a new file."""
         target = apsw.Connection(path)
         try:
-            with self._reading, target.backup("main", self._reader, "main") as backup:
-                while not backup.done:
-                    backup.step(-1)
+            if self._reader is self._writer:
+                with self._reading:
+                    _copy(self._reader, target)
+            else:  # a connection of its own, so that readers do not wait for a long copy
+                source = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
+                try:
+                    _copy(source, target)
+                finally:
+                    source.close()
         finally:
             target.close()
 
@@ -283,6 +290,12 @@ def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connect
     except apsw.Error as error:
         raise StorageFailed(f"cannot open {path!r}: {error}") from error
     return writer, reader
+
+
+def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
+    with target.backup("main", source, "main") as backup:
+        while not backup.done:
+            backup.step(-1)
 
 
 def _flat(rows: Iterable[Sequence[Any]]) -> list[Any]:
