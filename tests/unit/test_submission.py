@@ -70,5 +70,10 @@ def test_a_digest_tells_repeats_from_other_bodies() -> None:
     same = parse(key="k").digest
     assert same is not None
     assert parse(key="k").digest == same
-    others = [{"score": 6}, {"player": "bob"}, {"at": "2026-11-15T12:00:00Z"}, {"details": 1}]
+    others: list[dict[str, Any]] = [
+        {"score": 6},
+        {"player": "bob"},
+        {"at": "2026-11-15T12:00:00Z"},
+        {"details": 1},
+    ]
     assert len({same, *(parse(key="k", **other).digest for other in others)}) == 5

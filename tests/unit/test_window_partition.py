@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.periods import bounds, found, period_at
+from toprung.domain.calendar import _EndlessPeriods
 from toprung.domain.window import Window, parse_timezone
 from toprung.domain.zone import DAY, WallClock
 from toprung.errors import Invalid
@@ -14,7 +16,7 @@ SECOND = 1_000_000
 IN_2100 = 4_102_444_800
 
 
-def is_zone(name):
+def is_zone(name: str) -> bool:
     try:
         return bool(parse_timezone(name))
     except Invalid:
@@ -64,7 +66,7 @@ windows = st.sampled_from(
 
 
 @st.composite
-def zones_and_seconds(draw):
+def zones_and_seconds(draw: st.DrawFn) -> tuple[str, int]:
     """A zone and a second of it, mostly close to where its clock is moved."""
     zone = draw(zones)
     second = draw(st.integers(0, IN_2100))
@@ -76,7 +78,7 @@ def zones_and_seconds(draw):
 
 
 @given(zones_and_seconds(), st.integers(-2 * DAY, 2 * DAY))
-def test_the_two_maps_of_a_wall_clock_are_inverse(place, ahead):
+def test_the_two_maps_of_a_wall_clock_are_inverse(place: tuple[str, int], ahead: int) -> None:
     zone, second = place
     clock = WallClock(zone)
     reading = second + clock.offset(second) + ahead
@@ -85,7 +87,7 @@ def test_the_two_maps_of_a_wall_clock_are_inverse(place, ahead):
 
 
 @given(zones_and_seconds())
-def test_furthest_is_the_greatest_reading_so_far(place):
+def test_furthest_is_the_greatest_reading_so_far(place: tuple[str, int]) -> None:
     zone, second = place
     clock = WallClock(zone)
     # Half a day back is enough: no clock was moved back further since 1970.
@@ -96,29 +98,34 @@ def test_furthest_is_the_greatest_reading_so_far(place):
 
 
 @given(windows, zones_and_seconds(), st.integers(0, SECOND - 1))
-def test_periods_meet_without_gap_or_overlap(window, place, fraction):
+def test_periods_meet_without_gap_or_overlap(
+    window: Window, place: tuple[str, int], fraction: int
+) -> None:
     zone, second = place
     at = second * SECOND + fraction
     calendar = window.calendar(zone)
-    period = calendar.period_at(at)
-    assert period.opens_at <= at < period.closes_at
+    period = period_at(calendar, at)
+    opens_at, closes_at = bounds(period)
+    assert opens_at <= at < closes_at
     assert window.calendar(zone).period(period.id) == period
     # A calendar that remembers nothing finds the same from either end.
-    assert window.calendar(zone).period_at(period.closes_at - 1) == period
-    assert window.calendar(zone).period_at(max(0, period.opens_at)) == period
+    assert window.calendar(zone).period_at(closes_at - 1) == period
+    assert window.calendar(zone).period_at(max(0, opens_at)) == period
 
-    following, previous = calendar.next(period), calendar.previous(period)
-    assert following.opens_at == period.closes_at
+    following, previous = found(calendar.next(period)), calendar.previous(period)
+    assert following.opens_at == closes_at
     assert following.id > period.id
     assert calendar.previous(following) == period
     if previous is not None:
-        assert previous.closes_at == period.opens_at
+        assert previous.closes_at == opens_at
         assert previous.id < period.id
         assert calendar.next(previous) == period
 
 
 @given(windows, zones_and_seconds(), st.data())
-def test_what_is_remembered_is_what_would_be_sliced(window, place, data):
+def test_what_is_remembered_is_what_would_be_sliced(
+    window: Window, place: tuple[str, int], data: st.DataObject
+) -> None:
     zone, second = place
     calendar = window.calendar(zone)
     for distance in data.draw(st.lists(st.integers(-3 * DAY, 3 * DAY), max_size=10)):
@@ -126,8 +133,9 @@ def test_what_is_remembered_is_what_would_be_sliced(window, place, data):
         assert calendar.period_at(at) == window.calendar(zone).period_at(at)
 
 
-def test_memory_is_bounded():
+def test_memory_is_bounded() -> None:
     calendar = Window.parse("hourly").calendar("UTC")
+    assert isinstance(calendar, _EndlessPeriods)
     for hour in range(1_000):
         calendar.period_at(hour * 3_600 * SECOND)
     assert len(calendar._met.spans) <= 128
@@ -136,12 +144,13 @@ def test_memory_is_bounded():
 @pytest.mark.parametrize(
     ("zone", "skipped"), [("Europe/Berlin", 0), ("Pacific/Apia", 1), ("Pacific/Kwajalein", 1)]
 )
-def test_a_run_of_days_has_every_date_but_a_skipped_one(zone, skipped):
+def test_a_run_of_days_has_every_date_but_a_skipped_one(zone: str, skipped: int) -> None:
     calendar = Window.parse("daily").calendar(zone)
-    period = calendar.period("1993-01-01")
+    period = found(calendar.period("1993-01-01"))
     for _ in range(19 * 365 + 4 - skipped):  # 19 years, of which 4 are leap years
-        following = calendar.next(period)
-        assert following.opens_at == period.closes_at < following.closes_at
+        following = found(calendar.next(period))
+        opens_at, closes_at = bounds(following)
+        assert period.closes_at == opens_at < closes_at
         assert following.id > period.id
         period = following
     assert period.id == "2012-01-01"

@@ -6,30 +6,33 @@ Every case writes the boundaries in UTC; the comment says how local time led to 
 import pytest
 
 from tests.unit.instants import utc
-from toprung.domain.window import Period, Window
+from tests.unit.periods import bounds, found, period_at
+from toprung.domain.window import Calendar, Period, Window
 
 HOUR = 3_600_000_000
 
 
-def calendar(window, timezone):
+def calendar(window: str, timezone: str) -> Calendar:
     return Window.parse({"name": "c", "cron": window} if " " in window else window).calendar(
         timezone
     )
 
 
-def openings(window, timezone, start, stop):
+def openings(window: str, timezone: str, start: str, stop: str) -> list[int]:
     """When periods open in [start, stop), in UTC."""
     periods = calendar(window, timezone)
-    period, found = periods.period_at(utc(start)), []
-    while period.opens_at < utc(stop):
-        found.append(period.opens_at)
-        period = periods.next(period)
-    return found
+    period = period_at(periods, utc(start))
+    instants: list[int] = []
+    while (opens_at := bounds(period)[0]) < utc(stop):
+        instants.append(opens_at)
+        period = found(periods.next(period))
+    return instants
 
 
-def check(window, timezone, id, opens, closes):
-    period = Period(id, utc(opens), utc(closes))
-    for at in (period.opens_at, period.closes_at - 1, (period.opens_at + period.closes_at) // 2):
+def check(window: str, timezone: str, id: str, opens: str, closes: str) -> None:
+    opens_at, closes_at = utc(opens), utc(closes)
+    period = Period(id, opens_at, closes_at)
+    for at in (opens_at, closes_at - 1, (opens_at + closes_at) // 2):
         assert calendar(window, timezone).period_at(at) == period
     assert calendar(window, timezone).period(id) == period
 
@@ -70,7 +73,7 @@ def check(window, timezone, id, opens, closes):
         ("Pacific/Kwajalein", "1993-08-22", "1993-08-21T12:00", "1993-08-22T12:00", 24),
     ],
 )
-def test_days(timezone, id, opens, closes, hours):
+def test_days(timezone: str, id: str, opens: str, closes: str, hours: float) -> None:
     check("daily", timezone, id, opens, closes)
     assert utc(closes) - utc(opens) == hours * HOUR
 
@@ -78,15 +81,14 @@ def test_days(timezone, id, opens, closes, hours):
 @pytest.mark.parametrize(
     ("timezone", "id"), [("Pacific/Apia", "2011-12-30"), ("Pacific/Kwajalein", "1993-08-21")]
 )
-def test_a_skipped_date_has_no_period(timezone, id):
+def test_a_skipped_date_has_no_period(timezone: str, id: str) -> None:
     assert calendar("daily", timezone).period(id) is None
 
 
-def test_a_date_that_returns_stays_closed():
+def test_a_date_that_returns_stays_closed() -> None:
     # 02:45 UTC is 23:15 on the 6th at -03:30, 15 minutes after the 7th had begun.
-    assert calendar("daily", "America/St_Johns").period_at(utc("2010-11-07T02:45")).id == (
-        "2010-11-07"
-    )
+    st_johns = calendar("daily", "America/St_Johns")
+    assert period_at(st_johns, utc("2010-11-07T02:45")).id == "2010-11-07"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_a_date_that_returns_stays_closed():
         ("Pacific/Apia", "2011-12-30T10:00", "2011-W52", "2011-12-26T10:00", "2012-01-01T10:00"),
     ],
 )
-def test_weeks(timezone, at, id, opens, closes):
+def test_weeks(timezone: str, at: str, id: str, opens: str, closes: str) -> None:
     period = calendar("weekly", timezone).period_at(utc(at))
     assert period == Period(id, utc(opens), utc(closes))
     assert calendar("weekly", timezone).period(id) == period
@@ -127,7 +129,7 @@ def test_weeks(timezone, at, id, opens, closes):
         ("monthly", "America/New_York", "1969-12", "1969-12-01T05:00", "1970-01-01T05:00"),
     ],
 )
-def test_months_and_years(window, timezone, id, opens, closes):
+def test_months_and_years(window: str, timezone: str, id: str, opens: str, closes: str) -> None:
     period = calendar(window, timezone).period(id)
     assert period == Period(id, utc(opens), utc(closes))
     assert calendar(window, timezone).period_at(utc(closes) - 1) == period
@@ -151,11 +153,11 @@ def test_months_and_years(window, timezone, id, opens, closes):
         ("Africa/Monrovia", "1971-06-01T004430Z", "1971-06-01T00:44:30", "1971-06-01T01:44:30"),
     ],
 )
-def test_hours(timezone, id, opens, closes):
+def test_hours(timezone: str, id: str, opens: str, closes: str) -> None:
     check("hourly", timezone, id, opens, closes)
 
 
-def test_hours_of_another_zone_are_no_periods():
+def test_hours_of_another_zone_are_no_periods() -> None:
     assert calendar("hourly", "Asia/Kolkata").period("2026-11-15T1200Z") is None
 
 
@@ -185,7 +187,9 @@ def test_hours_of_another_zone_are_no_periods():
         ),
     ],
 )
-def test_hours_are_cut_where_the_clock_is_moved(timezone, start, stop, expected):
+def test_hours_are_cut_where_the_clock_is_moved(
+    timezone: str, start: str, stop: str, expected: list[str]
+) -> None:
     assert openings("hourly", timezone, start, stop) == [utc(text) for text in expected]
 
 
@@ -274,11 +278,11 @@ def test_hours_are_cut_where_the_clock_is_moved(timezone, start, stop, expected)
         ),
     ],
 )
-def test_cron(cron, timezone, start, stop, expected):
+def test_cron(cron: str, timezone: str, start: str, stop: str, expected: list[str]) -> None:
     assert openings(cron, timezone, start, stop) == [utc(text) for text in expected]
 
 
-def test_a_cron_period_is_called_by_its_start():
+def test_a_cron_period_is_called_by_its_start() -> None:
     id, opens, closes = "2026-11-15T1230Z", "2026-11-15T12:30", "2026-11-16T12:30"
     check("30 12 * * *", "UTC", id, opens, closes)
     assert calendar("30 12 * * *", "UTC").period("2026-11-15T1200Z") is None
