@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from toprung.domain.board import Board
+from toprung.domain.instant import parse_instant
 from toprung.domain.ladder import Ladder, Route, check_scope, named_period, route_of, scopes_of
-from toprung.domain.submission import parse_instant
 from toprung.errors import TooLate, UnknownPeriod, UnknownScope
 
 NOW = parse_instant("2026-11-15T12:00:00Z")

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toprung.domain.board import Board
+from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import Counts
-from toprung.domain.submission import parse_instant
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
 from toprung.service.overview import _edges
 from toprung.service.pages import score_range

@@ -9,25 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 import msgspec
 
+from toprung.domain.instant import EARLIEST, LATEST, SECOND, check_instant
 from toprung.domain.slicing import Slicing
-from toprung.errors import Invalid
-
-SECOND = 1_000_000
-"""Microseconds of a second."""
 
 SKEW = 60 * SECOND
 """How far ahead of the clock a period may open and be written to already."""
-
-EARLIEST = 0
-"""The first supported instant."""
-
-LATEST = int(datetime(9000, 1, 1, tzinfo=UTC).timestamp()) * SECOND
-"""The first instant that is no longer supported."""
 
 _REMEMBERED = 128  # periods per calendar: twice what a board can retain
 
@@ -97,7 +87,7 @@ class _OnePeriod(Calendar):
     def period_at(self, at: int) -> Period | None:
         if self._opens_at <= at < self._closes_at:
             return self._period
-        _check_supported(at)
+        check_instant(at)
         return None
 
     def period(self, id: str) -> Period | None:
@@ -186,7 +176,7 @@ class _EndlessPeriods(Calendar):
 
     def _meet(self, at: int) -> _Span:
         """Slice time at the instant and remember what comes out."""
-        _check_supported(at)
+        check_instant(at)
         found = self._slicing.around(at // SECOND)
         opens_at, closes_at = found.opens * SECOND, found.closes * SECOND
         span = (opens_at, closes_at, Period(found.id, opens_at, closes_at))
@@ -208,8 +198,3 @@ class _EndlessPeriods(Calendar):
             periods.append(period)
             period = self.previous(period)
         return periods
-
-
-def _check_supported(at: int) -> None:
-    if not EARLIEST <= at < LATEST:
-        raise Invalid("at", "must lie between the years 1970 and 9000")

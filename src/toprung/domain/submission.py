@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from toprung.domain.instant import parse_instant
 from toprung.domain.player import check_text, parse_player
 from toprung.domain.score import parse_score
 from toprung.errors import FutureSubmission, Invalid
@@ -20,9 +20,6 @@ AHEAD_MAX = 60_000_000
 
 DETAILS_BYTES_MAX = 1024
 KEY_BYTES_MAX = 128
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 class Submission(msgspec.Struct, frozen=True, gc=False):
@@ -71,39 +68,6 @@ def parse_submission(
         key=None if key is None else check_text(key, KEY_BYTES_MAX, "key"),
         digest=None if key is None else _digest(player_id, exact, second, instant, body),
     )
-
-
-def parse_instant(value: object, field: str = "at") -> int:
-    """Microseconds since 1970 of an aware datetime or RFC 3339 text.
-
-    >>> parse_instant("2026-11-15T12:30:00.5+01:00") == parse_instant("2026-11-15T11:30:00.500Z")
-    True
-    """
-    if isinstance(value, str):
-        try:
-            value = msgspec.convert(value, datetime)
-        except msgspec.ValidationError:
-            raise Invalid(field, "must be an RFC 3339 time such as 2026-11-15T12:30:00Z") from None
-    if not isinstance(value, datetime):
-        raise Invalid(field, "must be a time with its offset from UTC")
-    if value.tzinfo is None or value.utcoffset() is None:
-        raise Invalid(field, "must say its offset from UTC")
-    try:
-        micros = (value - _EPOCH) // _MICROSECOND
-    except OverflowError:
-        micros = -1
-    if micros < 0:
-        raise Invalid(field, "must not be before 1970")
-    return micros
-
-
-def instant_datetime(micros: int) -> datetime:
-    """The moment as people's code sees it.
-
-    >>> instant_datetime(1_500_000).isoformat()
-    '1970-01-01T00:00:01.500000+00:00'
-    """
-    return _EPOCH + timedelta(0, 0, micros)
 
 
 def encode_details(details: object) -> bytes:

@@ -11,20 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, cast, get_args
 
 import msgspec
 
-from toprung.domain.calendar import (
-    EARLIEST,
-    LATEST,
-    SKEW,
-    Calendar,
-    Period,
-    endless_periods,
-    one_period,
-)
+from toprung.domain.calendar import SKEW, Calendar, Period, endless_periods, one_period
+from toprung.domain.instant import EARLIEST, LATEST, instant_text, parse_instant
 from toprung.domain.slicing import cron_slicing, parse_cron, slicing
 from toprung.domain.zone import WallClock, parse_timezone
 from toprung.errors import Invalid
@@ -61,10 +53,6 @@ _RETAIN: Final[dict[Kind, int]] = {
 _BUILT_IN: Final = tuple(kind for kind in get_args(Kind) if kind not in ("cron", "season"))
 _MEMBERS: Final = ("name", "retain", "cron", "starts", "ends")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
-_RFC_3339: Final = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)", re.ASCII
-)
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -114,8 +102,8 @@ class Window(msgspec.Struct, frozen=True):
             name=_parse_name(members.get("name")),
             kind="season",
             retain=_parse_retain(members, "season"),
-            starts=(starts := _parse_instant("starts", members.get("starts"))),
-            ends=(ends := _parse_instant("ends", members.get("ends"))),
+            starts=(starts := parse_instant(members.get("starts"), "starts")),
+            ends=(ends := parse_instant(members.get("ends"), "ends")),
         )
         if starts >= ends:
             raise Invalid("ends", "must be later than starts")
@@ -127,7 +115,7 @@ class Window(msgspec.Struct, frozen=True):
         if self.cron is not None:
             members["cron"] = self.cron
         if self.starts is not None and self.ends is not None:
-            members |= {"starts": _rfc_3339(self.starts), "ends": _rfc_3339(self.ends)}
+            members |= {"starts": instant_text(self.starts), "ends": instant_text(self.ends)}
         if self.retain != _RETAIN[self.kind]:
             members["retain"] = self.retain
         return self.name if len(members) == 1 else members
@@ -196,22 +184,6 @@ def _parse_retain(members: Mapping[object, object], kind: Kind) -> int:
     if not isinstance(retain, int) or isinstance(retain, bool) or not 1 <= retain <= most:
         raise Invalid("retain", f"must be an integer from 1 to {most}" if most > 1 else "must be 1")
     return retain
-
-
-def _parse_instant(field: str, value: object) -> int:
-    try:
-        text = value if isinstance(value, str) and _RFC_3339.fullmatch(value) else ""
-        instant = (datetime.fromisoformat(text.upper()) - _EPOCH) // timedelta(microseconds=1)
-    except (ValueError, OverflowError):
-        detail = "must be an RFC 3339 time with an offset, such as 2026-11-15T12:30:00Z"
-        raise Invalid(field, detail) from None
-    if not EARLIEST <= instant < LATEST:
-        raise Invalid(field, "must lie between the years 1970 and 9000")
-    return instant
-
-
-def _rfc_3339(instant: int) -> str:
-    return (_EPOCH + timedelta(microseconds=instant)).isoformat().replace("+00:00", "Z")
 
 
 DEFAULT_WINDOWS: Final = parse_windows(["all-time", "daily", "weekly", "monthly"])

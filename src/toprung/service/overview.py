@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from toprung.domain.board import Board
+from toprung.domain.instant import instant_datetime
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.score import INT64_MAX, INT64_MIN, score_value
@@ -19,7 +20,6 @@ from toprung.domain.standing import (
     ReadablePeriod,
     ScopeSize,
 )
-from toprung.domain.submission import instant_datetime
 from toprung.errors import Invalid
 from toprung.ports import RecordedSubmission
 from toprung.service.board_access import BoardAccess

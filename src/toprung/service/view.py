@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from toprung.domain.board import Board
+from toprung.domain.instant import instant_datetime
 from toprung.domain.ladder import Ladder, check_scope, named_period
 from toprung.domain.player import GLOBAL, parse_scope_value
 from toprung.domain.ranking import (
@@ -22,7 +23,6 @@ from toprung.domain.ranking import (
 )
 from toprung.domain.score import score_value
 from toprung.domain.standing import Standing
-from toprung.domain.submission import instant_datetime
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
 from toprung.ports import PlayerProfile, Row, Slice

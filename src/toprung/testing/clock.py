@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from toprung.domain.instant import instant_datetime, parse_instant
+
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -24,7 +25,7 @@ class FrozenClock:
         self._now = _microseconds(start)
 
     def __repr__(self) -> str:
-        return f"FrozenClock({(_EPOCH + timedelta(microseconds=self._now)).isoformat()!r})"
+        return f"FrozenClock({instant_datetime(self._now).isoformat()!r})"
 
     def now(self) -> int:
         """The frozen instant, in microseconds since 1970 in UTC."""
@@ -54,10 +55,4 @@ class FrozenClock:
 
 
 def _microseconds(instant: int | str | datetime) -> int:
-    if isinstance(instant, int):
-        return instant
-    if isinstance(instant, str):
-        instant = datetime.fromisoformat(instant)
-    if instant.tzinfo is None:
-        raise ValueError("a naive datetime names no instant; give it a time zone")
-    return (instant - _EPOCH) // _MICROSECOND
+    return instant if isinstance(instant, int) else parse_instant(instant, "instant")
