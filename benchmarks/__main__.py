@@ -17,6 +17,11 @@ RUNS: tuple[tuple[str, tuple[str, ...], bool], ...] = (
     ("ranks_batched", (), True),
     ("memory", (), True),
     ("growth", (), True),
+    ("submit_batches", (), True),
+    ("submit_concurrently", (), True),
+    ("standing", (), True),
+    ("friends", (), True),
+    ("open_database", (), True),
     ("memory", ("--size", "10000000"), False),
 )
 

@@ -14,7 +14,7 @@ class Bar:
     question: str
     direction: Literal[">=", "<="]
     limit: float
-    unit: Literal["x", "bytes"]
+    unit: Literal["x", "bytes", "events/s"]
 
     def met(self, measured: float) -> bool:
         """Whether the measured figure reaches the bar."""
@@ -28,6 +28,8 @@ class Bar:
 
 def show(figure: float, unit: str) -> str:
     """A figure with its unit."""
+    if unit == "events/s":
+        return f"{figure / 1000:.0f}k {unit}"
     return f"{figure:.1f} {unit}" if unit == "bytes" else f"{figure:.2f}{unit}"
 
 
@@ -47,6 +49,12 @@ BARS: tuple[Bar, ...] = (
     *_memory("1M"),
     *_memory("10M"),
     Bar("growth-rank", "rank time at 10M over the time at 1M", "<=", 4, "x"),
+    Bar("submit-batches", "durable batches of 1,000, against redis-py MULTI", ">=", 4, "x"),
+    Bar("submit-concurrently", "50 submitters, against bare 50-row commits", ">=", 0.2, "x"),
+    Bar("standing", "one standing, against a redis-py pipeline", ">=", 30, "x"),
+    Bar("friends", "20 of 500 friends, against ZINTERSTORE", ">=", 5, "x"),
+    Bar("open-checkpoint", "open with a checkpoint, over the bare load", "<=", 3, "x"),
+    Bar("replay", "replay of a journal without a checkpoint", ">=", 150_000, "events/s"),
 )
 
 

@@ -15,6 +15,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from benchmarks.bars import BARS, bar, show
 from toprung._native import PlayerTable, RankedSet
@@ -25,7 +26,7 @@ SCORE_MAX = 10_000_000
 YEAR = 365 * 24 * 3600 * 1_000_000  # microseconds
 _SIGN = 1 << 63
 
-Sample = Sequence[bytes]
+T = TypeVar("T")
 
 
 @dataclass
@@ -164,7 +165,7 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def each(call: Callable[[bytes], object], players: Sample) -> float:
+def each(call: Callable[[T], object], players: Sequence[T]) -> float:
     """Microseconds per call, one call at a time."""
 
     def work() -> None:
