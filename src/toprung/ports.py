@@ -115,7 +115,7 @@ class Journal(Protocol):
         ...
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True, gc=False):
     """Where a player stands on a ladder."""
 
     counts: Counts

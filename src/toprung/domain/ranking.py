@@ -7,13 +7,15 @@ distinct results before its tie group) and every rank anywhere comes from them t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 Ranking = Literal["ordinal", "competition", "dense"]
 RANKINGS: tuple[Ranking, ...] = ("ordinal", "competition", "dense")
 
 
-class Counts(NamedTuple):
+class Counts(msgspec.Struct, frozen=True, gc=False):
     """What lies before an entry on its ladder."""
 
     offset: int
@@ -40,7 +42,8 @@ def counts_along(first: Counts, ties: Iterable[object]) -> Iterator[Counts]:
     >>> [c.tied_before for c in counts_along(Counts(0, 0, 0), [50, 50, 30])]
     [0, 0, 2]
     """
-    offset, tied_before, distinct_before = first
+    offset, tied_before = first.offset, first.tied_before
+    distinct_before = first.distinct_before
     previous: object = None
     for step, tie in enumerate(ties):
         if step and tie != previous:

@@ -37,14 +37,14 @@ class BoardReads(BoardAccess):
         """Where a player stands; NotRanked if it has no entry there."""
         board = await self._journal.board(self.id)
         view = self._view_on(board, window, period, scope, ranking)
-        place = await self._index.place(view.ladder, parse_player(player))
+        place = await self._index.place(view.ladder, player)
         if place is None:
-            raise _not_ranked(player, view)
-        counts, total, record = place
+            raise _not_ranked(parse_player(player), view)
         if names or details:
             lister = Lister(self._journal, view, names, details)
-            return (await lister.standings([Listed(Row(player, record), counts, total)]))[0]
-        return view.standing(player, record, counts, total)
+            listed = Listed(Row(player, place.record), place.counts, place.total)
+            return (await lister.standings([listed]))[0]
+        return view.standing(player, place.record, place.counts, place.total)
 
     async def lookup(
         self,
