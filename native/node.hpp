@@ -1,7 +1,13 @@
 // The two kinds of tree node, and the searches inside one node.
 //
 // Both keep their columns apart: all first words together, all second words together, all players
-// together. A search then reads one column, and a move inside a node is a few memmoves.
+// together, so a search reads one column. What costs time is the number of cache lines touched:
+//
+// An entry of a leaf stays in the slot it was put in; `order` lists the slots best first. Adding or
+// taking out an entry writes one slot and shifts bytes of `order`, not the entries behind it.
+//
+// A node remembers its place among its parent's children. That is a guess: it is checked against the
+// parent and corrected when wrong, which is cheaper than keeping it right as children shift.
 #pragma once
 
 #include <bit>
@@ -18,19 +24,26 @@ namespace toprung {
 inline constexpr unsigned kLeafEntries = 48;
 inline constexpr unsigned kInnerChildren = 64;
 
-// `starts` has a bit per entry: set where the entry's tied prefix differs from that of the entry
-// before it in the whole set. Counting bits counts distinct prefixes.
+// `starts` has a bit per entry, in order: set where the entry's tied prefix differs from that of the
+// entry before it in the whole set. Counting bits counts distinct prefixes. `used` has a bit per slot.
+// Unused slots name no player.
 template <unsigned W>
 struct Leaf {
   u64 starts;
+  u64 used;
   u32 parent;
   u32 prev;
   u32 next;
-  u32 count;
+  u8 count;
+  mutable u8 place;
+  u8 order[kLeafEntries];
   u32 players[kLeafEntries];
   u64 words[W][kLeafEntries];
+
+  unsigned slot(unsigned i) const noexcept { return order[i]; }
+  unsigned free_slot() const noexcept { return static_cast<unsigned>(std::countr_one(used)); }
 };
-static_assert(kLeafEntries <= 64, "starts is one word");
+static_assert(kLeafEntries < 64, "starts and used are one word, and shifts by a whole leaf are defined");
 
 // Child i holds counts[i] entries, starts[i] of them starting a tie group; players[i] and words[..][i]
 // are those of its first entry. Children of a node of level 1 are leaves.
@@ -38,12 +51,15 @@ template <unsigned W>
 struct Inner {
   u32 parent;
   u16 count;
-  u16 level;
+  u8 level;
+  mutable u8 place;
   u32 child[kInnerChildren];
   u32 counts[kInnerChildren];
   u32 starts[kInnerChildren];
   u32 players[kInnerChildren];
   u64 words[W][kInnerChildren];
+
+  unsigned slot(unsigned i) const noexcept { return i; }
 };
 
 inline u64 low_bits(unsigned n) noexcept { return n >= 64 ? ~u64{0} : (u64{1} << n) - 1; }
@@ -55,7 +71,7 @@ inline u64 remove_bit(u64 bits, unsigned at) noexcept {
 }
 inline u32 count_bits(u64 bits) noexcept { return static_cast<u32>(std::popcount(bits)); }
 
-// Index of `value`, which must be there. Arrays are padded to a multiple of 16.
+// Index of the first `value`, which must be there; the arrays are read 16 at a time.
 inline unsigned index_of(const u32* values, u32 value) noexcept {
 #if defined(__SSE2__)
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(value));
@@ -75,7 +91,21 @@ inline unsigned index_of(const u32* values, u32 value) noexcept {
   return i;
 #endif
 }
-static_assert(kLeafEntries % 16 == 0 && kInnerChildren % 16 == 0, "index_of reads 16 at a time");
+inline unsigned index_of(const u8* values, unsigned value) noexcept {
+#if defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(value));
+  for (unsigned i = 0;; i += 16) {
+    const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i));
+    const int found = _mm_movemask_epi8(_mm_cmpeq_epi8(some, wanted));
+    if (found != 0) return i + static_cast<unsigned>(std::countr_zero(static_cast<u32>(found)));
+  }
+#else
+  unsigned i = 0;
+  while (values[i] != value) ++i;
+  return i;
+#endif
+}
+static_assert(kLeafEntries % 16 == 0 && kInnerChildren % 16 == 0);
 
 inline u64 sum_of(const u32* values, unsigned count) noexcept {
   u32 sum = 0;  // a set has fewer than 2^32 entries, as many as there are numbers
@@ -83,15 +113,18 @@ inline u64 sum_of(const u32* values, unsigned count) noexcept {
   return sum;
 }
 
-// First index whose value is not below the bound, without a branch to mispredict.
-inline unsigned lower_bound_in(const u64* column, unsigned count, u64 bound) noexcept {
+// First index whose first word is not below the bound, without a branch to mispredict.
+template <class Node>
+unsigned lower_bound_of_first_word(const Node& node, u64 bound) noexcept {
+  const u64* column = node.words[0];
   unsigned first = 0;
+  unsigned count = node.count;
   while (count > 1) {
     const unsigned half = count / 2;
-    first += column[first + half - 1] < bound ? half : 0;
+    first += column[node.slot(first + half - 1)] < bound ? half : 0;
     count -= half;
   }
-  return first + (count == 1 && column[first] < bound ? 1 : 0);
+  return first + (count == 1 && column[node.slot(first)] < bound ? 1 : 0);
 }
 
 template <class T>

@@ -42,21 +42,21 @@ class Tree final : public RankedSet {
   bool find(u32 number, u64* record) const noexcept override {
     const u32 leaf = map_.find(number);
     if (leaf == kNone) return false;
-    copy_record(leaves_[leaf], index_of(leaves_[leaf].players, number), record);
+    copy_slot(leaves_[leaf], index_of(leaves_[leaf].players, number), record);
     return true;
   }
 
   i64 offset(u32 number) const noexcept override {
     const u32 leaf = map_.find(number);
     if (leaf == kNone) return -1;
-    return static_cast<i64>(index_of(leaves_[leaf].players, number) + before(leaf).entries);
+    return static_cast<i64>(index_in(leaves_[leaf], number) + entries_before(leaf));
   }
 
   PlaceOf place(u32 number) const noexcept override {
     PlaceOf place;
     const u32 leaf = map_.find(number);
     if (leaf == kNone) return place;
-    const unsigned at = index_of(leaves_[leaf].players, number);
+    const unsigned at = index_in(leaves_[leaf], number);
     const Before left = before(leaf);
     place.found = true;
     place.offset = left.entries + at;
@@ -93,9 +93,10 @@ class Tree final : public RankedSet {
         at = 0;
       }
       const LeafNode& node = leaves_[leaf];
-      const IdView id = table_.id_of(node.players[at]);
-      rows.numbers.push_back(node.players[at]);
-      for (unsigned w = 0; w < W; ++w) rows.records.push_back(node.words[w][at]);
+      const unsigned slot = node.slot(at);
+      const IdView id = table_.id_of(node.players[slot]);
+      rows.numbers.push_back(node.players[slot]);
+      for (unsigned w = 0; w < W; ++w) rows.records.push_back(node.words[w][slot]);
       rows.id_lengths.push_back(static_cast<u16>(id.length));
       rows.id_bytes.insert(rows.id_bytes.end(), id.bytes, id.bytes + id.length);
     }
@@ -107,7 +108,7 @@ class Tree final : public RankedSet {
       if (leaf == kNone) {
         out[i] = -1;
       } else {
-        out[i] = static_cast<i64>(index_of(leaves_[leaf].players, numbers[i]) + before(leaf).entries);
+        out[i] = static_cast<i64>(index_in(leaves_[leaf], numbers[i]) + entries_before(leaf));
       }
     });
   }
@@ -117,7 +118,7 @@ class Tree final : public RankedSet {
     each_block(numbers, count, [&](std::size_t i, u32 leaf) {
       found[i] = leaf != kNone;
       if (leaf == kNone) return;
-      copy_record(leaves_[leaf], index_of(leaves_[leaf].players, numbers[i]), records + i * W);
+      copy_slot(leaves_[leaf], index_of(leaves_[leaf].players, numbers[i]), records + i * W);
     });
   }
 
@@ -136,7 +137,7 @@ class Tree final : public RankedSet {
   bool remove(u32 number, u64* old) noexcept override {
     const u32 leaf = map_.find(number);
     if (leaf == kNone) return false;
-    const unsigned at = index_of(leaves_[leaf].players, number);
+    const unsigned at = index_in(leaves_[leaf], number);
     copy_record(leaves_[leaf], at, old);
     take_out(leaf, at);
     map_.remove(number);
@@ -195,11 +196,13 @@ class Tree final : public RankedSet {
     std::size_t done = 0;
     for (u32 i = first_leaf(); i != kNone; i = leaves_[i].next) {
       const LeafNode& leaf = leaves_[i];
-      std::memcpy(dump.data() + kHeaderBytes + done * 4, leaf.players, leaf.count * 4);
-      for (std::size_t w = 0; w < W; ++w) {
-        std::memcpy(dump.data() + words_at + (w * count + done) * 8, leaf.words[w], leaf.count * 8);
+      for (unsigned k = 0; k < leaf.count; ++k, ++done) {
+        const unsigned slot = leaf.slot(k);
+        std::memcpy(dump.data() + kHeaderBytes + done * 4, &leaf.players[slot], 4);
+        for (std::size_t w = 0; w < W; ++w) {
+          std::memcpy(dump.data() + words_at + (w * count + done) * 8, &leaf.words[w][slot], 8);
+        }
       }
-      done += leaf.count;
     }
     const auto byte = [](unsigned value) { return static_cast<u8>(value); };
     seal_dump(dump.data(), dump.size(), kSetMagic,
@@ -252,7 +255,8 @@ class Tree final : public RankedSet {
     }
     for (u32 i = first_leaf(); i != kNone; i = leaves_[i].next) {
       for (unsigned k = 0; k < leaves_[i].count; ++k) {
-        if (leaves_[i].players[k] >= first && leaves_[i].players[k] < limit) return true;
+        const u32 number = leaves_[i].players[leaves_[i].slot(k)];
+        if (number >= first && number < limit) return true;
       }
     }
     return false;
@@ -263,8 +267,9 @@ class Tree final : public RankedSet {
  private:
   using LeafNode = Leaf<W>;
   using InnerNode = Inner<W>;
-  static constexpr std::size_t kBlock = 16;
-  static constexpr unsigned kLeafLow = kLeafEntries * 5 / 12;
+  static constexpr std::size_t kBlock = 32;
+  static constexpr unsigned kLeafLow = kLeafEntries * 7 / 12;  // worth a look at the neighbours
+  static constexpr unsigned kLeafMin = kLeafEntries / 3;       // never less, but at the set's ends
   static constexpr unsigned kJoinMax = kLeafEntries * 7 / 8;
   static constexpr unsigned kShareMax = 2 * kLeafEntries - kLeafEntries / 8;
   static constexpr unsigned kInnerLow = kInnerChildren / 4;
@@ -284,8 +289,22 @@ class Tree final : public RankedSet {
     u64 starts = 0;
   };
 
+  static void copy_slot(const LeafNode& leaf, unsigned slot, u64* record) noexcept {
+    for (unsigned w = 0; w < W; ++w) record[w] = leaf.words[w][slot];
+  }
   static void copy_record(const LeafNode& leaf, unsigned at, u64* record) noexcept {
-    for (unsigned w = 0; w < W; ++w) record[w] = leaf.words[w][at];
+    copy_slot(leaf, leaf.slot(at), record);
+  }
+  static unsigned index_in(const LeafNode& leaf, u32 number) noexcept {
+    return index_of(leaf.order, index_of(leaf.players, number));
+  }
+  template <class Node>
+  static unsigned place_in(const InnerNode& parent, u32 child, const Node& node) noexcept {
+    const unsigned guess = node.place;
+    if (guess < parent.count && parent.child[guess] == child) return guess;
+    const unsigned place = index_of(parent.child, child);
+    node.place = static_cast<u8>(place);
+    return place;
   }
 
   Probe probe_of(u32 number, const u64* record) const noexcept {
@@ -313,27 +332,25 @@ class Tree final : public RankedSet {
 
   template <class Node>
   bool is_before(const Node& node, unsigned i, const Probe& probe) const noexcept {
+    const unsigned slot = node.slot(i);
     for (unsigned w = 0; w < shape_.order; ++w) {
-      const u64 word = node.words[w][i];
+      const u64 word = node.words[w][slot];
       const u64 bound = probe.words[w];
       if (word != bound) return word < bound;
     }
-    if (node.players[i] == probe.number) return false;
+    if (node.players[slot] == probe.number) return false;
     const IdView id = probe.number == kNone ? probe.id : table_.id_of(probe.number);
-    return table_.compare_with(node.players[i], id) < 0;
+    return table_.compare_with(node.players[slot], id) < 0;
   }
 
   template <class Node>
   unsigned lower_bound(const Node& node, const Probe& probe) const noexcept {
-    unsigned first = lower_bound_in(node.words[0], node.count, probe.words[0]);
+    unsigned first = lower_bound_of_first_word(node, probe.words[0]);
+    const auto ties = [&](unsigned i) {
+      return i < node.count && node.words[0][node.slot(i)] == probe.words[0];
+    };
     unsigned count = 0;
-    if (first < node.count && node.words[0][first] == probe.words[0]) {
-      if (first + 1 == node.count || node.words[0][first + 1] != probe.words[0]) {
-        count = 1;
-      } else {
-        count = node.count - first;
-      }
-    }
+    if (ties(first)) count = ties(first + 1) ? node.count - first : 1;
     while (count > 0) {
       const unsigned half = count / 2;
       if (is_before(node, first + half, probe)) {
@@ -377,18 +394,39 @@ class Tree final : public RankedSet {
     return left;
   }
 
+  // Calls visit(parent, place of the child in it) for each node above a leaf.
+  template <class Self, class Visit>
+  static void each_above(Self& self, u32 leaf, Visit visit) noexcept {
+    u32 node = self.leaves_[leaf].parent;
+    if (node == kNone) return;
+    auto* inner = &self.inners_[node];
+    unsigned place = place_in(*inner, leaf, self.leaves_[leaf]);
+    for (;;) {
+      if (!visit(*inner, place) || inner->parent == kNone) return;
+      auto* above = &self.inners_[inner->parent];
+      place = place_in(*above, node, *inner);
+      node = inner->parent;
+      inner = above;
+    }
+  }
+
   // What lies before a leaf.
   Before before(u32 leaf) const noexcept {
     Before left;
-    u32 child = leaf;
-    for (u32 node = leaves_[leaf].parent; node != kNone; node = inners_[node].parent) {
-      const InnerNode& inner = inners_[node];
-      const unsigned index = index_of(inner.child, child);
-      left.entries += sum_of(inner.counts, index);
-      left.starts += sum_of(inner.starts, index);
-      child = node;
-    }
+    each_above(*this, leaf, [&](const InnerNode& inner, unsigned place) {
+      left.entries += sum_of(inner.counts, place);
+      left.starts += sum_of(inner.starts, place);
+      return true;
+    });
     return left;
+  }
+  u64 entries_before(u32 leaf) const noexcept {
+    u64 entries = 0;
+    each_above(*this, leaf, [&](const InnerNode& inner, unsigned place) {
+      entries += sum_of(inner.counts, place);
+      return true;
+    });
+    return entries;
   }
 
   // The entry at an offset below size(); returns what lies before its leaf.
@@ -431,14 +469,20 @@ class Tree final : public RankedSet {
     return node;
   }
 
-  void prefetch_players(u32 leaf) const noexcept {
-    const LeafNode& node = leaves_[leaf];
-    const char* from = reinterpret_cast<const char*>(&node);
-    for (std::size_t i = 0; i < offsetof(LeafNode, words); i += 64) prefetch(from + i);
+  static void prefetch_range(const void* from, std::size_t bytes) noexcept {
+    const char* start = static_cast<const char*>(from);
+    for (std::size_t i = 0; i < bytes; i += 64) prefetch(start + i);
+    prefetch(start + bytes - 1);
   }
-  void prefetch_leaf(u32 leaf) const noexcept {
-    const char* from = reinterpret_cast<const char*>(&leaves_[leaf]);
-    for (std::size_t i = 0; i < sizeof(LeafNode); i += 64) prefetch(from + i);
+  // What finding a player in a leaf reads.
+  void prefetch_players(u32 leaf) const noexcept {
+    prefetch_range(&leaves_[leaf], offsetof(LeafNode, words));
+  }
+  // What finding the place of a key in a leaf reads.
+  void prefetch_search(u32 leaf) const noexcept {
+    const LeafNode& node = leaves_[leaf];
+    prefetch_range(&node, offsetof(LeafNode, players));
+    prefetch_range(node.words[0], sizeof node.words[0]);
   }
 
   // Calls visit(i, leaf of numbers[i]) with the waits for memory of a block overlapped.
@@ -456,10 +500,10 @@ class Tree final : public RankedSet {
       for (std::size_t i = 0; i < block; ++i) {
         if (leaf[i] == kNone || leaves_[leaf[i]].parent == kNone) continue;
         const InnerNode& parent = inners_[leaves_[leaf[i]].parent];
-        for (unsigned k = 0; k < kInnerChildren; k += 16) {
-          prefetch(&parent.child[k]);
-          prefetch(&parent.counts[k]);
-        }
+        const unsigned place = leaves_[leaf[i]].place;
+        prefetch(&parent);
+        prefetch(&parent.child[place]);
+        prefetch_range(parent.counts, (place + 1) * sizeof(u32));
       }
       for (std::size_t i = 0; i < block; ++i) visit(done + i, leaf[i]);
     }
@@ -479,33 +523,75 @@ class Tree final : public RankedSet {
     return leaves_[leaf].prev == kNone || is_before(leaves_[leaf], 0, probe);
   }
 
+  // Puts a block with its waits for memory overlapped: each step asks for what the next one reads.
+  // Leaves found ahead of time are looked for again if a put before has changed the picture.
   void put_block(const u32* numbers, const u64* records, std::size_t count) {
     u32 from[kBlock];
-    u32 to[kBlock] = {};
+    u32 to[kBlock];
+    Probe probes[kBlock];
     for (std::size_t i = 0; i < count; ++i) map_.prefetch_entry(numbers[i]);
+    for (std::size_t i = 0; i < count; ++i) probes[i] = probe_of(numbers[i], records + i * W);
     for (std::size_t i = 0; i < count; ++i) {
       from[i] = map_.find(numbers[i]);
-      if (from[i] != kNone) prefetch_leaf(from[i]);
+      if (from[i] != kNone) prefetch_players(from[i]);
     }
     const u64 shape = restructured_;
-    if (root_ != kNone) {
-      for (std::size_t i = 0; i < count; ++i) {
-        to[i] = descend(probe_of(numbers[i], records + i * W));
-        if (to[i] != from[i]) prefetch_leaf(to[i]);
-      }
+    descend_block(probes, count, to);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (from[i] != kNone && from[i] != to[i]) prefetch_removal(from[i], numbers[i]);
+      if (to[i] != kNone) prefetch_insertion(to[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
       reserve_one();
-      const Probe probe = probe_of(numbers[i], records + i * W);
-      const u32 leaf = map_.find(numbers[i]);
-      if (root_ == kNone || restructured_ != shape || !still_belongs(to[i], probe)) to[i] = kNone;
+      const u64* record = records + i * W;
+      const u32 leaf = map_.find(numbers[i]);  // a number may come twice
+      if (restructured_ != shape || (to[i] != kNone && !still_belongs(to[i], probes[i]))) to[i] = kNone;
       if (leaf == kNone) {
-        insert(probe, records + i * W, to[i]);
+        insert(probes[i], record, to[i]);
       } else {
-        u64 old[W];
-        replace(leaf, probe, records + i * W, to[i], old);
+        replace(leaf, probes[i], record, to[i], nullptr);
       }
     }
+  }
+
+  void descend_block(const Probe* probes, std::size_t count, u32* to) const noexcept {
+    std::fill(to, to + count, root_);
+    for (unsigned level = height_; level > 0; --level) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const InnerNode& inner = inners_[to[i]];
+        const unsigned after = lower_bound(inner, probes[i]);
+        to[i] = inner.child[after == 0 ? 0 : after - 1];
+        if (level == 1) {
+          prefetch_search(to[i]);
+        } else {
+          prefetch_range(&inners_[to[i]], 64);
+          prefetch_range(inners_[to[i]].words[0], sizeof inner.words[0]);
+        }
+      }
+    }
+  }
+
+  void prefetch_removal(u32 leaf, u32 number) const noexcept {
+    const LeafNode& node = leaves_[leaf];
+    const unsigned at = index_in(node, number);
+    if (at > 0) prefetch(&node.words[0][node.slot(at - 1)]);
+    if (at + 1u < node.count) prefetch(&node.words[0][node.slot(at + 1)]);
+    prefetch_parent(node);
+  }
+  void prefetch_insertion(u32 leaf) const noexcept {
+    const LeafNode& node = leaves_[leaf];
+    const unsigned slot = std::min(node.free_slot(), kLeafEntries - 1);
+    prefetch(&node.players[slot]);
+    for (unsigned w = 1; w < W; ++w) prefetch(&node.words[w][slot]);
+    prefetch_parent(node);
+  }
+  void prefetch_parent(const LeafNode& node) const noexcept {
+    if (node.parent == kNone) return;
+    const InnerNode& parent = inners_[node.parent];
+    prefetch(&parent);
+    prefetch(&parent.child[node.place]);
+    prefetch(&parent.counts[node.place]);
+    prefetch(&parent.starts[node.place]);
   }
 
   // `to` may name the leaf where the probe belongs, if that is known.
@@ -514,11 +600,11 @@ class Tree final : public RankedSet {
     if (to == kNone) {
       prefetch_players(leaf);
       to = descend(probe);
+      if (to != leaf) prefetch_search(to);
     }
     LeafNode& node = leaves_[leaf];
-    if (to != leaf) prefetch_leaf(to);
-    const unsigned at = index_of(node.players, probe.number);
-    copy_record(node, at, old);
+    const unsigned at = index_in(node, probe.number);
+    if (old != nullptr) copy_record(node, at, old);
     if (to == leaf) {
       unsigned target = lower_bound(node, probe);
       if (target > at) --target;
@@ -527,9 +613,7 @@ class Tree final : public RankedSet {
     }
     const u64 shape = restructured_;
     take_out(leaf, at);
-    if (restructured_ != shape) {
-      to = descend(probe);
-    }
+    if (restructured_ != shape) to = descend(probe);
     put_in(to, probe, record, true);
   }
 
@@ -561,28 +645,30 @@ class Tree final : public RankedSet {
       }
     }
     LeafNode& node = leaves_[leaf];
-    open_gap(node.players, at, node.count);
-    node.players[at] = probe.number;
-    for (unsigned w = 0; w < W; ++w) {
-      open_gap(node.words[w], at, node.count);
-      node.words[w][at] = record[w];
-    }
+    const unsigned slot = node.free_slot();
+    node.used |= u64{1} << slot;
+    node.players[slot] = probe.number;
+    for (unsigned w = 0; w < W; ++w) node.words[w][slot] = record[w];
+    open_gap(node.order, at, node.count);
+    node.order[at] = static_cast<u8>(slot);
     const u32 starts = count_bits(node.starts);
     node.starts = insert_bit(node.starts, at);
     ++node.count;
     set_start(leaf, at);
-    if (at + 1 < node.count) set_start(leaf, at + 1);
+    if (at + 1u < node.count) set_start(leaf, at + 1);
     add_up(leaf, 1, count_bits(node.starts) - starts);
     if (at == 0) refresh_first(leaf);
-    if (at + 1 == node.count) refresh_start_after(leaf);
+    if (at + 1u == node.count) refresh_start_after(leaf);
     known ? map_.move(probe.number, leaf) : static_cast<void>(map_.add(probe.number, leaf));
   }
 
   void take_out(u32 leaf, unsigned at) noexcept {
     LeafNode& node = leaves_[leaf];
     const u32 starts = count_bits(node.starts);
-    close_gap(node.players, at, node.count);
-    for (unsigned w = 0; w < W; ++w) close_gap(node.words[w], at, node.count);
+    const unsigned slot = node.slot(at);
+    node.used &= ~(u64{1} << slot);
+    node.players[slot] = kNone;
+    close_gap(node.order, at, node.count);
     node.starts = remove_bit(node.starts, at);
     --node.count;
     if (at < node.count) set_start(leaf, at);
@@ -600,38 +686,37 @@ class Tree final : public RankedSet {
     LeafNode& node = leaves_[leaf];
     const u32 starts = count_bits(node.starts);
     if (from != to) {
-      shift(node.players, from, to);
-      for (unsigned w = 0; w < W; ++w) shift(node.words[w], from, to);
+      shift(node.order, from, to);
       node.starts = insert_bit(remove_bit(node.starts, from), to);
     }
-    for (unsigned w = 0; w < W; ++w) node.words[w][to] = record[w];
+    const unsigned slot = node.slot(to);
+    for (unsigned w = 0; w < W; ++w) node.words[w][slot] = record[w];
     const unsigned behind = from < to ? from : from + 1;  // what followed the entry
     set_start(leaf, to);
-    if (to + 1 < node.count) set_start(leaf, to + 1);
+    if (to + 1u < node.count) set_start(leaf, to + 1);
     if (behind < node.count) set_start(leaf, behind);
     const u32 change = count_bits(node.starts) - starts;
     if (change != 0) add_up(leaf, 0, change);
     if (from == 0 || to == 0) refresh_first(leaf);
-    if (from + 1 == node.count || to + 1 == node.count) refresh_start_after(leaf);
+    if (from + 1u == node.count || to + 1u == node.count) refresh_start_after(leaf);
   }
 
   // ---- upkeep of what inner nodes know ---------------------------------------------------------
 
   // Differences are added modulo 2^32, so that "minus one" is one addition like any other.
   void add_up(u32 leaf, u32 entries, u32 starts) noexcept {
-    u32 child = leaf;
-    for (u32 node = leaves_[leaf].parent; node != kNone; node = inners_[node].parent) {
-      InnerNode& inner = inners_[node];
-      const unsigned index = index_of(inner.child, child);
-      inner.counts[index] += entries;
-      inner.starts[index] += starts;
-      child = node;
-    }
+    each_above(*this, leaf, [&](InnerNode& inner, unsigned place) {
+      inner.counts[place] += entries;
+      if (starts != 0) inner.starts[place] += starts;
+      return true;
+    });
   }
 
   bool prefix_differs(const LeafNode& a, unsigned i, const LeafNode& b, unsigned k) const noexcept {
+    const unsigned left = a.slot(i);
+    const unsigned right = b.slot(k);
     for (unsigned w = 0; w < shape_.tied; ++w) {
-      if (a.words[w][i] != b.words[w][k]) return true;
+      if (a.words[w][left] != b.words[w][right]) return true;
     }
     return false;
   }
@@ -641,7 +726,7 @@ class Tree final : public RankedSet {
     if (at > 0) return prefix_differs(node, at - 1, node, at);
     if (node.prev == kNone) return true;
     const LeafNode& prev = leaves_[node.prev];
-    return prefix_differs(prev, prev.count - 1, node, 0);
+    return prefix_differs(prev, prev.count - 1u, node, 0);
   }
 
   // Corrects the bit only; the caller accounts for the change.
@@ -665,20 +750,17 @@ class Tree final : public RankedSet {
   }
 
   void copy_first(InnerNode& parent, unsigned index, const LeafNode& leaf) noexcept {
-    parent.players[index] = leaf.players[0];
-    for (unsigned w = 0; w < W; ++w) parent.words[w][index] = leaf.words[w][0];
+    const unsigned slot = leaf.slot(0);
+    parent.players[index] = leaf.players[slot];
+    for (unsigned w = 0; w < W; ++w) parent.words[w][index] = leaf.words[w][slot];
   }
 
   // The first entry of a leaf changed: so did the copies above, as far as it is the first there too.
   void refresh_first(u32 leaf) noexcept {
-    u32 child = leaf;
-    for (u32 node = leaves_[leaf].parent; node != kNone; node = inners_[node].parent) {
-      InnerNode& inner = inners_[node];
-      const unsigned index = index_of(inner.child, child);
-      copy_first(inner, index, leaves_[leaf]);
-      if (index != 0) return;
-      child = node;
-    }
+    each_above(*this, leaf, [&](InnerNode& inner, unsigned place) {
+      copy_first(inner, place, leaves_[leaf]);
+      return place == 0;
+    });
   }
 
   u32 leftmost_leaf(u32 node) const noexcept {
@@ -691,9 +773,10 @@ class Tree final : public RankedSet {
   u32 new_leaf() noexcept {
     const u32 leaf = leaves_.take();
     LeafNode& node = leaves_[leaf];
-    node.starts = 0;
+    node.starts = node.used = 0;
     node.parent = node.prev = node.next = kNone;
-    node.count = 0;
+    node.count = node.place = 0;
+    std::fill_n(node.players, kLeafEntries, kNone);
     return leaf;
   }
 
@@ -724,6 +807,7 @@ class Tree final : public RankedSet {
       leaves_[leaf].prev = opened;
     }
     LeafNode& node = leaves_[opened];
+    node.order[0] = 0;
     node.players[0] = probe.number;
     for (unsigned w = 0; w < W; ++w) node.words[w][0] = record[w];
     insert_child(parent, behind ? inners_[parent].count : 0u, opened);
@@ -794,28 +878,57 @@ class Tree final : public RankedSet {
     refresh_child(parent, left + 1);
   }
 
-  // A leaf has run low: join it with a sibling, or borrow.
+  // A leaf has run low. Three neighbours that fit into two become two; this keeps leaves well filled
+  // where a set thins out. Failing that, a leaf with too little joins a sibling or borrows from it.
   void refill(u32 leaf) noexcept {
     const u32 parent = leaves_[leaf].parent;
     const InnerNode& inner = inners_[parent];
-    if (inner.count == 1) return;
+    const unsigned place = place_in(inner, leaf, leaves_[leaf]);
+    if (inner.count >= 3) {
+      const unsigned middle = std::clamp(place, 1u, inner.count - 2u);
+      if (sum_of(inner.counts + middle - 1, 3) <= 2 * kJoinMax) {
+        dissolve(parent, middle);
+        return;
+      }
+    }
+    if (leaves_[leaf].count >= kLeafMin || inner.count == 1) return;
     ++restructured_;
-    const unsigned index = index_of(inner.child, leaf);
     const unsigned none = 2 * kLeafEntries;
-    const unsigned left = index > 0 ? inner.counts[index - 1] : none;
-    const unsigned right = index + 1 < inner.count ? inner.counts[index + 1] : none;
-    const unsigned pair = left < right ? index - 1 : index;
-    if (inner.counts[index] + std::min(left, right) > kJoinMax) {
+    const unsigned left = place > 0 ? inner.counts[place - 1] : none;
+    const unsigned right = place + 1u < inner.count ? inner.counts[place + 1] : none;
+    const unsigned pair = left < right ? place - 1 : place;
+    if (inner.counts[place] + std::min(left, right) > kJoinMax) {
       even_out(parent, pair);
       return;
     }
-    const u32 a = inner.child[pair];
     const u32 b = inner.child[pair + 1];
-    give_left(b, a, leaves_[b].count);
-    unlink(b);
-    leaves_.give(b);
+    give_left(b, inner.child[pair], leaves_[b].count);
     refresh_child(parent, pair);
-    remove_child(parent, pair + 1);
+    drop_empty(parent, pair + 1);
+  }
+
+  // The neighbours of a leaf take its entries, so that both end up with about as many.
+  void dissolve(u32 parent, unsigned middle) noexcept {
+    ++restructured_;
+    const u32 a = inners_[parent].child[middle - 1];
+    const u32 b = inners_[parent].child[middle];
+    const u32 c = inners_[parent].child[middle + 1];
+    const unsigned half = (leaves_[a].count + leaves_[b].count + leaves_[c].count) / 2u;
+    const unsigned wanted = half > leaves_[a].count ? half - leaves_[a].count : 0;
+    const unsigned fits = kLeafEntries - leaves_[c].count;
+    const unsigned least = leaves_[b].count > fits ? leaves_[b].count - fits : 0;
+    give_left(b, a, std::clamp<unsigned>(wanted, least, leaves_[b].count));
+    give_right(b, c, leaves_[b].count);
+    refresh_child(parent, middle - 1);
+    refresh_child(parent, middle + 1);
+    drop_empty(parent, middle);
+  }
+
+  void drop_empty(u32 parent, unsigned place) noexcept {
+    const u32 leaf = inners_[parent].child[place];
+    unlink(leaf);
+    leaves_.give(leaf);
+    remove_child(parent, place);
   }
 
   // An empty leaf leaves the tree.
@@ -833,41 +946,36 @@ class Tree final : public RankedSet {
     if (next != kNone) refresh_start_of_first(next);
   }
 
-  void copy_entries(const LeafNode& from, unsigned at, u32 to, unsigned to_at, unsigned count) noexcept {
-    LeafNode& target = leaves_[to];
-    std::memcpy(target.players + to_at, from.players + at, count * sizeof(u32));
-    for (unsigned w = 0; w < W; ++w) {
-      std::memcpy(target.words[w] + to_at, from.words[w] + at, count * sizeof(u64));
+  // Moves `count` entries from position `at` of one leaf to position `to_at` of another.
+  void move_entries(u32 from, unsigned at, u32 to, unsigned to_at, unsigned count) noexcept {
+    LeafNode& a = leaves_[from];
+    LeafNode& b = leaves_[to];
+    std::memmove(b.order + to_at + count, b.order + to_at, b.count - to_at);
+    for (unsigned i = 0; i < count; ++i) {
+      const unsigned source = a.slot(at + i);
+      const unsigned target = b.free_slot();
+      b.order[to_at + i] = static_cast<u8>(target);
+      b.players[target] = a.players[source];
+      for (unsigned w = 0; w < W; ++w) b.words[w][target] = a.words[w][source];
+      b.used |= u64{1} << target;
+      a.used &= ~(u64{1} << source);
+      a.players[source] = kNone;
+      map_.move(b.players[target], to);
     }
-    for (unsigned i = 0; i < count; ++i) map_.move(target.players[to_at + i], to);
+    std::memmove(a.order + at, a.order + at + count, a.count - at - count);
+    const u64 moved = (a.starts >> at) & low_bits(count);
+    b.starts = (b.starts & low_bits(to_at)) | moved << to_at | (b.starts >> to_at) << (to_at + count);
+    a.starts = (a.starts & low_bits(at)) | (a.starts >> (at + count)) << at;
+    a.count = static_cast<u8>(a.count - count);
+    b.count = static_cast<u8>(b.count + count);
   }
-
-  // The last entries of `left` become the first ones of its right neighbour.
+  // The last entries of a leaf become the first ones of its right neighbour.
   void give_right(u32 left, u32 right, unsigned count) noexcept {
-    LeafNode& a = leaves_[left];
-    LeafNode& b = leaves_[right];
-    std::memmove(b.players + count, b.players, b.count * sizeof(u32));
-    for (unsigned w = 0; w < W; ++w) std::memmove(b.words[w] + count, b.words[w], b.count * sizeof(u64));
-    const unsigned kept = a.count - count;
-    copy_entries(a, kept, right, 0, count);
-    b.starts = (b.starts << count) | (a.starts >> kept);
-    a.starts &= low_bits(kept);
-    b.count += count;
-    a.count = kept;
+    move_entries(left, leaves_[left].count - count, right, 0, count);
   }
-
-  // The first entries of `right` become the last ones of its left neighbour.
+  // The first entries of a leaf become the last ones of its left neighbour.
   void give_left(u32 right, u32 left, unsigned count) noexcept {
-    LeafNode& a = leaves_[left];
-    LeafNode& b = leaves_[right];
-    copy_entries(b, 0, left, a.count, count);
-    a.starts |= (b.starts & low_bits(count)) << a.count;
-    const unsigned kept = b.count - count;
-    std::memmove(b.players, b.players + count, kept * sizeof(u32));
-    for (unsigned w = 0; w < W; ++w) std::memmove(b.words[w], b.words[w] + count, kept * sizeof(u64));
-    b.starts = kept == 0 ? 0 : b.starts >> count;
-    a.count += count;
-    b.count = kept;
+    move_entries(right, 0, left, leaves_[left].count, count);
   }
 
   // ---- inner nodes -----------------------------------------------------------------------------
@@ -877,7 +985,8 @@ class Tree final : public RankedSet {
     InnerNode& inner = inners_[node];
     inner.parent = kNone;
     inner.count = 0;
-    inner.level = static_cast<u16>(level);
+    inner.level = static_cast<u8>(level);
+    inner.place = 0;
     return node;
   }
 
@@ -1079,7 +1188,9 @@ class Tree final : public RankedSet {
       if (i > 0) link_after(nodes[i - 1], leaf);
       LeafNode& node = leaves_[leaf];
       const std::size_t end = count * (i + 1) / leaf_count;
-      node.count = static_cast<u32>(end - done);
+      node.count = static_cast<u8>(end - done);
+      node.used = low_bits(node.count);
+      std::iota(node.order, node.order + node.count, u8{0});
       for (unsigned k = 0; k < node.count; ++k) node.players[k] = number(done + k);
       for (unsigned w = 0; w < W; ++w) {
         for (unsigned k = 0; k < node.count; ++k) node.words[w][k] = word(done + k, w);

@@ -26,19 +26,25 @@ void Tree<W>::check() const {
     demand(leaf.prev == last, "leaf links");
     demand(leaf.count > 0 && leaf.count <= kLeafEntries, "leaf count");
     const bool at_an_end = leaf.prev == kNone || leaf.next == kNone;
-    demand(at_an_end || leaf.count >= kLeafLow - 1, "leaf fill");
+    demand(at_an_end || leaf.count >= kLeafMin, "leaf fill");
+    u64 used = 0;
+    for (unsigned k = 0; k < leaf.count; ++k) used |= u64{1} << leaf.slot(k);
+    demand(used == leaf.used && count_bits(used) == leaf.count, "slots in use");
+    for (unsigned k = 0; k < kLeafEntries; ++k) {
+      demand((leaf.used >> k & 1) != 0 || leaf.players[k] == kNone, "an unused slot names a player");
+    }
     demand((leaf.starts & ~low_bits(leaf.count)) == 0, "tie bits beyond the entries");
     for (unsigned k = 0; k < leaf.count; ++k) {
-      demand(table_.is_present(leaf.players[k]), "an entry of an absent player");
-      demand(map_.find(leaf.players[k]) == i, "the map disagrees with a leaf");
-      demand(index_of(leaf.players, leaf.players[k]) == k, "a player twice in a leaf");
+      const u32 player = leaf.players[leaf.slot(k)];
+      demand(table_.is_present(player), "an entry of an absent player");
+      demand(map_.find(player) == i, "the map disagrees with a leaf");
+      demand(index_in(leaf, player) == k, "a player twice in a leaf");
       demand(((leaf.starts >> k & 1) != 0) == is_start(i, k), "a tie bit");
       if (k == 0 && leaf.prev == kNone) continue;
       const LeafNode& left = k > 0 ? leaf : leaves_[leaf.prev];
       u64 record[W];
       copy_record(leaf, k, record);
-      demand(is_before(left, k > 0 ? k - 1 : left.count - 1, probe_of(leaf.players[k], record)),
-             "order");
+      demand(is_before(left, k > 0 ? k - 1 : left.count - 1u, probe_of(player, record)), "order");
     }
     entries += leaf.count;
     last = i;
@@ -76,9 +82,10 @@ void Tree<W>::check() const {
         }
         demand(inner.counts[k] == held, "counts");
         demand(inner.starts[k] == starts, "tie counts");
-        demand(inner.players[k] == leaves_[first].players[0], "a first player");
+        const unsigned slot = leaves_[first].slot(0);
+        demand(inner.players[k] == leaves_[first].players[slot], "a first player");
         for (unsigned w = 0; w < W; ++w) {
-          demand(inner.words[w][k] == leaves_[first].words[w][0], "a first record");
+          demand(inner.words[w][k] == leaves_[first].words[w][slot], "a first record");
         }
         below.push_back(child);
       }
