@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TypeAlias
 
 from toprung.domain.board import Board
 from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Ranking
-from toprung.domain.window import EARLIEST, LATEST
 from toprung.ports import Clock, Index, Journal
 from toprung.service.view import View, current_period, view_of
+
+_RecentView: TypeAlias = tuple[
+    tuple[str | None, str | None, str, Ranking | None], Board, tuple[int, int | None], View
+]
+"""What was asked, the rules then, the span of the current period (None: no end), the view."""
 
 
 class BoardAccess:
@@ -53,32 +57,16 @@ class BoardAccess:
         ranking: Ranking | None,
     ) -> View:
         """`view_of`, without its work when the same was asked before: a fifth of a read."""
-        now = self._clock.now()
-        if period is not None:
-            return view_of(board, now, window, period, scope, ranking)
-        asked = (window, scope, ranking)
+        asked = (window, period, scope, ranking)
         recent = self._recent
         if recent is not None:
-            known, of_board, opens_at, closes_at, view = recent
-            if of_board is board and known == asked and opens_at <= now < closes_at:
+            known, of_board, (opens_at, closes_at), view = recent
+            same = of_board is board and known == asked
+            if same and (closes_at is None or opens_at <= self._clock.now() < closes_at):
                 return view
-        view = view_of(board, now, window, None, scope, ranking)
-        current = current_period(board, board.window(window), now)
-        self._recent = _RecentView(
-            asked,
-            board,
-            EARLIEST if current.opens_at is None else current.opens_at,
-            LATEST if current.closes_at is None else current.closes_at,
-            view,
-        )
+        now = self._clock.now()
+        view = view_of(board, now, window, period, scope, ranking)
+        if period is None:  # a named one is a rare question, and may cease to be retained
+            current = current_period(board, board.window(window), now)
+            self._recent = (asked, board, (current.opens_at or 0, current.closes_at), view)
         return view
-
-
-class _RecentView(NamedTuple):
-    """A view of a current period; never changed, only replaced."""
-
-    asked: tuple[str | None, str, Ranking | None]
-    board: Board
-    opens_at: int
-    closes_at: int
-    view: View

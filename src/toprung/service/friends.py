@@ -14,7 +14,7 @@ from toprung.errors import Invalid
 from toprung.ports import Place, Row
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import FriendsCursor, cursor_text, parse_cursor
-from toprung.service.listing import Listed, Lister
+from toprung.service.listing import Lister
 from toprung.service.pages import LIMIT_MAX, cursor_view
 from toprung.service.view import View, bounded
 
@@ -58,17 +58,17 @@ class BoardFriends(BoardAccess):
         total, places = await self._places(view, player, None if after else limit)
         start = 0 if after is None else sum((key, friend) <= after for key, friend, _ in places)
         rows = [Row(friend, place.record) for _, friend, place in places]
+        counted = list(zip(rows, view.counts(NONE_BEFORE, rows), places, strict=True))
+        shown = counted[start : start + limit]
         listed = [
-            Listed(row, counts, total, view.rank(place.counts))
-            for row, counts, (_, _, place) in zip(
-                rows, view.counts(NONE_BEFORE, rows), places, strict=True
-            )
-        ][start : start + limit]
+            (row, counts, total, view.rank(place.counts)) for row, counts, (_, _, place) in shown
+        ]
+        more = bool(shown) and start + len(shown) < total
         return Page(
             *view.ladder,
             total,
             await Lister(self._journal, view, names, details).standings(listed),
-            _next(view, player, places[start + limit - 1]) if start + limit < total else None,
+            _next(view, player, shown[-1][2]) if more else None,
         )
 
     async def _places(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -28,13 +28,8 @@ class ScoreRange(NamedTuple):
 EVERY_SCORE = ScoreRange()
 
 
-class Listed(NamedTuple):
-    """A row to be shown and where it stands; `global_rank` where that is something else."""
-
-    row: Row
-    counts: Counts
-    total: int
-    global_rank: int | None = None
+Listed: TypeAlias = tuple[Row, Counts, int, int | None]
+"""A row to be shown, what lies before it, of how many, and its global rank where it differs."""
 
 
 class Lister(NamedTuple):
@@ -49,8 +44,8 @@ class Lister(NamedTuple):
         """The standings of the rows: one query for all names, one for all details."""
         profiles: dict[str, PlayerProfile] = {}
         if self.names and listed:
-            profiles = await self.journal.profiles([item.row.player for item in listed])
-        details = await self._details([item.row for item in listed]) if self.details else {}
+            profiles = await self.journal.profiles([row.player for row, *_ in listed])
+        details = await self._details([row for row, *_ in listed]) if self.details else {}
         standing = self.view.standing
         return tuple(
             standing(
@@ -80,7 +75,7 @@ class Lister(NamedTuple):
         rows = found.rows
         shown = [at for at in range(len(rows))[start:stop] if scores.has(rows[at])]
         counts = list(self.view.counts(found.first, rows))
-        listed = [Listed(rows[at], counts[at], found.total) for at in shown]
+        listed = [(rows[at], counts[at], found.total, None) for at in shown]
         above, below = self._beside(found, shown, scores)
         return Page(
             *self.view.ladder,

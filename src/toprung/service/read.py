@@ -11,7 +11,7 @@ from toprung.domain.standing import Lookup, Page, Standing
 from toprung.errors import Invalid, NotRanked
 from toprung.ports import Row
 from toprung.service.board_access import BoardAccess
-from toprung.service.listing import Listed, Lister
+from toprung.service.listing import Lister
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import View, bounded
 
@@ -37,12 +37,18 @@ class BoardReads(BoardAccess):
         """Where a player stands; NotRanked if it has no entry there."""
         board = await self._journal.board(self.id)
         view = self._view_on(board, window, period, scope, ranking)
-        place = await self._index.place(view.ladder, player)
+        if type(player) is not str:
+            parse_player(player)
+        try:  # an id that is found is a valid one, so only the others are looked at closely
+            place = await self._index.place(view.ladder, player)
+        except ValueError:
+            parse_player(player)
+            raise
         if place is None:
             raise _not_ranked(parse_player(player), view)
         if names or details:
             lister = Lister(self._journal, view, names, details)
-            listed = Listed(Row(player, place.record), place.counts, place.total)
+            listed = (Row(player, place.record), place.counts, place.total, None)
             return (await lister.standings([listed]))[0]
         return view.standing(player, place.record, place.counts, place.total)
 
@@ -63,7 +69,7 @@ class BoardReads(BoardAccess):
         places = await self._index.places(view.ladder, wanted)
         found = list(zip(wanted, places, strict=True))
         listed = [
-            Listed(Row(player, place.record), place.counts, place.total)
+            (Row(player, place.record), place.counts, place.total, None)
             for player, place in found
             if place is not None
         ]

@@ -25,7 +25,7 @@ from toprung.domain.score import score_value
 from toprung.domain.standing import Standing
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
-from toprung.ports import PlayerProfile, Row, Slice
+from toprung.ports import PlayerProfile, Row
 
 DISTINCT_MAX = 10_000
 """How many distinct results a dense rank may count on a board that does not declare it."""
@@ -63,11 +63,11 @@ class View(NamedTuple):
         global_rank: int | None = None,
     ) -> Standing:
         """The standing of an entry."""
-        board, (board_id, window, period, scope), _ = self
+        board, (board_id, window, period, scope), ranking = self
         entry = board.shape.entry(record)
         shared = counts.tied_before + 1
         return Standing(
-            self.rank(counts),
+            self.rank(counts) if ranking == "dense" else rank(ranking, counts),
             player,
             score_value(entry.score, board.decimals) if board.decimals else entry.score,
             entry.subscore,
@@ -84,10 +84,6 @@ class View(NamedTuple):
             details,
             global_rank,
         )
-
-    def counted(self, found: Slice) -> Iterator[tuple[Row, Counts]]:
-        """The rows of a slice, each with what lies before it."""
-        return zip(found.rows, self.counts(found.first, found.rows), strict=True)
 
     def counts(self, first: Counts, rows: Iterable[Row]) -> Iterator[Counts]:
         """What lies before each of consecutive rows."""
