@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import mmap
 import os
 import struct
 from array import array
@@ -86,8 +87,9 @@ def load_checkpoint(
     `fingerprint(position)` tells what the journal holds at a position.
     """
     try:
-        content = memoryview(Path(path).read_bytes())
-    except OSError:
+        with Path(path).open("rb") as file:
+            content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError):  # it is not there, or empty
         return None
     try:
         header, sections = _split(content)

@@ -16,7 +16,6 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from toprung._native import RankedSet
 from toprung.domain.board import Board
 from toprung.domain.command import (
     Befriend,
@@ -43,14 +42,11 @@ from toprung.errors import (
     UnknownPlayer,
 )
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
-from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook, Routed
-from toprung.indexes.submit_plan import Router, SubmitPlan, merge_rule
+from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook
+from toprung.indexes.submit_plan import Router, SubmitPlan, key_digest
 from toprung.ports import Event, Fold, Plan, RecordedKey
 
 FRIENDS_MAX = 5_000
-
-SubmissionRow = tuple[int, int, int, int, int, int | None]
-"""position, route, player, at, score, subscore: what replay needs of a submission."""
 
 
 class MemoryFold:
@@ -107,7 +103,7 @@ class MemoryFold:
 
     def _decide_board(self, command: SetBoard, plan: EventPlan, now: int) -> None:
         current = self.boards.get(command.board)
-        has_entries = current is not None and any(len(s) for _, s in self.index.sets(current.id))
+        has_entries = current is not None and self._has_entries(current, now)
         board = next_board(current, command, has_entries=has_entries)
         version = plan.head + 1
         generation = version if current is None else current.generation
@@ -115,6 +111,11 @@ class MemoryFold:
         plan.result = board.recorded(version, generation)
         body = {"board": board.id, "rules": board.rules(), "retained": retained}
         plan.record("board", body | {"generation": generation}, now)
+
+    def _has_entries(self, board: Board, now: int) -> bool:
+        """Whether a period that counts has entries: others may be in memory or not."""
+        sets = self.index.sets(board.id)
+        return any(len(ranked) and is_kept(board, ladder, now) for ladder, ranked in sets)
 
     def _decide_player(self, command: SetPlayer, plan: EventPlan, now: int) -> None:
         number = plan.number(command.player)
@@ -158,6 +159,10 @@ class MemoryFold:
     def last_submission(self, number: int) -> int:
         """The position of the player's last submission on any board."""
         return self.sheets.last[number]
+
+    def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:
+        """Forget the keys that an erased player had used."""
+        self.keys.forget(key_digest(generation, key) for generation, key in keys)
 
     def friends_of(self, player: str) -> PlayerNumbers:
         """A player's friends; nobody for a player who is not known."""
@@ -205,14 +210,7 @@ class MemoryFold:
 
     # --- recovery ------------------------------------------------------------------------------
 
-    def restore_player(self, number: int, player: str) -> None:
-        """Give a player the number it has in the journal; numbers must come in order."""
-        self._skip_numbers(number)
-        given = self.players.intern(player)
-        if given != number:
-            raise DatabaseDamaged(f"player {player!r} has the numbers {given} and {number}")
-
-    def _skip_numbers(self, limit: int) -> None:
+    def skip_numbers(self, limit: int) -> None:
         """Use up the numbers of erased players: they are never given again."""
         while self.players.limit < limit:
             # No id is invalid UTF-8, so this can be nobody's.
@@ -225,7 +223,8 @@ class MemoryFold:
         self.boards, self.friends, self.routes = other.boards, other.friends, other.routes
         self._routers.clear()
 
-    def _is_known(self, number: int) -> bool:
+    def is_known(self, number: int) -> bool:
+        """Whether the number belongs to a player who was not erased."""
         return number < self.players.limit and self.players.id(number) is not None
 
     # --- folding events in: live and in replay ---------------------------------------------------
@@ -262,6 +261,8 @@ class MemoryFold:
         self.routes.release(board.id)
         if old is None:
             return
+        if old.shape is not board.shape:  # allowed only when nothing was left on the ladders
+            self.index.drop_board(board.id)
         self._drop_unkept(board, body["retained"])
         for scope in board.scopes:
             if scope not in old.scopes:
@@ -296,7 +297,7 @@ class MemoryFold:
 
     def _apply_player(self, event: Event) -> None:
         number, attributes = event.body["player"], event.body["attributes"]
-        if not self._is_known(number):  # erased later
+        if not self.is_known(number):  # erased later
             return
         self.sheets.extend(self.players.limit)
         old = self.sheets.attributes(number)
@@ -329,7 +330,7 @@ class MemoryFold:
 
     def _apply_erased(self, event: Event) -> None:
         number = event.body["player"]
-        self._skip_numbers(number + 1)
+        self.skip_numbers(number + 1)
         self.sheets.extend(number + 1)
         for board_id in self.index.board_ids:
             self._leave(board_id, number, event.position)
@@ -353,56 +354,6 @@ class MemoryFold:
         friends = self._friends(number)
         if friend in friends:
             friends.remove(friend)
-
-    # --- replay of submissions -------------------------------------------------------------------
-
-    def replay(self, rows: Sequence[SubmissionRow], is_kept: Callable[[Ladder], bool]) -> None:
-        """Fold recorded submissions in again; ladders that are not kept any more are left out.
-
-        Players that were erased later have no id any more and leave no trace, so their rows
-        are passed over.
-        """
-        self.sheets.extend(self.players.limit)
-        start = 0
-        for stop in range(1, len(rows) + 1):
-            if stop < len(rows) and self._continues(rows[stop - 1], rows[stop]):
-                continue
-            self._replay_run(rows[start:stop], is_kept)
-            start = stop
-        for position, _, number, *_ in rows:
-            if self._is_known(number):
-                self.sheets.last[number] = position
-
-    def _continues(self, row: SubmissionRow, following: SubmissionRow) -> bool:
-        """Whether two rows can share a merge: neighbours in the journal, on the same board."""
-        if following[0] != row[0] + 1 or not self._is_known(following[2]):
-            return False
-        one, other = self.routes[row[1]], self.routes[following[1]]
-        return (one.board, one.generation) == (other.board, other.generation)
-
-    def _replay_run(self, run: Sequence[SubmissionRow], is_kept: Callable[[Ladder], bool]) -> None:
-        if not self._is_known(run[0][2]):
-            run = run[1:]
-        routed = {row[1]: self.routes[row[1]] for row in run}
-        board = self.boards.get(next(iter(routed.values())).board) if run else None
-        if board is None or self.routes[run[0][1]].generation != board.generation:
-            return
-        local = {number: i for i, number in enumerate(routed)}
-        sets = [self._live_sets(board, found, is_kept, run[-1][0]) for found in routed.values()]
-        values = array("q")
-        for _, route, number, at, score, subscore in run:
-            values.extend((number, local[route], at, score))
-            if board.subscore is not None:
-                values.append(subscore or 0)
-        merge_rule(board, sets, values, run[0][0], limit=None).apply()
-
-    def _live_sets(
-        self, board: Board, routed: Routed, is_kept: Callable[[Ladder], bool], position: int
-    ) -> list[RankedSet]:
-        ladders = [ladder for ladder in routed.ladders if is_kept(ladder)]
-        for ladder in ladders:
-            self.index.touch(ladder, position)
-        return [self.index.open(ladder, board.shape) for ladder in ladders]
 
     def prune(self, board: Board, now: int) -> None:
         """Drop ladders whose period left retention more than a day ago."""

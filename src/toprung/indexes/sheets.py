@@ -93,13 +93,12 @@ class PlayerSheets:
 class Routed:
     """A route in use: its number in the journal and the sets behind its ladders."""
 
-    __slots__ = ("board", "generation", "globals", "ladders", "number", "route", "sets", "source")
+    __slots__ = ("globals", "home", "ladders", "number", "route", "sets", "source")
 
     def __init__(self, number: int, board: str, generation: int, source: str, route: Route) -> None:
         self.number = number
-        self.board = board
-        self.generation = generation
         self.source = source
+        self.home = (board, generation)
         self.route = route
         self.ladders: list[Ladder] = list(route.ladders(board))
         self.globals = [i for i, ladder in enumerate(self.ladders) if ladder.scope == GLOBAL]
@@ -186,6 +185,14 @@ class KeyMemory:
                 self._young_positions.append(position)
             else:
                 self._young_positions[number] = position
+
+    def forget(self, keys: Iterable[bytes]) -> None:
+        """Keys that may be used again as if they never were."""
+        for key in keys:
+            for table in (self._young, self._old):
+                number = table.number(key)
+                if number is not None:
+                    table.forget(number)
 
     def _turn(self, now: int) -> None:
         if now - self._since >= DAY:

@@ -14,11 +14,13 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.resources import files
+from itertools import chain
 from typing import Any, Literal
 
 import apsw
 import msgspec
 
+from toprung.domain.board import Board
 from toprung.domain.command import Status
 from toprung.domain.ladder import Route
 from toprung.errors import Closed, DatabaseDamaged, StorageFailed
@@ -52,9 +54,13 @@ class SqliteStore:
 
     # --- writing (the writer thread only) ----------------------------------------------------
 
-    def write(self, plan: Plan, last_submission: Callable[[int], int]) -> None:
-        """Append a batch and commit it; `last_submission` finds an erased player's history."""
+    def write(self, plan: Plan, last_submission: Callable[[int], int]) -> list[tuple[int, str]]:
+        """Append a batch and commit it; `last_submission` finds an erased player's history.
+
+        Answers the (board generation, key) pairs that erased players had used.
+        """
         writer = self._writer
+        keys: list[tuple[int, str]] = []
         with self._writing():
             writer.execute("BEGIN IMMEDIATE")
             try:
@@ -69,12 +75,13 @@ class SqliteStore:
                         (name, avatar_url, number),
                     )
                 for number in plan.erased:
-                    self._erase(number, last_submission(number))
+                    keys += self._erase(number, last_submission(number))
                 writer.execute("COMMIT")
             except BaseException:
                 if not writer.get_autocommit():
                     writer.execute("ROLLBACK")
                 raise
+        return keys
 
     def _writing(self) -> AbstractContextManager[Any]:
         """In memory, readers share the writer's connection and must not see half a batch."""
@@ -93,15 +100,27 @@ class SqliteStore:
                 self._writer.execute(statement, values[start : start + size])
                 start += size
 
-    def _erase(self, number: int, position: int) -> None:
-        """Delete what can identify the player; the sequence of positions stays."""
+    def _erase(self, number: int, position: int) -> list[tuple[int, str]]:
+        """Delete what can identify the player; the sequence of positions stays. Its keys."""
         execute = self._writer.execute
+        keys: list[tuple[int, str]] = []
         while position:
+            generation, key, previous = execute(
+                "SELECT r.generation, s.key, s.previous FROM submissions AS s "
+                "JOIN routes AS r ON r.number = s.route WHERE s.position = ?",
+                (position,),
+            ).fetchall()[0]
+            if key is not None:
+                keys.append((generation, key))
+                execute(
+                    "UPDATE submissions SET key = NULL, digest = NULL, outcome = NULL "
+                    "WHERE position = ?",
+                    (position,),
+                )
             execute("DELETE FROM details WHERE position = ?", (position,))
-            execute("UPDATE submissions SET key = NULL WHERE position = ?", (position,))
-            row = execute("SELECT previous FROM submissions WHERE position = ?", (position,))
-            position = next(iter(row))[0]
+            position = previous
         execute("DELETE FROM players WHERE number = ?", (number,))
+        return keys
 
     def recorded_keys(self, positions: Iterable[int]) -> dict[int, RecordedKey]:
         """What was recorded with the keys of these submissions."""
@@ -128,13 +147,14 @@ class SqliteStore:
             except (apsw.CorruptError, apsw.NotADBError) as error:
                 raise DatabaseDamaged(f"{self.path!r} is damaged: {error}") from error
 
-    def players_from(self, number: int) -> Iterator[tuple[int, str]]:
-        """(number, id) of the players from a number on."""
-        yield from self._pages("SELECT number, id FROM players WHERE number > ?", number - 1)
+    def players_from(self, number: int) -> Iterator[list[tuple[Any, ...]]]:
+        """(number, id) of the players from a number on, in pages."""
+        return self._pages("SELECT number, id FROM players WHERE number > ?", number - 1)
 
     def routes(self) -> Iterator[tuple[int, str, int, int, str, Route]]:
         """Every route, by number."""
-        for *name, route in self._pages("SELECT * FROM routes WHERE number > ?", 0):
+        pages = self._pages("SELECT * FROM routes WHERE number > ?", 0)
+        for *name, route in chain.from_iterable(pages):
             yield (*name, msgspec.json.decode(route, type=Route))
 
     def submissions_between(self, after: int, until: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -149,24 +169,30 @@ class SqliteStore:
 
     def events_between(self, after: int, until: int) -> Iterator[Event]:
         """Events besides submissions at positions in (after, until]."""
-        rows = self._pages(
+        pages = self._pages(
             "SELECT position, recorded_at, kind, body FROM events WHERE position > ?", after
         )
-        for position, recorded_at, kind, body in rows:
+        for position, recorded_at, kind, body in chain.from_iterable(pages):
             if position > until:
                 return
             yield Event(position, recorded_at, kind, msgspec.json.decode(body))
 
+    def board_rules(self) -> list[Board]:
+        """All rules that boards ever had, in order."""
+        bodies = self.select("SELECT body FROM events WHERE kind = 'board' ORDER BY position")
+        parsed = (msgspec.json.decode(body) for (body,) in bodies)
+        return [Board.parse(body["board"], body["rules"]) for body in parsed]
+
     def keys_since(self, moment: int) -> Iterator[tuple[int, int, str]]:
         """(position, board generation, key) of the keyed submissions recorded since a moment."""
-        rows = self._pages(
+        pages = self._pages(
             "SELECT s.position, r.generation, s.key FROM submissions AS s "
             "JOIN routes AS r ON r.number = s.route "
             "WHERE s.key IS NOT NULL AND s.position > ?",
             self._position_at(moment),
             "s.position",
         )
-        yield from rows
+        yield from chain.from_iterable(pages)
 
     def fingerprint(self, position: int) -> str:
         """What stands at a position, as text to be hashed; empty when nothing does."""
@@ -214,11 +240,11 @@ class SqliteStore:
 
     def _pages(
         self, statement: str, after: int, column: str | None = None
-    ) -> Iterator[tuple[Any, ...]]:
-        """Rows in the order of their first column, a bounded number at a time."""
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Pages of rows in the order of their first column."""
         order = column or "1"
         while rows := self.select(f"{statement} ORDER BY {order} LIMIT {_PAGE_ROWS}", (after,)):
-            yield from rows
+            yield rows
             after = rows[-1][0]
 
     def events_after(self, after: int, limit: int) -> Iterator[Event]:

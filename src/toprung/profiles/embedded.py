@@ -9,16 +9,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder
 from toprung.errors import Invalid
 from toprung.indexes.checkpoint import Checkpoint, load_checkpoint, remove_checkpoint
 from toprung.indexes.difference import differences
 from toprung.indexes.fold import MemoryFold, is_kept
 from toprung.indexes.memory import MemoryIndex
+from toprung.indexes.replay import replay_submissions, restore_players
 from toprung.indexes.sheets import DAY
 from toprung.indexes.submit_plan import key_digest
 from toprung.journals.ownership import Ownership
@@ -106,21 +108,17 @@ class EmbeddedProfile:
     def replay(self, fold: MemoryFold, after: int) -> None:
         """Fold in what the journal holds after a position."""
         store, head = self._store, self.journal.last_position
-        for number, player in store.players_from(fold.players.limit):
-            fold.restore_player(number, player)
+        for players in store.players_from(fold.players.limit):
+            restore_players(fold, players)
         for number, board, generation, version, source, route in store.routes():
             fold.routes.add(number, board, generation, version, source, route)
-        now = self.clock.now()
-
-        def kept(ladder: Ladder) -> bool:
-            return is_kept(fold.boards[ladder.board], ladder, now - DAY)
-
+        kept = _Retention([*fold.boards.values(), *store.board_rules()], self.clock.now() - DAY)
         progress = _Progress(after, head)
         done = after
         for event in [*store.events_between(after, head), None]:
             until = head if event is None else event.position
             for rows in store.submissions_between(done, until):
-                fold.replay(rows, kept)
+                replay_submissions(fold, rows, kept.has)
                 progress.tell(rows[-1][0])
             if event is not None:
                 fold.apply(event)
@@ -214,6 +212,29 @@ class EmbeddedProfile:
         await self.journal.close()
         if self._ownership is not None:
             self._ownership.release()
+
+
+class _Retention:
+    """Which ladders a replay must fill: those that any rules the board ever had would keep.
+
+    Rules that keep more may come later in the journal than the submissions.
+    """
+
+    def __init__(self, boards: Iterable[Board], now: int) -> None:
+        self._boards: dict[str, list[Board]] = {}
+        for board in boards:
+            self._boards.setdefault(board.id, []).append(board)
+        self._now = now
+        self._known: dict[Ladder, bool] = {}
+
+    def has(self, ladder: Ladder) -> bool:
+        """Whether the ladder is one of them."""
+        known = self._known.get(ladder)
+        if known is None:
+            boards = self._boards.get(ladder.board, ())
+            known = any(is_kept(board, ladder, self._now) for board in boards)
+            self._known[ladder] = known
+        return known
 
 
 class _Progress:

@@ -44,6 +44,9 @@ CREATE TABLE submissions (
     outcome     BLOB              -- scores per window, recorded with a key for its repeats
 ) STRICT;
 
+-- Keyed submissions are found at start-up without reading all others. It grows at its end.
+CREATE INDEX submissions_keyed ON submissions (position) WHERE key IS NOT NULL;
+
 CREATE TABLE details (
     position INTEGER PRIMARY KEY,
     body     BLOB NOT NULL

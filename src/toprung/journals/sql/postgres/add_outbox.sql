@@ -1,0 +1,2 @@
+-- Leave word for the index. $1 generation, $2 version, $3 player numbers, $4 erased ids.
+INSERT INTO outbox (generation, version, players, erased) VALUES ($1, $2, $3, $4) RETURNING id

@@ -1,0 +1,9 @@
+-- Cards of a board from a random place on. $1 generation, $2 how many, $3 a number in [0, 1).
+SELECT p.id, c.version, c.entries
+FROM (
+    SELECT * FROM cards
+    WHERE generation = $1::bigint
+        AND player >= (SELECT coalesce(max(number), 0) FROM players) * $3::float8
+    ORDER BY player LIMIT $2
+) AS c
+JOIN players AS p ON p.number = c.player
