@@ -618,6 +618,7 @@ BAD_INPUT: list[tuple[type[Exception], str, Callable[[Any, Any], Any]]] = [
     (errors.Invalid, "board", lambda boards, blitz: boards.create("No!")),
     (errors.Invalid, "board", lambda boards, blitz: boards.board(5)),
     (errors.Invalid, "limit", lambda boards, blitz: boards.list(limit=1001)),
+    (errors.Invalid, "after", lambda boards, blitz: boards.list(after=5)),
     (errors.FixedRule, "order", lambda boards, blitz: boards.patch("blitz", order="asc")),
     (errors.Invalid, "its own friend", lambda boards, blitz: boards.befriend("a", "a")),
     (errors.Invalid, "other", lambda boards, blitz: boards.befriend("a", "")),

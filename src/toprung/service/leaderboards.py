@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.command import DeleteBoard, SetBoard
+from toprung.errors import Invalid
 from toprung.ports import Clock, Index, Journal, Maintenance
 from toprung.service.friends import BoardFriends
 from toprung.service.overview import BoardOverview
@@ -110,6 +111,8 @@ class Leaderboards(Players):
     # Below this line `list` is no longer the type.
     async def list(self, after: str = "", limit: int = 100) -> list[Board]:
         """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
+        if not isinstance(after, str):
+            raise Invalid("after", f"must be text, not {type(after).__name__}")
         return await self._journal.boards(after, bounded(limit, LISTED_MAX, "limit"))
 
     async def _set(self, command: SetBoard) -> Leaderboard:

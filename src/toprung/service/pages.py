@@ -136,10 +136,11 @@ def cursor_view(
     ranking: Ranking | None,
 ) -> View:
     """The view that a cursor goes on in; options given beside it must name the same ladder."""
+    window, period, scope = asked
     walked = (cursor.window, cursor.period, cursor.scope)
-    for option, value in zip(asked, walked, strict=True):
-        if option not in (None, GLOBAL, value):
-            raise Invalid("cursor", f"belongs to the ladder {' '.join(walked)}, not to {option!r}")
+    given = (window or cursor.window, period or cursor.period, scope)
+    if given not in (walked, (*walked[:2], GLOBAL)):  # the default scope is no claim
+        raise Invalid("cursor", f"belongs to {' '.join(walked)}, not to {' '.join(map(str, given))}")
     try:
         return view_of(board, now, *walked, ranking)
     except (Gone, NotFound):
