@@ -140,7 +140,7 @@ def cursor_view(
     walked = (cursor.window, cursor.period, cursor.scope)
     given = (window or cursor.window, period or cursor.period, scope)
     if given not in (walked, (*walked[:2], GLOBAL)):  # the default scope is no claim
-        raise Invalid("cursor", f"belongs to {' '.join(walked)}, not to {' '.join(map(str, given))}")
+        raise Invalid("cursor", f"belongs to {' '.join(walked)}; other options were given with it")
     try:
         return view_of(board, now, *walked, ranking)
     except (Gone, NotFound):
