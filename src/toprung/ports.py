@@ -7,7 +7,7 @@ Embedded implementations never suspend in reads.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -97,7 +97,7 @@ class Journal(Protocol):
         ...
 
     async def friends(self, player: str) -> Sequence[str]:
-        """A player's friends in the order of their ids; empty for an unknown player."""
+        """A player's friends, in any order; empty for an unknown player."""
         ...
 
     async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
@@ -295,4 +295,8 @@ class Fold(Protocol):
 
     def last_submission(self, number: int) -> int:
         """The position of the player's last submission on any board; 0 if there is none."""
+        ...
+
+    def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:
+        """Forget (board generation, key) pairs: who used them was erased."""
         ...

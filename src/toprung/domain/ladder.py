@@ -97,6 +97,16 @@ def route_of(
     return Route(tuple(stops)), tuple(skipped)
 
 
+def is_retained(board: Board, ladder: Ladder, now: int) -> bool:
+    """Whether the board has the ladder's window and still retains its period."""
+    for window in board.windows:
+        if window.name == ladder.window:
+            calendar = board.calendar(window)
+            period = calendar.period(ladder.period)
+            return period is not None and calendar.is_retained(period, now)
+    return False
+
+
 def check_scope(board: Board, scope: str) -> str:
     """The scope, if the board has ladders for it."""
     name, colon, value = scope.partition(":")

@@ -54,7 +54,8 @@ def replay_submissions(
 def _runs(fold: MemoryFold, rows: Sequence[SubmissionRow]) -> Iterator[Sequence[SubmissionRow]]:
     """Stretches of rows without a gap, of one board and of players that are still known."""
     boards = {route: fold.routes[route].home for route in {row[1] for row in rows}}
-    everyone = len(fold.players) == fold.players.limit
+    limit = fold.players.limit  # the last numbers may have been erased, too
+    everyone = len(fold.players) == limit and max(row[2] for row in rows) < limit
     if everyone and len(set(boards.values())) == 1 and rows[-1][0] - rows[0][0] == len(rows) - 1:
         yield rows
         return

@@ -85,17 +85,25 @@ class Router:
         self.board = board
         self.opens = self.closes = 0
         """Within this span of `at` and of now, the current route is the answer."""
+        self._is_idle = False
+        """Whether no window has a period now: all are seasons, over or yet to come."""
         self._routes: dict[tuple[object, ...], tuple[Routed, tuple[str, ...]]] = {}
 
     def covers(self, first: int, last: int, now: int) -> bool:
         """Whether all moments from first to last take the current periods."""
+        if self._is_idle:
+            return False
         return self.opens <= first and last < self.closes and self.opens <= now < self.closes
 
     def roll(self, now: int) -> None:
         """Find the span around `now` in which no window turns."""
         opens, closes = 0, 1 << 62
-        for window in self.board.windows:
-            for edge in _edges(window, self.board.calendar(window).period_at(now)):
+        periods = {
+            window: self.board.calendar(window).period_at(now) for window in self.board.windows
+        }
+        self._is_idle = not any(periods.values())
+        for window, period in periods.items():
+            for edge in _edges(window, period):
                 if edge <= now:
                     opens = max(opens, edge)
                 else:

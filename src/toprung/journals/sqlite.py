@@ -160,16 +160,18 @@ class SqliteJournal:
             plan = self._fold.plan([request.command for request in batch], self._head, now)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the callers must hear of it
             return [error] * len(batch)
+        forgotten: list[tuple[int, str]] = []
         try:
             if plan.repeats:
                 plan.settle(self._store.recorded_keys(plan.repeats))
             if plan.head > self._head:
-                self._store.write(plan, self._fold.last_submission)
+                forgotten = self._store.write(plan, self._fold.last_submission)
         except Exception as error:  # noqa: BLE001
             plan.discard()
             return [self._failed(error)] * len(batch)
         try:
             results = plan.apply()
+            self._fold.forget_keys(forgotten)
         except Exception as error:  # noqa: BLE001 -- durable, but memory no longer shows it
             _log.exception("a recorded batch could not be made visible")
             self._failure = StorageFailed(

@@ -76,7 +76,7 @@ class Players:
 
     async def friends(self, player: str) -> list[str]:
         """A player's friends in the order of their ids."""
-        return list(await self._journal.friends(parse_player(player)))
+        return sorted(await self._journal.friends(parse_player(player)))
 
     async def standings(self, player: str) -> list[Standing]:
         """Where a player stands now, on every board and in every window it has an entry in."""

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Receipts, RemoveEntries, Submit
-from toprung.domain.ladder import Ladder
+from toprung.domain.ladder import Ladder, is_retained
 from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.ranking import rank
 from toprung.domain.score import score_value
@@ -101,11 +101,14 @@ class BoardWrites(BoardAccess):
         await self._journal.record(RemoveEntries(self.id, parse_player(player)))
 
     async def _result(self, board: Board, player: str, receipt: Receipt) -> SubmitResult:
-        standings: dict[str, WindowStanding] = {}
         before = receipt.before or (None,) * len(receipt.outcomes)
+        standings: dict[str, WindowStanding] = {}
         for outcome, counts in zip(receipt.outcomes, before, strict=True):
             ladder = Ladder(board.id, outcome.window, outcome.period, GLOBAL)
-            place = await self._index.place(ladder, player)
+            place, total = None, 0
+            if not receipt.replayed or is_retained(board, ladder, self._clock.now()):
+                place = await self._index.place(ladder, player)
+                total = await self._index.size(ladder) if place is None else place.total
             previous = outcome.previous_score
             standings[outcome.window] = WindowStanding(
                 outcome.period,
@@ -113,7 +116,7 @@ class BoardWrites(BoardAccess):
                 None if place is None else rank(board.ranking, place.counts),
                 None if previous is None else score_value(previous, board.decimals),
                 None if counts is None else rank(board.ranking, counts),
-                0 if place is None else place.total,
+                total,
             )
         return SubmitResult(
             receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed

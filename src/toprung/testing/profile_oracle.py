@@ -1,0 +1,675 @@
+"""A whole profile as plain lists: every answer is worked out anew from what was submitted.
+
+The oracle keeps, per board and (window, period), what each player submitted and the scopes the
+player counts in. An entry is `decide` over that list, a ladder is those entries sorted by a
+Python tuple, a rank is counted along the sorted list. It shares the domain's rules for input,
+calendars and `decide` with the profiles, and nothing with indexes, journals or services.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+
+from toprung.domain.board import Board, parse_board_id
+from toprung.domain.entry import Entry, check_increase, decide
+from toprung.domain.player import parse_player
+from toprung.domain.ranking import RANKINGS, Ranking
+from toprung.domain.score import score_value
+from toprung.domain.standing import (
+    BatchResult,
+    Bucket,
+    Distribution,
+    PastSubmission,
+    ReadablePeriod,
+    Rejected,
+    ScopeSize,
+    Standing,
+    WindowStanding,
+)
+from toprung.domain.submission import Submission, parse_submission
+from toprung.domain.window import SKEW, Period, Window
+from toprung.errors import (
+    FixedRule,
+    Invalid,
+    KeyReused,
+    PeriodGone,
+    TooLate,
+    ToprungError,
+    UnknownBoard,
+    UnknownPeriod,
+    UnknownPlayer,
+    UnknownScope,
+    UnknownWindow,
+)
+from toprung.ports import Clock, PlayerProfile
+
+FIXED_ONCE_USED = ("order", "policy", "decimals", "subscore", "tie_break", "timezone")
+KEY_LIFE = timedelta(hours=24) // timedelta(microseconds=1)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+PeriodName = tuple[str, str]
+"""Window and period."""
+
+
+class Recorded(NamedTuple):
+    """A submission that was recorded: with its number, in the order of recording."""
+
+    number: int
+    submission: Submission
+    recorded_at: int
+    status: str
+
+
+class Outcome(NamedTuple):
+    """What a submission did: everything that is recorded with its key."""
+
+    number: int
+    status: str
+    skipped: tuple[str, ...]
+    scores: tuple[tuple[str, str, int, int | None], ...]
+    """Window, period, score, previous score."""
+
+
+class Submitted(NamedTuple):
+    """The oracle's answer to one submission; compare `number` by order only."""
+
+    number: int
+    status: str
+    skipped: tuple[str, ...]
+    standings: dict[str, WindowStanding]
+    replayed: bool
+
+
+class UsedKey(NamedTuple):
+    """What a key was used for."""
+
+    player: str
+    body: tuple[object, ...]
+    outcome: Outcome
+    at: int
+
+
+class Read(NamedTuple):
+    """Which ladder a read is about, and how ranks are counted."""
+
+    window: str | None = None
+    period: str | None = None
+    scope: str = "global"
+    ranking: Ranking | None = None
+
+
+class OracleBoard:
+    """One board: its rules and what was submitted to it."""
+
+    def __init__(self, rules: Board) -> None:
+        self.rules = rules
+        self.results: dict[PeriodName, dict[str, list[Recorded]]] = {}
+        self.scopes: dict[PeriodName, dict[str, set[str]]] = {}
+        self.past: dict[str, list[Recorded]] = {}
+        self.keys: dict[str, UsedKey] = {}
+
+    # --- entries and their order --------------------------------------------------------------
+
+    def entry(self, name: PeriodName, player: str) -> Entry | None:
+        """The player's entry: `decide` over all that counted."""
+        entry: Entry | None = None
+        for recorded in self.results.get(name, {}).get(player, []):
+            entry = decide(self.rules, entry, recorded.submission, recorded.number)
+        return entry
+
+    def ladder(self, name: PeriodName, scope: str) -> list[tuple[str, Entry]]:
+        """Everybody on a ladder, best first."""
+        found = [
+            (player, entry)
+            for player in self.results.get(name, {})
+            if scope in self.scopes[name][player] and (entry := self.entry(name, player))
+        ]
+        return sorted(found, key=self._order)
+
+    def _order(self, row: tuple[str, Entry]) -> tuple[Any, ...]:
+        player, entry = row
+        when = {"first": entry.achieved_at, "last": -entry.achieved_at, "player": 0}
+        return (*self.merit(entry), when[self.rules.tie_break], player.encode())
+
+    def merit(self, entry: Entry) -> tuple[int, int]:
+        """Smaller is better; equal means tied."""
+        score = -entry.score if self.rules.order == "desc" else entry.score
+        subscore = entry.subscore or 0
+        return score, -subscore if self.rules.subscore == "desc" else subscore
+
+    # --- periods ------------------------------------------------------------------------------
+
+    def is_retained(self, name: PeriodName, now: int) -> bool:
+        """Whether the period is one of the window's and still kept."""
+        for window in self.rules.windows:
+            if window.name == name[0]:
+                calendar = self.rules.calendar(window)
+                period = calendar.period(name[1])
+                return period is not None and calendar.is_retained(period, now)
+        return False
+
+    def has_entries(self, now: int) -> bool:
+        """Whether any retained period has an entry."""
+        return any(
+            any(players.values()) and self.is_retained(name, now)
+            for name, players in self.results.items()
+        )
+
+    def unclosed(self, now: int) -> list[PeriodName]:
+        """Periods that can be written to and have not ended."""
+        names = []
+        for window in self.rules.windows:
+            calendar = self.rules.calendar(window)
+            for at in (now, now + SKEW):
+                period = calendar.period_at(at)
+                if period is not None:
+                    names.append((window.name, period.id))
+        return names
+
+    def drop_unless(self, kept: Iterable[PeriodName]) -> None:
+        """Forget all periods but these."""
+        names = set(kept)
+        for table in (self.results, self.scopes):
+            for name in [name for name in table if name not in names]:
+                del table[name]
+
+    def remove(self, player: str) -> None:
+        """Take the player off every ladder."""
+        for name in self.results:
+            self.results[name].pop(player, None)
+            self.scopes[name].pop(player, None)
+
+
+class ProfileOracle:
+    """All boards and players, with the verbs of `Leaderboards`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.boards: dict[str, OracleBoard] = {}
+        self.players: dict[str, PlayerProfile] = {}
+        self.friends: dict[str, set[str]] = {}
+        self._number = 0
+        self._recorded_at = 0
+
+    @property
+    def now(self) -> int:
+        return self.clock.now()
+
+    def board(self, board_id: str) -> OracleBoard:
+        """The board, or UnknownBoard."""
+        parse_board_id(board_id)
+        if board_id not in self.boards:
+            raise UnknownBoard
+        return self.boards[board_id]
+
+    # --- boards -------------------------------------------------------------------------------
+
+    def create(self, board_id: str, rules: Mapping[str, Any]) -> None:
+        """A new board."""
+        parse_board_id(board_id)
+        parsed = Board.parse(board_id, rules)
+        if board_id in self.boards:
+            raise Invalid("board", "exists already")
+        self.boards[board_id] = OracleBoard(parsed)
+
+    def replace(self, board_id: str, rules: Mapping[str, Any]) -> None:
+        """A new board or other rules for one."""
+        parse_board_id(board_id)
+        self._change(board_id, Board.parse(board_id, rules))
+
+    def patch(self, board_id: str, changes: Mapping[str, Any]) -> None:
+        """Some other rules."""
+        rules = self.board(board_id).rules.rules()
+        rules = {name: value for name, value in rules.items() if value is not None}
+        for name, value in changes.items():
+            rules.pop(name, None)
+            if value is not None:
+                rules[name] = value
+        self._change(board_id, Board.parse(board_id, rules))
+
+    def delete(self, board_id: str) -> None:
+        """No such board any more."""
+        self.board(board_id)
+        del self.boards[board_id]
+
+    def _change(self, board_id: str, new: Board) -> None:
+        board = self.boards.get(board_id)
+        if board is None:
+            self.boards[board_id] = OracleBoard(new)
+            return
+        old = board.rules
+        if board.has_entries(self.now):
+            _check_fixed(old, new)
+        names = {window.name for window in new.windows}
+        now = self.now
+        board.drop_unless(
+            name for name in board.results if board.is_retained(name, now) and name[0] in names
+        )
+        board.rules = new
+        self._change_scopes(board, old)
+
+    def _change_scopes(self, board: OracleBoard, old: Board) -> None:
+        for members in board.scopes.values():
+            for player, scopes in members.items():
+                gone = {s for s in scopes if s.partition(":")[0] not in board.rules.scopes}
+                scopes -= gone
+                attributes = self.players[player].attributes
+                for scope in set(board.rules.scopes) - set(old.scopes):
+                    if scope in attributes:
+                        scopes.add(f"{scope}:{attributes[scope]}")
+
+    # --- players ------------------------------------------------------------------------------
+
+    def set_player(
+        self, player: str, name: str | None, avatar_url: str | None, attributes: Mapping[str, str]
+    ) -> PlayerProfile:
+        """Another profile; entries of periods that have not ended follow the attributes."""
+        profile = PlayerProfile(parse_player(player), name, avatar_url, dict(attributes))
+        self.players[player] = profile
+        for board in self.boards.values():
+            for period in board.unclosed(self.now):
+                if player in board.scopes.get(period, {}):
+                    board.scopes[period][player] = self._scopes(board.rules, player)
+        return profile
+
+    def erase(self, player: str) -> None:
+        """Nothing is left of the player."""
+        self._known(player)
+        for board in self.boards.values():
+            board.remove(player)
+            board.past.pop(player, None)
+            board.keys = {k: used for k, used in board.keys.items() if used.player != player}
+        for other in self.friends.pop(player, set()):
+            self.friends[other].discard(player)
+        del self.players[player]
+
+    def remove(self, board_id: str, player: str) -> None:
+        """Off this board; what was submitted stays in the player's history."""
+        parse_player(player)
+        board = self.board(board_id)
+        self._known(player)
+        board.remove(player)
+
+    def befriend(self, player: str, other: str) -> None:
+        """Friends of each other."""
+        if parse_player(player) == parse_player(other):
+            raise Invalid("other", "is the same")
+        for one, two in ((player, other), (other, player)):
+            self.players.setdefault(one, PlayerProfile(one))
+            self.friends.setdefault(one, set()).add(two)
+
+    def unfriend(self, player: str, other: str) -> None:
+        """No friends any more."""
+        self._known(player)
+        self._known(other)
+        self.friends.get(player, set()).discard(other)
+        self.friends.get(other, set()).discard(player)
+
+    def profile(self, player: str) -> PlayerProfile:
+        """What is known of the player."""
+        self._known(player)
+        return self.players[player]
+
+    def _known(self, player: str) -> None:
+        if parse_player(player) not in self.players:
+            raise UnknownPlayer
+
+    def _scopes(self, rules: Board, player: str) -> set[str]:
+        attributes = self.players[player].attributes
+        return {
+            "global",
+            *(f"{name}:{attributes[name]}" for name in rules.scopes[1:] if name in attributes),
+        }
+
+    # --- submissions --------------------------------------------------------------------------
+
+    def submit(self, board_id: str, fields: Mapping[str, Any]) -> Submitted:
+        """One submission, with the ranks it led to."""
+        board = self.board(board_id)
+        submission = parse_submission(board.rules, self.now, **fields)
+        before = {p: self._rank(board, p, submission.player) for p in board.results}
+        outcome, replayed = self._record(board, submission, fields.get("at"))
+        standings = {
+            window: self._window_standing(
+                board,
+                (window, period, score, previous),
+                submission.player,
+                None if replayed else before.get((window, period)),
+            )
+            for window, period, score, previous in outcome.scores
+        }
+        return Submitted(outcome.number, outcome.status, outcome.skipped, standings, replayed)
+
+    def submit_many(self, board_id: str, rows: Sequence[Mapping[str, Any]]) -> BatchResult:
+        """Many submissions; within a batch a key stands for the first row that has it."""
+        board = self.board(board_id)
+        tally = {"accepted": 0, "unchanged": 0, "duplicates": 0}
+        rejected: list[Rejected] = []
+        first_uses: dict[str, tuple[tuple[object, ...], ToprungError | None]] = {}
+        for at, fields in enumerate(rows):
+            try:
+                submission = parse_submission(board.rules, self.now, **fields)
+                refused = first_uses.get(submission.key or "")
+                if refused is not None and refused[1] is not None:
+                    same = refused[0] == _body(submission, fields.get("at"))
+                    raise refused[1] if same else KeyReused("key", "")
+                outcome, replayed = self._record(board, submission, fields.get("at"))
+                tally["duplicates" if replayed else outcome.status] += 1
+            except Invalid as error:
+                rejected.append(Rejected(at, error.field, error.detail))
+                self._note_refusal(board, fields, error, first_uses)
+        return BatchResult(**tally, rejected=tuple(rejected))
+
+    def _note_refusal(
+        self,
+        board: OracleBoard,
+        fields: Mapping[str, Any],
+        error: Invalid,
+        first_uses: dict[str, tuple[tuple[object, ...], ToprungError | None]],
+    ) -> None:
+        key = fields.get("key")
+        if key is None or key in board.keys or key in first_uses:
+            return
+        try:
+            submission = parse_submission(board.rules, self.now, **fields)
+        except Invalid:
+            return
+        first_uses[key] = _body(submission, fields.get("at")), error
+
+    def _record(
+        self, board: OracleBoard, submission: Submission, at: object
+    ) -> tuple[Outcome, bool]:
+        body = _body(submission, at)
+        key = submission.key
+        if key is not None and key in board.keys:
+            used = board.keys[key]
+            if used.body != body:
+                raise KeyReused("key", "another body")
+            return used.outcome, True
+        outcome = self._count(board, submission)
+        if key is not None:
+            board.keys[key] = UsedKey(submission.player, body, outcome, self.now)
+        return outcome, False
+
+    def _count(self, board: OracleBoard, submission: Submission) -> Outcome:
+        rules, player, now = board.rules, submission.player, self.now
+        periods, skipped = _periods(rules, submission.at, now)
+        if not periods:
+            raise TooLate("at", "")
+        names = [(window.name, period.id) for window, period in periods]
+        before = [board.entry(name, player) for name in names]
+        check_increase(rules, before[0], submission)
+        number = self._number + 1
+        after = [decide(rules, entry, submission, number) for entry in before]
+        self._number = number
+        self._recorded_at = max(self._recorded_at, now)
+        self.players.setdefault(player, PlayerProfile(player))
+        status = "unchanged" if before == after else "accepted"
+        recorded = Recorded(number, submission, self._recorded_at, status)
+        for name, (_, period) in zip(names, periods, strict=True):
+            board.results.setdefault(name, {}).setdefault(player, []).append(recorded)
+            members = board.scopes.setdefault(name, {})
+            closed = period.closes_at is not None and period.closes_at <= now
+            if not closed or player not in members:
+                members[player] = self._scopes(rules, player)
+        board.past.setdefault(player, []).append(recorded)
+        scores = tuple(
+            (*name, new.score, None if old is None else old.score)
+            for name, old, new in zip(names, before, after, strict=True)
+        )
+        return Outcome(number, status, skipped, scores)
+
+    def _rank(self, board: OracleBoard, name: PeriodName, player: str) -> int | None:
+        ladder = board.ladder(name, "global")
+        ranks = _ranks(board, ladder, board.rules.ranking)
+        return next(
+            (rank for (p, _), rank in zip(ladder, ranks, strict=True) if p == player), None
+        )
+
+    def _window_standing(
+        self,
+        board: OracleBoard,
+        result: tuple[str, str, int, int | None],
+        player: str,
+        previous_rank: int | None,
+    ) -> WindowStanding:
+        window, period, score, previous = result
+        readable = board.is_retained((window, period), self.now)
+        decimals = board.rules.decimals
+        return WindowStanding(
+            period,
+            score_value(score, decimals),
+            self._rank(board, (window, period), player) if readable else None,
+            None if previous is None else score_value(previous, decimals),
+            previous_rank,
+            len(board.ladder((window, period), "global")) if readable else 0,
+        )
+
+    # --- reads --------------------------------------------------------------------------------
+
+    def name_of(self, board_id: str, read: Read) -> tuple[OracleBoard, PeriodName]:
+        """The board and period that a read is about; raises what the read must raise."""
+        board = self.board(board_id)
+        rules, now = board.rules, self.now
+        window = _window(rules, read.window)
+        calendar = rules.calendar(window)
+        if read.period is None:
+            period = calendar.period_at(now) or calendar.retained(now)[0]
+        else:
+            period = _named(rules, window, read.period, now)
+        name, colon, value = read.scope.partition(":")
+        if read.scope != "global" and not (colon and value and name in rules.scopes[1:]):
+            raise UnknownScope
+        if read.ranking is not None and read.ranking not in RANKINGS:
+            raise Invalid("ranking", "")
+        return board, (window.name, period.id)
+
+    def standings(self, board_id: str, read: Read) -> list[Standing]:
+        """Everybody on the ladder, best first, with names and details."""
+        board, name = self.name_of(board_id, read)
+        ladder = board.ladder(name, read.scope)
+        return self._standings(board, name, read, ladder)
+
+    def among_friends(self, board_id: str, player: str, read: Read) -> list[Standing]:
+        """The player and its friends; rank among them, and on the whole ladder."""
+        board, name = self.name_of(board_id, read)
+        everyone = board.ladder(name, read.scope)
+        who = {player} | self.friends.get(player, set())
+        chosen = [(p, entry) for p, entry in everyone if p in who]
+        ranks = dict(
+            zip(
+                (p for p, _ in everyone),
+                _ranks(board, everyone, read.ranking or board.rules.ranking),
+                strict=True,
+            )
+        )
+        return [
+            msgspec.structs.replace(standing, global_rank=ranks[standing.player])
+            for standing in self._standings(board, name, read, chosen)
+        ]
+
+    def _standings(
+        self, board: OracleBoard, name: PeriodName, read: Read, ladder: list[tuple[str, Entry]]
+    ) -> list[Standing]:
+        rules, total = board.rules, len(ladder)
+        ranks = _ranks(board, ladder, read.ranking or rules.ranking)
+        shared = _ranks(board, ladder, "competition")
+        return [
+            Standing(
+                rank=rank,
+                player=player,
+                score=score_value(entry.score, rules.decimals),
+                subscore=entry.subscore,
+                achieved_at=moment(entry.achieved_at),
+                total=total,
+                percentile=100 * (total - tied) / total,
+                top_percent=100 * tied / total,
+                board=rules.id,
+                window=name[0],
+                period=name[1],
+                scope=read.scope,
+                name=self.players[player].name,
+                avatar_url=self.players[player].avatar_url,
+                details=_details(board, player, entry.version),
+            )
+            for (player, entry), rank, tied in zip(ladder, ranks, shared, strict=True)
+        ]
+
+    def distribution(self, board_id: str, read: Read, buckets: int) -> Distribution:
+        """Equal buckets from the lowest score to the highest."""
+        board, name = self.name_of(board_id, read)
+        scores = [entry.score for _, entry in board.ladder(name, read.scope)]
+        if not scores:
+            return Distribution(0, ())
+        low, width = min(scores), max(scores) - min(scores) + 1
+        count = min(buckets, width)
+        edges = [low + width * at // count for at in range(count + 1)]
+        decimals = board.rules.decimals
+        return Distribution(
+            len(scores),
+            tuple(
+                Bucket(
+                    score_value(start, decimals),
+                    score_value(end - 1, decimals),
+                    sum(start <= score < end for score in scores),
+                )
+                for start, end in zip(edges, edges[1:], strict=False)
+            ),
+        )
+
+    def periods(self, board_id: str, window: str | None) -> list[ReadablePeriod]:
+        """What can be read of a window."""
+        rules = self.board(board_id).rules
+        retained = rules.calendar(_window(rules, window)).retained(self.now)
+        return [
+            ReadablePeriod(
+                period.id,
+                None if period.opens_at is None else moment(period.opens_at),
+                None if period.closes_at is None else moment(period.closes_at),
+            )
+            for period in retained
+        ]
+
+    def scope_sizes(self, board_id: str, read: Read) -> list[ScopeSize]:
+        """Scopes that have players, with how many."""
+        board, name = self.name_of(board_id, read)
+        scopes = sorted({s for scopes in board.scopes.get(name, {}).values() for s in scopes})
+        sizes = [ScopeSize(scope, len(board.ladder(name, scope))) for scope in scopes]
+        return [size for size in sizes if size.total]
+
+    def submissions(self, board_id: str, player: str) -> list[PastSubmission]:
+        """Everything the player submitted, newest first."""
+        board = self.board(board_id)
+        return [
+            PastSubmission(
+                recorded.number,
+                player,
+                score_value(recorded.submission.score, board.rules.decimals),
+                recorded.submission.subscore,
+                moment(recorded.submission.at),
+                moment(recorded.recorded_at),
+                recorded.status,
+                decoded(recorded.submission.details),
+            )
+            for recorded in reversed(board.past.get(parse_player(player), []))
+        ]
+
+    def everywhere(self, player: str) -> list[Standing]:
+        """Where the player stands now, on all boards; without name and details."""
+        found = []
+        for board_id in sorted(self.boards):
+            for window in self.boards[board_id].rules.windows:
+                found += [
+                    msgspec.structs.replace(standing, name=None, avatar_url=None, details=None)
+                    for standing in self.standings(board_id, Read(window.name))
+                    if standing.player == player
+                ]
+        return found
+
+
+def moment(instant: int) -> datetime:
+    """Microseconds since 1970 as people's code sees them."""
+    return _EPOCH + timedelta(microseconds=instant)
+
+
+def decoded(details: bytes | None) -> Any:
+    """Details as they were given."""
+    return None if details is None else msgspec.json.decode(details)
+
+
+def _details(board: OracleBoard, player: str, version: int) -> Any:
+    for recorded in board.past[player]:
+        if recorded.number == version:
+            return decoded(recorded.submission.details)
+    raise AssertionError("an entry was set by one of the player's submissions")
+
+
+def _body(submission: Submission, at: object) -> tuple[object, ...]:
+    given = None if at is None else submission.at
+    s = submission
+    return (s.player, s.score, s.subscore, given, s.details)
+
+
+def _ranks(board: OracleBoard, ladder: list[tuple[str, Entry]], ranking: Ranking) -> list[int]:
+    merits = [board.merit(entry) for _, entry in ladder]
+    if ranking == "ordinal":
+        return list(range(1, len(ladder) + 1))
+    if ranking == "competition":
+        return [1 + sum(other < merit for other in merits) for merit in merits]
+    return [1 + sum(other < merit for other in set(merits)) for merit in merits]
+
+
+def _periods(
+    rules: Board, at: int, now: int
+) -> tuple[list[tuple[Window, Period]], tuple[str, ...]]:
+    """Where a submission counts, the window that max_increase looks at first; what it misses."""
+    all_time = [window for window in rules.windows if window.kind == "all-time"]
+    others = [window for window in rules.windows if window.kind != "all-time"]
+    found, skipped = [], []
+    for window in all_time + others:
+        calendar = rules.calendar(window)
+        period = calendar.period_at(at)
+        if period is not None and calendar.is_retained(period, now):
+            found.append((window, period))
+        else:
+            skipped.append(window.name)
+    return found, tuple(skipped)
+
+
+def _window(rules: Board, name: str | None) -> Window:
+    windows = {window.name: window for window in rules.windows}
+    if name is None:
+        return windows.get("all-time", rules.windows[0])
+    if name not in windows:
+        raise UnknownWindow
+    return windows[name]
+
+
+def _named(rules: Board, window: Window, period_id: str, now: int) -> Period:
+    calendar = rules.calendar(window)
+    period = calendar.period(period_id)
+    if period is None:
+        raise UnknownPeriod
+    if window.kind in ("season", "all-time"):
+        return period
+    if period.opens_at is not None and period.opens_at > now:
+        raise UnknownPeriod
+    if not calendar.is_retained(period, now):
+        raise PeriodGone
+    return period
+
+
+def _check_fixed(old: Board, new: Board) -> None:
+    for name in FIXED_ONCE_USED:
+        if getattr(old, name) != getattr(new, name):
+            raise FixedRule(name, "")
+    before = {window.name: window for window in old.windows}
+    for number, window in enumerate(new.windows):
+        same = before.get(window.name, window)
+        if (same.kind, same.cron, same.starts) != (window.kind, window.cron, window.starts):
+            raise FixedRule(f"windows/{number}", "")
