@@ -827,3 +827,20 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
         for name in public:
             method = getattr(ours, name)
             assert method.__doc__, f"{kind}.{name} explains itself"
+
+
+@pytest.mark.parametrize("erased", [["alice"], ["carol"], ["bob", "carol"]])
+def test_a_database_opens_after_its_newest_players_were_erased(
+    tmp_path: Any, clock: FrozenClock, erased: list[str]
+) -> None:
+    path = str(tmp_path / "scores.db")
+    with toprung.open(path, clock=clock) as boards:
+        fill(boards.create("blitz"), {"alice": 1, "bob": 2, "carol": 3})
+        for player in erased:
+            boards.erase(player)
+        before = boards["blitz"].standings()
+        assert boards.verify() == []
+    with toprung.open(path, clock=clock) as boards:
+        assert boards["blitz"].standings() == before
+        boards["blitz"].submit("dave", 9)
+        assert boards.verify() == []
