@@ -2,7 +2,8 @@
 
 Fenced blocks are run by their language:
 
-* `python`: a doctest session, one per page;
+* `python`: run in order in an empty folder, all blocks of a page in one session. With `>>>` it is
+  a doctest; without, a program, and a `text` block right after it is what it must print;
 * `console`: `$ make ...` must be a target; `$ toprung ...`, `$ make help` and `$ curl ...` are run
   and, where the page shows output, must print it. `$ make serve` starts a service on a free port,
   and the page's 8080 stands for that port.
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -58,13 +59,38 @@ def test_every_block_has_a_language_that_is_checked(block: Block) -> None:
 
 
 @pytest.mark.parametrize("page", PYTHON_PAGES)
-def test_python_examples_run(page: str) -> None:
-    examples = "\n".join(b.text for b in BLOCKS if (b.page, b.language) == (page, "python"))
-    session = doctest.DocTestParser().get_doctest(examples, {}, page, page, 0)
-    assert session.examples
+def test_python_examples_run(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    on_page = [block for block in BLOCKS if block.page == page]
+    for block, following in zip(on_page, [*on_page[1:], None], strict=True):
+        if block.language != "python":
+            continue
+        if ">>>" in block.text:
+            names = run_session(block, names)
+            continue
+        exec(compile(block.text, str(block), "exec"), names)
+        printed = capsys.readouterr().out
+        expected = following.text if following and following.language == "text" else ""
+        assert printed == expected, str(block)
+
+
+def run_session(block: Block, names: dict[str, Any]) -> dict[str, Any]:
+    """Run a doctest session that goes on from `names`; the names after it."""
+    session = doctest.DocTestParser().get_doctest(
+        block.text, names, str(block), block.page, block.line
+    )
+    assert session.examples, str(block)
     report: list[str] = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session, out=report.append)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    runner.run(session, out=report.append, clear_globs=False)
     assert not report, "".join(report)
+    return session.globs
 
 
 @pytest.mark.parametrize("page", CONSOLE_PAGES)
@@ -131,3 +157,10 @@ def test_every_decision_is_in_the_index() -> None:
     pages = sorted(path.name for path in folder.glob("[0-9]*.md"))
     assert [int(name[:4]) for name in pages] == list(range(1, len(pages) + 1))
     assert [name for name in pages if f"({name})" not in index] == []
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    contents = (ROOT / "docs" / "README.md").read_text()
+    pages = [path for path in PAGES if path.parent.name in ("docs", "how-to", "reference")]
+    names = [str(page.relative_to(ROOT / "docs")) for page in pages]
+    assert [n for n in names if n != "README.md" and f"({n})" not in contents] == []
