@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -822,7 +823,11 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
 
     for kind in ("Leaderboards", "Leaderboard"):
         theirs, ours = getattr(asynchronous, kind), getattr(toprung, kind)
-        public = [name for name in dir(theirs) if not name.startswith("_")]
+        public = [
+            name
+            for name, method in inspect.getmembers(theirs, inspect.iscoroutinefunction)
+            if not name.startswith("_")
+        ]
         assert [name for name in public if not hasattr(ours, name)] == []
         for name in public:
             method = getattr(ours, name)
