@@ -42,7 +42,7 @@ QUEUE_ROWS_MAX = 200_000
 COMMIT_ROWS_MAX = 10_000
 """Submissions after which a batch is closed."""
 
-CHAIN_STEPS_MAX = 10_000
+CHAIN_STEPS_MAX = 200_000
 """Links of a player's chain that one read follows."""
 
 _PLAYER_SUBMISSIONS = files(__package__).joinpath("sql/player_submissions.sql").read_text()

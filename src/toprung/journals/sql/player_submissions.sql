@@ -1,5 +1,6 @@
 -- A player's submissions on one board, newest first: follows the chain of `previous` from :start,
--- at most :steps links (the chain crosses boards), and returns at most :limit rows.
+-- at most :steps links (the chain crosses boards), and returns at most :limit rows. The chain is
+-- in order already; asking for an order would walk all of it before the first row is returned.
 WITH RECURSIVE chain (position, step) AS (
     SELECT :start, 1
     UNION ALL
@@ -13,5 +14,4 @@ JOIN submissions AS s ON s.position = chain.position
 JOIN routes AS r ON r.number = s.route
 LEFT JOIN details AS d ON d.position = s.position
 WHERE r.board = :board AND r.generation = :generation
-ORDER BY s.position DESC
 LIMIT :limit
