@@ -22,6 +22,7 @@ from toprung._native import PlayerTable, RankedSet
 SPARSE = 100  # one player of so many
 SPARSE_LADDERS = 20  # one alone would drown in the noise of the interpreter's own pages
 PAGE = 4096
+LADDERS = ("first", "further", "sparse")
 
 
 def run(options: argparse.Namespace) -> harness.Report:
@@ -29,14 +30,13 @@ def run(options: argparse.Namespace) -> harness.Report:
     report = harness.Report("memory")
     harness.print_header("Memory", players=options.size)
     ours = _in_fresh_process(options.size)
-    theirs = _redis(options.size)
-    for name in ("first", "further", "sparse"):
+    for name in LADDERS:
         report.add_figure(f"{name} ladder, toprung, resident", ours[name], "bytes")
         report.add_figure(f"{name} ladder, toprung, nbytes", ours[f"{name}_nbytes"], "bytes")
-        if theirs:
-            report.add_figure(f"{name} ladder, Redis MEMORY USAGE", theirs[name], "bytes")
+    for name, usage in _redis(options.size).items():
+        report.add_figure(f"{name} ladder, Redis MEMORY USAGE", usage, "bytes")
     millions = f"{options.size // 1_000_000}M"
-    for name in ("first", "further", "sparse"):
+    for name in LADDERS:
         if f"memory-{name}-{millions}" in {bar.id for bar in BARS}:
             report.add_bar(f"memory-{name}-{millions}", ours[name])
     return report

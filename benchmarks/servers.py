@@ -36,7 +36,7 @@ def redis_server() -> Iterator[redis.Redis]:
             stdout=subprocess.DEVNULL,
         )
         try:
-            client = redis.Redis(port=port, retry=Retry(NoBackoff(), 0))
+            client = redis.Redis(port=port, retry=Retry(NoBackoff(), 0), socket_timeout=None)
             _await(client, server)
             yield client
             client.close()

@@ -519,7 +519,9 @@ class ProfileMachine(RuleBasedStateMachine):
             window, period = data.draw(st.sampled_from(names))
         scopes = {"global", "country:DE", "platform:pc", "country:"}
         if found is not None:
-            scopes |= {s for members in found.scopes.values() for ss in members.values() for s in ss}
+            scopes |= {
+                s for members in found.scopes.values() for ss in members.values() for s in ss
+            }
         scope = data.draw(st.just("global") | st.sampled_from(sorted(scopes)), label="scope")
         ranking = data.draw(st.none() | st.sampled_from(RANKINGS), label="ranking")
         return Read(window, period, scope, ranking)

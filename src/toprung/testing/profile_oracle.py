@@ -427,9 +427,7 @@ class ProfileOracle:
     def _rank(self, board: OracleBoard, name: PeriodName, player: str) -> int | None:
         ladder = board.ladder(name, "global")
         ranks = _ranks(board, ladder, board.rules.ranking)
-        return next(
-            (rank for (p, _), rank in zip(ladder, ranks, strict=True) if p == player), None
-        )
+        return next((rank for (p, _), rank in zip(ladder, ranks, strict=True) if p == player), None)
 
     def _window_standing(
         self,
