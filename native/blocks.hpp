@@ -84,6 +84,16 @@ class Blocks {
     std::swap(rest_, other.rest_);
   }
 
+  // Gives back the slabs that hold none of the first `keep` blocks.
+  void trim(std::size_t keep) noexcept {
+    while (!slabs_.empty() && slabs_.back().first_block >= keep) {
+      release_large(slabs_.back().memory, slabs_.back().bytes);
+      blocks_.resize(slabs_.back().first_block);
+      slabs_.pop_back();
+      rest_ = 0;
+    }
+  }
+
   void clear() noexcept {
     for (const Slab& slab : slabs_) release_large(slab.memory, slab.bytes);
     Vector<Slab>().swap(slabs_);
@@ -96,6 +106,7 @@ class Blocks {
   struct Slab {
     void* memory;
     std::size_t bytes;
+    std::size_t first_block;
   };
 
   void add_slab() {
@@ -105,7 +116,7 @@ class Blocks {
     // Once a slab is that large, it is a whole huge page.
     if (count > 1 && count * block_bytes_ > kHugePage / 2) count = (kHugePage + block_bytes_ - 1) / block_bytes_;
     const std::size_t bytes = count * block_bytes_;
-    slabs_.push_back({allocate_large(bytes), bytes});
+    slabs_.push_back({allocate_large(bytes), bytes, blocks_.size()});
     next_ = static_cast<char*>(slabs_.back().memory);
     rest_ = count;
   }

@@ -86,21 +86,14 @@ class Merge {
     const std::lock_guard writing(table_->gate.writers);
     std::unique_lock state(table_->gate.state);
     refuse_if_void();
-    Vector<u32> per_set(sets_.size(), 0);
-    std::size_t written = 0;
-    for (const Slot& slot : slots_) {
-      per_set[slot.set] += slot.changed;
-      written += slot.changed;
-    }
     Chunks chunks = chunk_slots();
-    for (std::size_t i = 0; i < sets_.size(); ++i) {
-      if (per_set[i] > 0) sets_[i]->reserve(per_set[i]);
-    }
+    const std::size_t written = reserve();
     applied_ = true;
     for (const u32 first : chunks.first) {
       write_chunk(first, chunks);
       table_->gate.state.give_way();
     }
+    for (RankedSet* set : sets_) set->trim();
     return written;
   }
 
@@ -112,6 +105,7 @@ class Merge {
     u32 number;
     u32 player;  // index into players_
     u32 set;
+    bool existed;  // before the batch
     bool exists;
     bool changed;
   };
@@ -192,7 +186,7 @@ class Merge {
         if (slots_[slot].set == set) return slot;
       }
     }
-    slots_.push_back({players_[player].number, player, set, false, false});
+    slots_.push_back({players_[player].number, player, set, false, false, false});
     return static_cast<u32>(slots_.size() - 1);
   }
 
@@ -227,7 +221,7 @@ class Merge {
         sets_[set]->find_many(numbers.data(), count, records.data(), found.data());
         for (std::size_t i = 0; i < count; ++i) {
           if (found[i] == 0) continue;
-          slots_[ids[i]].exists = true;
+          slots_[ids[i]].existed = slots_[ids[i]].exists = true;
           std::copy_n(&records[i * words_], words_, record_of(ids[i]));
         }
         table_->gate.state.give_way();
@@ -348,6 +342,22 @@ class Merge {
       for (const Player& player : players_) valid &= table_->is_present(player.number);
     }
     if (!valid) throw std::runtime_error("a set or the player table changed after this merge was planned");
+  }
+
+  // Makes room for everything that will be written and counts it.
+  std::size_t reserve() {
+    Vector<u32> puts(sets_.size(), 0);
+    Vector<u32> fresh(sets_.size(), 0);
+    std::size_t written = 0;
+    for (const Slot& slot : slots_) {
+      puts[slot.set] += slot.changed;
+      fresh[slot.set] += slot.changed && !slot.existed;
+      written += slot.changed;
+    }
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      if (puts[i] > 0) sets_[i]->reserve(puts[i], fresh[i]);
+    }
+    return written;
   }
 
   Chunks chunk_slots() const {

@@ -349,13 +349,18 @@ void set_put_many(PySet& self, nb::handle numbers_value, nb::handle records_valu
   const std::size_t words = self.shape().words;
   writing_long(self.gate(), [&] {
     constexpr std::size_t kChunk = 512;
-    for (const u32 number : numbers) self.table().require(number);
-    self.set->reserve(numbers.size());
+    std::size_t fresh = 0;
+    for (const u32 number : numbers) {
+      self.table().require(number);
+      fresh += !self.set->contains(number);
+    }
+    self.set->reserve(numbers.size(), fresh);
     for (std::size_t done = 0; done < numbers.size(); done += kChunk) {
       const std::size_t count = std::min(kChunk, numbers.size() - done);
       self.set->put_many(numbers.data() + done, records.data() + done * words, count);
       self.gate().state.give_way();
     }
+    self.set->trim();
   });
 }
 

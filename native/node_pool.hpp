@@ -37,6 +37,13 @@ class NodePool {
     while (capacity_ - touched_ + u64{free_count_} < nodes) grow();
   }
 
+  // Gives back what was reserved and not needed.
+  void trim() noexcept {
+    if (capacity_ <= kBlock) return;
+    more_.trim(touched_ <= kBlock ? 0 : (touched_ - 1) / kBlock);
+    capacity_ = u64{kBlock} * (1 + more_.size());
+  }
+
   u32 take() noexcept {
     if (free_count_ > 0) {
       const u32 index = free_head_;

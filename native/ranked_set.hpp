@@ -75,8 +75,10 @@ class RankedSet : public NumberHolder {
   // Each returns whether there was an entry before, and copies its record to `old`.
   virtual bool put(u32 number, const u64* record, u64* old) = 0;
   virtual bool remove(u32 number, u64* old) noexcept = 0;
-  // Makes room for that many puts, so that none of them can fail.
-  virtual void reserve(std::size_t puts) = 0;
+  // Makes room for that many puts, `fresh` of them of new players, so that none of them can fail;
+  // trim() gives back what they did not need.
+  virtual void reserve(std::size_t puts, std::size_t fresh) = 0;
+  virtual void trim() noexcept = 0;
   virtual void put_many(const u32* numbers, const u64* records, std::size_t count) = 0;
   // An empty set only; `records` row by row, in any order.
   virtual void build(const u32* numbers, const u64* records, std::size_t count) = 0;

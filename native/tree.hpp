@@ -147,17 +147,27 @@ class Tree final : public RankedSet {
     return true;
   }
 
-  // Each put opens at most one leaf. Beyond a first round in which every leaf may be full, a new
-  // leaf takes a quarter of a leaf of puts to come about.
-  void reserve(std::size_t puts) override {
-    const u64 leaves = std::min<u64>(puts, leaves_.in_use() + puts / (kLeafEntries / 4) + 2);
+  // Each put opens at most one leaf. Two siblings become three only when they hold nearly two leaves'
+  // worth; so beyond a first round, in which any pair may be that full, a new leaf takes at least half a
+  // leaf of puts to come about.
+  void reserve(std::size_t puts, std::size_t fresh) override {
+    const u64 leaves = std::min<u64>(puts, leaves_.in_use() / 2 + puts / (kLeafEntries / 2) + 2);
     leaves_.reserve(leaves);
     inners_.reserve(std::min<u64>(leaves * (height_ + 1), inners_.in_use() + leaves / 16 + height_ + 2));
-    map_.reserve(static_cast<u32>(std::min<u64>(puts, table_.limit() - size_)), table_.limit());
+    map_.reserve(static_cast<u32>(std::min<u64>(fresh, table_.limit() - size_)), table_.limit());
+  }
+  void trim() noexcept override {
+    leaves_.trim();
+    inners_.trim();
   }
 
   void put_many(const u32* numbers, const u64* records, std::size_t count) override {
+    const auto prefetch_entries = [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < std::min(last, count); ++i) map_.prefetch_entry(numbers[i]);
+    };
+    prefetch_entries(0, kBlock);
     for (std::size_t done = 0; done < count; done += kBlock) {
+      prefetch_entries(done + kBlock, done + 2 * kBlock);
       put_block(numbers + done, records + done * W, std::min(kBlock, count - done));
     }
   }
@@ -517,10 +527,11 @@ class Tree final : public RankedSet {
     map_.reserve(1, table_.limit());
   }
 
-  // Whether a leaf that was right for the probe still is, given that no leaf has come or gone since.
-  // Others may have taken the place between the leaf before and a first entry that moved on.
+  // Whether a leaf found ahead of time is still right for the probe, whatever happened in between: its
+  // own entries tell, unless the probe lies outside them. A leaf that has left the tree is empty.
   bool still_belongs(u32 leaf, const Probe& probe) const noexcept {
-    return leaves_[leaf].prev == kNone || is_before(leaves_[leaf], 0, probe);
+    const LeafNode& node = leaves_[leaf];
+    return node.count > 0 && is_before(node, 0, probe) && !is_before(node, node.count - 1u, probe);
   }
 
   // Puts a block with its waits for memory overlapped: each step asks for what the next one reads.
@@ -529,13 +540,11 @@ class Tree final : public RankedSet {
     u32 from[kBlock];
     u32 to[kBlock];
     Probe probes[kBlock];
-    for (std::size_t i = 0; i < count; ++i) map_.prefetch_entry(numbers[i]);
     for (std::size_t i = 0; i < count; ++i) probes[i] = probe_of(numbers[i], records + i * W);
     for (std::size_t i = 0; i < count; ++i) {
       from[i] = map_.find(numbers[i]);
       if (from[i] != kNone) prefetch_players(from[i]);
     }
-    const u64 shape = restructured_;
     descend_block(probes, count, to);
     for (std::size_t i = 0; i < count; ++i) {
       if (from[i] != kNone && from[i] != to[i]) prefetch_removal(from[i], numbers[i]);
@@ -545,7 +554,7 @@ class Tree final : public RankedSet {
       reserve_one();
       const u64* record = records + i * W;
       const u32 leaf = map_.find(numbers[i]);  // a number may come twice
-      if (restructured_ != shape || (to[i] != kNone && !still_belongs(to[i], probes[i]))) to[i] = kNone;
+      if (to[i] != kNone && !still_belongs(to[i], probes[i])) to[i] = kNone;
       if (leaf == kNone) {
         insert(probes[i], record, to[i]);
       } else {
@@ -844,7 +853,7 @@ class Tree final : public RankedSet {
     const unsigned left = index + 1 < inners_[parent].count ? index : index - 1;
     const u32 a = inners_[parent].child[left];
     const u32 b = inners_[parent].child[left + 1];
-    const unsigned third = (leaves_[a].count + leaves_[b].count) / 3;
+    const unsigned third = static_cast<unsigned>(leaves_[a].count + leaves_[b].count) / 3;
     link_after(a, fresh);
     if (leaves_[a].count > third) give_right(a, fresh, leaves_[a].count - third);
     if (leaves_[b].count > third) give_left(b, fresh, leaves_[b].count - third);
@@ -868,7 +877,7 @@ class Tree final : public RankedSet {
   void even_out(u32 parent, unsigned left) noexcept {
     const u32 a = inners_[parent].child[left];
     const u32 b = inners_[parent].child[left + 1];
-    const unsigned half = (leaves_[a].count + leaves_[b].count) / 2;
+    const unsigned half = static_cast<unsigned>(leaves_[a].count + leaves_[b].count) / 2;
     if (leaves_[a].count > half) {
       give_right(a, b, leaves_[a].count - half);
     } else if (leaves_[a].count < half) {
@@ -913,7 +922,8 @@ class Tree final : public RankedSet {
     const u32 a = inners_[parent].child[middle - 1];
     const u32 b = inners_[parent].child[middle];
     const u32 c = inners_[parent].child[middle + 1];
-    const unsigned half = (leaves_[a].count + leaves_[b].count + leaves_[c].count) / 2u;
+    const int total = leaves_[a].count + leaves_[b].count + leaves_[c].count;
+    const unsigned half = static_cast<unsigned>(total) / 2;
     const unsigned wanted = half > leaves_[a].count ? half - leaves_[a].count : 0;
     const unsigned fits = kLeafEntries - leaves_[c].count;
     const unsigned least = leaves_[b].count > fits ? leaves_[b].count - fits : 0;
