@@ -164,14 +164,17 @@ class MemoryIndex:
         return self._versions.get(ladder, 0)
 
     def drop(self, ladder: Ladder) -> None:
-        """Forget the ladder."""
-        self._boards.get(ladder.board, {}).pop(ladder, None)
+        """Forget the ladder; emptied, so that it holds no player whoever still refers to it."""
+        ranked = self._boards.get(ladder.board, {}).pop(ladder, None)
         self._versions.pop(ladder, None)
+        if ranked is not None:
+            ranked.clear()
 
     def drop_board(self, board_id: str) -> None:
         """Forget every ladder of the board."""
-        for ladder in self._boards.pop(board_id, {}):
-            self._versions.pop(ladder, None)
+        for ladder, _ in self.sets(board_id):
+            self.drop(ladder)
+        self._boards.pop(board_id, None)
 
     def become(self, other: MemoryIndex) -> None:
         """Show the ladders of another index instead."""

@@ -214,7 +214,8 @@ class SubmitPlan:
             try:
                 route_of(board, submission.at, self._now, ())
             except TooLate as error:
-                self._rejected[number, i] = error
+                # Its traceback would keep this plan, and its sets, for as long as a caller likes.
+                self._rejected[number, i] = error.with_traceback(None)
                 return False
         return True
 

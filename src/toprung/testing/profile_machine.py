@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from toprung.domain.ranking import RANKINGS
-from toprung.domain.standing import BatchResult, Page, Rejected, Standing, SubmitResult
+from toprung.domain.standing import BatchResult, Lookup, Page, Rejected, Standing, SubmitResult
 from toprung.errors import Invalid, NotRanked, ToprungError
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Session, Workbench
@@ -354,7 +354,10 @@ class ProfileMachine(RuleBasedStateMachine):
         buckets = data.draw(st.integers(1, 9))
         plain = {"window": read.window, "period": read.period}
         scoped = {**plain, "scope": read.scope}
-        standings = lambda: self.model.standings(board, read)  # noqa: E731
+
+        def standings() -> list[Standing]:
+            return self.model.standings(board, read)
+
         self.agree(lambda: standings()[:3], self._board(board, "top", 3, **_options(read)))
         self.agree(
             lambda: _lookup(standings(), some),
@@ -512,10 +515,11 @@ class ProfileMachine(RuleBasedStateMachine):
         """A ladder, most often one that exists."""
         found = self.model.boards.get(board)
         names = [] if found is None else sorted(found.results)
-        window, period = None, None
+        window: str | None = None
+        period: str | None = None
         if found is not None and data.draw(st.booleans(), label="named window"):
             window = data.draw(st.sampled_from([w.name for w in found.rules.windows]))
-        if names and data.draw(st.booleans(), label="known period"):
+        if len(names) > 0 and data.draw(st.booleans(), label="known period"):
             window, period = data.draw(st.sampled_from(names))
         scopes = {"global", "country:DE", "platform:pc", "country:"}
         if found is not None:
@@ -614,9 +618,7 @@ def _stretch(whole: list[Standing], start: int, length: int) -> list[Standing]:
     return whole[start : start + length]
 
 
-def _lookup(whole: list[Standing], wanted: list[str]) -> Any:
-    from toprung.domain.standing import Lookup
-
+def _lookup(whole: list[Standing], wanted: list[str]) -> Lookup:
     found = {standing.player: standing for standing in whole}
     asked = list(dict.fromkeys(wanted))
     return Lookup(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import msgspec
@@ -257,7 +258,7 @@ class ProfileOracle:
         for members in board.scopes.values():
             for player, scopes in members.items():
                 gone = {s for s in scopes if s.partition(":")[0] not in board.rules.scopes}
-                scopes -= gone
+                scopes.difference_update(gone)
                 attributes = self.players[player].attributes
                 for scope in set(board.rules.scopes) - set(old.scopes):
                     if scope in attributes:
@@ -536,7 +537,7 @@ class ProfileOracle:
                     score_value(end - 1, decimals),
                     sum(start <= score < end for score in scores),
                 )
-                for start, end in zip(edges, edges[1:], strict=False)
+                for start, end in pairwise(edges)
             ),
         )
 

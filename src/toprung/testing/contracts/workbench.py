@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 from toprung.domain.ladder import Ladder
 from toprung.ports import Clock, Index, Journal, Maintenance
@@ -14,7 +15,8 @@ from toprung.service.leaderboards import Leaderboards
 T = TypeVar("T")
 
 
-class Opened(NamedTuple):
+@dataclass(frozen=True)
+class Opened:
     """An open profile: the facade, and the ports behind it."""
 
     boards: Leaderboards
