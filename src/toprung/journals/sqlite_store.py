@@ -12,9 +12,10 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from importlib.resources import files
 from itertools import chain
+from pathlib import Path
 from typing import Any, Literal
 
 import apsw
@@ -43,8 +44,12 @@ class SqliteStore:
         self.path = path
         self._writer, self._reader = _connect(path, synchronous)
         self._reading = threading.RLock()
-        self.database = self._prepare()
-        """A random id that tells this database from any other."""
+        try:
+            self.database = self._prepare()
+            """A random id that tells this database from any other."""
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close both connections; closing twice is harmless."""
@@ -105,11 +110,12 @@ class SqliteStore:
         execute = self._writer.execute
         keys: list[tuple[int, str]] = []
         while position:
-            generation, key, previous = execute(
+            row: Any = execute(
                 "SELECT r.generation, s.key, s.previous FROM submissions AS s "
                 "JOIN routes AS r ON r.number = s.route WHERE s.position = ?",
                 (position,),
             ).fetchall()[0]
+            generation, key, previous = row
             if key is not None:
                 keys.append((generation, key))
                 execute(
@@ -146,6 +152,8 @@ class SqliteStore:
                 raise Closed from None
             except (apsw.CorruptError, apsw.NotADBError) as error:
                 raise DatabaseDamaged(f"{self.path!r} is damaged: {error}") from error
+            except apsw.IOError as error:
+                raise StorageFailed(f"{self.path!r} cannot be read: {error}") from error
 
     def players_from(self, number: int) -> Iterator[list[tuple[Any, ...]]]:
         """(number, id) of the players from a number on, in pages."""
@@ -209,19 +217,20 @@ class SqliteStore:
 
     def copy_to(self, path: str) -> None:
         """Write a consistent copy of the database to a new file."""
-        target = apsw.Connection(path)
         try:
-            if self._reader is self._writer:
-                with self._reading:
-                    _copy(self._reader, target)
-            else:  # a connection of its own, so that readers do not wait for a long copy
-                source = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
-                try:
-                    _copy(source, target)
-                finally:
-                    source.close()
-        finally:
-            target.close()
+            with closing(apsw.Connection(path)) as target:
+                self._copy_to(target)
+        except apsw.Error as error:
+            raise StorageFailed(f"cannot write the copy {path!r}: {error}") from error
+
+    def _copy_to(self, target: apsw.Connection) -> None:
+        if self._reader is self._writer:
+            with self._reading:
+                _copy(self._reader, target)
+            return
+        # A connection of its own, so that readers do not wait for a long copy.
+        with closing(apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)) as source:
+            _copy(source, target)
 
     def _position_at(self, moment: int) -> int:
         """The last position recorded before a moment; recording times never go back."""
@@ -271,30 +280,29 @@ class SqliteStore:
         """Create the tables in a new file; refuse a file that is not ours. Its random id."""
         execute = self._writer.execute
         try:
-            known = execute("PRAGMA application_id").get
-            if known == 0 and not execute("SELECT count(*) FROM sqlite_schema").get:
+            if execute("PRAGMA application_id").get != _APPLICATION_ID:  # new: `_connect` saw to it
                 with self._writer:
                     execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                     execute(_SCHEMA)
                     values = ("database", uuid.uuid4().hex, "format", FORMAT)
                     execute("INSERT INTO meta VALUES (?, ?), (?, ?)", values)
-            elif known != _APPLICATION_ID:
-                raise DatabaseDamaged(f"{self.path!r} is a database, but not one of Toprung's")
             meta: dict[str, str] = dict(execute("SELECT name, value FROM meta"))
         except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
             raise DatabaseDamaged(f"{self.path!r} cannot be read: {error}") from error
-        if meta["format"] != FORMAT:
+        except apsw.Error as error:
+            raise StorageFailed(f"{self.path!r} cannot be used: {error}") from error
+        if meta.get("format") != FORMAT:
             raise DatabaseDamaged(
-                f"{self.path!r} has format {meta['format']}, this version knows {FORMAT}"
+                f"{self.path!r} has format {meta.get('format')}, this version knows {FORMAT}"
             )
         return meta["database"]
 
     def last(self) -> tuple[int, int]:
         """The last position and when it was recorded."""
-        row: list[Any] = self._writer.execute(
+        row = self.select(
             "SELECT position, recorded_at FROM submissions UNION ALL "
             "SELECT position, recorded_at FROM events ORDER BY position DESC LIMIT 1"
-        ).fetchall()
+        )
         return (int(row[0][0]), int(row[0][1])) if row else (0, 0)
 
 
@@ -305,6 +313,7 @@ def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connect
         return connection, connection
     try:
         writer = apsw.Connection(path)
+        _check_file(writer, path)  # before anything is written to it
         writer.execute("PRAGMA journal_mode = WAL").fetchall()
         writer.execute(f"PRAGMA synchronous = {synchronous}")
         writer.execute("PRAGMA wal_autocheckpoint = 4000")
@@ -316,6 +325,28 @@ def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connect
     except apsw.Error as error:
         raise StorageFailed(f"cannot open {path!r}: {error}") from error
     return writer, reader
+
+
+def _check_file(connection: apsw.Connection, path: str) -> None:
+    """Refuse the database of another program, and one that was cut.
+
+    An empty file is as good as a new one. SQLite reads what is missing from the last page as
+    zeros, and rows of zeros are no error to it; without a WAL the size tells.
+    """
+    wal = Path(f"{path}-wal")
+    has_wal = wal.exists() and wal.stat().st_size > 0
+    known = connection.execute("PRAGMA application_id").get
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    expected = connection.execute("PRAGMA page_count").get
+    expected *= connection.execute("PRAGMA page_size").get
+    fault = ""
+    if known != _APPLICATION_ID and (known or tables):
+        fault = "is a database, but not one of Toprung's"
+    elif tables and not has_wal and Path(path).stat().st_size < expected:
+        fault = f"has been cut: it should have {expected:,} bytes"
+    if fault:
+        connection.close()
+        raise DatabaseDamaged(f"{path!r} {fault}")
 
 
 def _copy(source: apsw.Connection, target: apsw.Connection) -> None:

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 
 from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder
-from toprung.errors import Invalid
+from toprung.errors import DatabaseDamaged, Invalid, ToprungError
 from toprung.indexes.checkpoint import Checkpoint, load_checkpoint, remove_checkpoint
 from toprung.indexes.difference import differences
 from toprung.indexes.fold import MemoryFold, is_kept
@@ -75,15 +75,20 @@ class EmbeddedProfile:
         self._checkpoint_path = f"{self._path}.checkpoint"
         self._checkpointing: threading.Thread | None = None
         self._is_closed = False
+        store: SqliteStore | None = None
         try:
-            self._store = SqliteStore(self._path, synchronous)
+            store = self._store = SqliteStore(self._path, synchronous)
             self.journal = SqliteJournal(self._store, clock)
             self.fold, self._saved_position = self._recover()
             self.index = self.fold.index
             self.journal.start(self.fold, self._after_commit)
-        except BaseException:
+        except BaseException as error:
+            if store is not None:
+                store.close()
             if self._ownership is not None:
                 self._ownership.release()
+            if isinstance(error, Exception) and not isinstance(error, ToprungError | OSError):
+                raise DatabaseDamaged(f"{self._path!r} cannot be replayed: {error!r}") from error
             raise
 
     # --- recovery ------------------------------------------------------------------------------
