@@ -77,12 +77,16 @@ class RecordShape:
         >>> shape.entry(shape.record(Entry(-3, 4, 5, 6)))
         Entry(score=-3, subscore=4, achieved_at=5, version=6)
         """
-        score_flip, subscore_flip, at_flip = self._flips  # every read decodes: no calls here
+        return Entry(*self.values(record))
+
+    def values(self, record: bytes) -> tuple[int, int | None, int, int]:
+        """Score, subscore, time and version behind a record; every read decodes, so no calls."""
+        score_flip, subscore_flip, at_flip = self._flips
         if self.tied == 1:
             score, at, version = self._record.unpack(record)
-            return Entry((score ^ score_flip) - _SIGN, None, (at ^ at_flip) - _SIGN, version)
+            return (score ^ score_flip) - _SIGN, None, (at ^ at_flip) - _SIGN, version
         score, subscore, at, version = self._record.unpack(record)
-        return Entry(
+        return (
             (score ^ score_flip) - _SIGN,
             (subscore ^ subscore_flip) - _SIGN,
             (at ^ at_flip) - _SIGN,

@@ -222,7 +222,8 @@ class SqliteJournal:
 
     async def board(self, board_id: str) -> Board:
         """The board as now recorded."""
-        return self._fold.board(board_id)
+        board = self._fold.boards.get(board_id)  # every read asks: no call unless it is missing
+        return self._fold.board(board_id) if board is None else board
 
     async def boards(self, after: str = "", limit: int = 100) -> list[Board]:
         """Boards in the order of their ids."""

@@ -11,7 +11,7 @@ from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.ranking import Counts, Ranking
 from toprung.domain.standing import Page
 from toprung.errors import Invalid
-from toprung.ports import Place, Row
+from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import FriendsCursor, cursor_text, parse_cursor
 from toprung.service.listing import Lister
@@ -57,18 +57,17 @@ class BoardFriends(BoardAccess):
             after = (edge.key, edge.player)
         total, places = await self._places(view, player, None if after else limit)
         start = 0 if after is None else sum((key, friend) <= after for key, friend, _ in places)
-        rows = [Row(friend, place.record) for _, friend, place in places]
-        counted = list(zip(rows, view.counts(NONE_BEFORE, rows), places, strict=True))
-        shown = counted[start : start + limit]
+        counted = view.counts(NONE_BEFORE, [place.record for _, _, place in places])
         listed = [
-            (row, counts, total, view.rank(place.counts)) for row, counts, (_, _, place) in shown
-        ]
-        more = bool(shown) and start + len(shown) < total
+            (friend, place.record, counts, total, view.rank(place.counts))
+            for (_, friend, place), counts in zip(places, counted, strict=True)
+        ][start : start + limit]
+        stop = start + len(listed)
         return Page(
             *view.ladder,
             total,
             await Lister(self._journal, view, names, details).standings(listed),
-            _next(view, player, shown[-1][2]) if more else None,
+            _next(view, player, places[stop - 1]) if listed and stop < total else None,
         )
 
     async def _places(

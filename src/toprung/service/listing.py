@@ -28,8 +28,8 @@ class ScoreRange(NamedTuple):
 EVERY_SCORE = ScoreRange()
 
 
-Listed: TypeAlias = tuple[Row, Counts, int, int | None]
-"""A row to be shown, what lies before it, of how many, and its global rank where it differs."""
+Listed: TypeAlias = tuple[str, bytes, Counts, int, int | None]
+"""Player and record to be shown, what lies before it, of how many, and a global rank beside."""
 
 
 class Lister(NamedTuple):
@@ -42,22 +42,15 @@ class Lister(NamedTuple):
 
     async def standings(self, listed: Sequence[Listed]) -> tuple[Standing, ...]:
         """The standings of the rows: one query for all names, one for all details."""
+        standing = self.view.standing
+        if not (self.names or self.details):
+            return tuple([standing(*each) for each in listed])
         profiles: dict[str, PlayerProfile] = {}
         if self.names and listed:
-            profiles = await self.journal.profiles([row.player for row, *_ in listed])
-        details = await self._details([row for row, *_ in listed]) if self.details else {}
-        standing = self.view.standing
+            profiles = await self.journal.profiles([player for player, *_ in listed])
+        details = await self._details(listed) if self.details else {}
         return tuple(
-            standing(
-                row.player,
-                row.record,
-                counts,
-                total,
-                profiles.get(row.player),
-                details.get(row.player),
-                global_rank,
-            )
-            for row, counts, total, global_rank in listed
+            [standing(*each, profiles.get(each[0]), details.get(each[0])) for each in listed]
         )
 
     async def page(
@@ -74,8 +67,8 @@ class Lister(NamedTuple):
         """
         rows = found.rows
         shown = [at for at in range(len(rows))[start:stop] if scores.has(rows[at])]
-        counts = list(self.view.counts(found.first, rows))
-        listed = [(rows[at], counts[at], found.total, None) for at in shown]
+        counts = list(self.view.counts(found.first, [row.record for row in rows]))
+        listed = [(*rows[at], counts[at], found.total, None) for at in shown]
         above, below = self._beside(found, shown, scores)
         return Page(
             *self.view.ladder,
@@ -106,12 +99,12 @@ class Lister(NamedTuple):
             PageCursor(board.generation, window, period, scope, *scores, backward, key, edge.player)
         )
 
-    async def _details(self, rows: list[Row]) -> dict[str, Any]:
+    async def _details(self, listed: Sequence[Listed]) -> dict[str, Any]:
         entry = self.view.board.shape.entry
-        versions = [entry(row.record).version for row in rows]
-        found = await self.journal.details(versions) if rows else {}
+        versions = {player: entry(record).version for player, record, *_ in listed}
+        found = await self.journal.details(list(versions.values())) if versions else {}
         return {
-            row.player: msgspec.json.decode(found[version])
-            for row, version in zip(rows, versions, strict=True)
+            player: msgspec.json.decode(found[version])
+            for player, version in versions.items()
             if version in found
         }

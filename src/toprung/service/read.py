@@ -9,7 +9,6 @@ from toprung.domain.ranking import Ranking
 from toprung.domain.score import parse_score
 from toprung.domain.standing import Lookup, Page, Standing
 from toprung.errors import Invalid, NotRanked
-from toprung.ports import Row
 from toprung.service.board_access import BoardAccess
 from toprung.service.listing import Lister
 from toprung.service.pages import LIMIT_MAX
@@ -48,7 +47,7 @@ class BoardReads(BoardAccess):
             raise _not_ranked(parse_player(player), view)
         if names or details:
             lister = Lister(self._journal, view, names, details)
-            listed = (Row(player, place.record), place.counts, place.total, None)
+            listed = (player, place.record, place.counts, place.total, None)
             return (await lister.standings([listed]))[0]
         return view.standing(player, place.record, place.counts, place.total)
 
@@ -69,7 +68,7 @@ class BoardReads(BoardAccess):
         places = await self._index.places(view.ladder, wanted)
         found = list(zip(wanted, places, strict=True))
         listed = [
-            (Row(player, place.record), place.counts, place.total, None)
+            (player, place.record, place.counts, place.total, None)
             for player, place in found
             if place is not None
         ]

@@ -25,7 +25,7 @@ from toprung.domain.score import score_value
 from toprung.domain.standing import Standing
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
-from toprung.ports import PlayerProfile, Row
+from toprung.ports import PlayerProfile
 
 DISTINCT_MAX = 10_000
 """How many distinct results a dense rank may count on a board that does not declare it."""
@@ -58,20 +58,20 @@ class View(NamedTuple):
         record: bytes,
         counts: Counts,
         total: int,
+        global_rank: int | None = None,
         profile: PlayerProfile | None = None,
         details: Any = None,
-        global_rank: int | None = None,
     ) -> Standing:
         """The standing of an entry."""
         board, (board_id, window, period, scope), ranking = self
-        entry = board.shape.entry(record)
+        score, subscore, at, _ = board.shape.values(record)
         shared = counts.tied_before + 1
         return Standing(
             self.rank(counts) if ranking == "dense" else rank(ranking, counts),
             player,
-            score_value(entry.score, board.decimals) if board.decimals else entry.score,
-            entry.subscore,
-            instant_datetime(entry.achieved_at),
+            score_value(score, board.decimals) if board.decimals else score,
+            subscore,
+            instant_datetime(at),
             total,
             percentile(total, shared),
             top_percent(total, shared),
@@ -85,10 +85,10 @@ class View(NamedTuple):
             global_rank,
         )
 
-    def counts(self, first: Counts, rows: Iterable[Row]) -> Iterator[Counts]:
-        """What lies before each of consecutive rows."""
-        tie = self.board.shape.tie
-        return counts_along(first, (tie(row.record) for row in rows))
+    def counts(self, first: Counts, records: Iterable[bytes]) -> Iterator[Counts]:
+        """What lies before each of consecutive entries."""
+        width = 8 * self.board.shape.tied
+        return counts_along(first, [record[:width] for record in records])
 
 
 def view_of(
