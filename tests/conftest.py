@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -32,18 +33,21 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 class RunningService:
-    """A `toprung serve` in a process of its own, on a port that nobody else has."""
+    """A `toprung serve` in a process and a folder of its own, on a port that nobody else has."""
 
     def __init__(self, *arguments: str) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="toprung-test-")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "toprung", "serve", "--port", "0", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            cwd=self.folder.name,
         )
         assert self.process.stdout is not None
-        self.greeting = self.process.stdout.readline().rstrip("\n")  # printed once it listens
-        found = re.search(r"http://\S+:(\d+)", self.greeting)
+        lines = [self.process.stdout.readline() for _ in range(3)]  # printed once it listens
+        self.greeting = "".join(lines).rstrip("\n")
+        found = re.search(r"http://\S+:(\d+)", lines[0])
         if found is None:
             self.process.kill()
             pytest.fail(f"toprung serve did not start: {self.process.communicate()[1]}")
@@ -59,6 +63,7 @@ class RunningService:
             self.process.kill()
             self.process.communicate()
             pytest.fail("toprung serve did not stop within 20 seconds of SIGTERM")
+        self.folder.cleanup()
         return self.process.returncode, complaints
 
 
@@ -78,3 +83,4 @@ def start_service() -> Iterator[StartService]:
     for service in started:
         if service.process.poll() is None:
             service.stop()
+        service.folder.cleanup()

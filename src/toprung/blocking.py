@@ -94,6 +94,8 @@ class Leaderboard(Blocking[asynchronous.Leaderboard]):
     submissions = blocking(asynchronous.Leaderboard.submissions)
     periods = blocking(asynchronous.Leaderboard.periods)
     scopes = blocking(asynchronous.Leaderboard.scopes)
+    current_periods = blocking(asynchronous.Leaderboard.current_periods)
+    version = blocking(asynchronous.Leaderboard.version)
 
 
 def _blocking_board(

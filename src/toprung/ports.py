@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from toprung.domain.access import AccessKey
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Status
 from toprung.domain.ladder import Ladder, Route
@@ -194,6 +195,37 @@ class Index(Protocol):
         ...
 
 
+class Feed(Protocol):
+    """News of changes, for whoever watches. Versions of ladders tell what changed."""
+
+    async def changed(self, since: int) -> int:
+        """A journal position that is visible in the index, as soon as there is one beyond `since`.
+
+        It may come late, in bunches, or for nothing; it never fails to come.
+        """
+        ...
+
+
+class KeyStore(Protocol):
+    """Where access keys are kept. What is added or removed is durable when the call returns."""
+
+    async def add(self, key: AccessKey) -> None:
+        """Keep a new key."""
+        ...
+
+    async def all(self) -> list[AccessKey]:
+        """Every key."""
+        ...
+
+    async def remove(self, key_id: str) -> bool:
+        """Forget a key; whether there was one."""
+        ...
+
+    async def note_uses(self, used: Mapping[str, int]) -> None:
+        """Record when keys were last used: id -> microseconds. Unknown ids are ignored."""
+        ...
+
+
 class RecordedKey(NamedTuple):
     """What a journal remembers of a submission that carried a key."""
 
@@ -216,6 +248,10 @@ class Maintenance(Protocol):
 
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the truth to a new file while work goes on."""
+        ...
+
+    def announce(self, url: str) -> None:
+        """Tell whoever finds the database in use where it is served, if only one may use it."""
         ...
 
     async def close(self) -> None:

@@ -10,6 +10,7 @@ import sys
 import urllib.error
 import urllib.request
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_answers_and_says_what_it_is(start_service: StartService) -> None:
     assert ask(service.url + "/") == {
         "name": "toprung",
         "version": metadata.version("toprung"),
-        "native_core": "toprung._native",
+        "docs": "/docs",
     }
     with pytest.raises(urllib.error.HTTPError, match="404") as missing:
         ask(service.url + "/nowhere")
@@ -68,12 +69,51 @@ def test_a_port_in_use_is_one_clear_line() -> None:
     )
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
-def test_only_loopback_hosts_are_served(host: str) -> None:
-    result = toprung("serve", "--host", host, "--port", "0")
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_the_world_is_not_served_without_keys(host: str) -> None:
+    result = toprung("serve", "--host", host, "--port", "0", "--db", "memory:")
     assert result.returncode == 1
-    assert result.stderr.startswith(f"toprung: host: {host} is not a loopback address; ")
-    assert result.stderr.count("\n") == 1
+    assert result.stderr == (
+        f"toprung: host: {host} needs access keys, and memory: has none; make one with"
+        " toprung keys create --db memory:\n"
+    )
+
+
+@pytest.mark.parametrize("host", ["example.org", "", "127.0.0.1:80"])
+def test_a_host_that_is_no_address_is_refused(host: str) -> None:
+    result = toprung("serve", "--host", host, "--port", "0", "--db", "memory:")
+    assert result.returncode == 1
+    assert result.stderr == f"toprung: host: {host!r} is not an IP address, nor localhost\n"
+
+
+def test_says_where_the_page_the_reference_and_the_data_are(start_service: StartService) -> None:
+    service = start_service("--db", "mine.db")
+    assert service.greeting.splitlines()[1:] == [f"reference: {service.url}/docs", "data: mine.db"]
+    assert (Path(service.folder.name) / "mine.db").exists()
+
+
+def test_a_database_that_is_served_names_its_address(start_service: StartService) -> None:
+    service = start_service("--db", "mine.db")
+    database = Path(service.folder.name) / "mine.db"
+    result = toprung("keys", "list", "--db", str(database))
+    assert result.returncode == 1
+    assert f"use --url {service.url}" in result.stderr
+
+
+def test_keys_are_made_listed_and_revoked(tmp_path: Path) -> None:
+    database = str(tmp_path / "mine.db")
+    made = toprung("keys", "create", "--db", database, "--name", "game", "--verb", "write")
+    key = made.stdout.strip()
+    assert made.returncode == 0
+    assert key.startswith("tr_")
+    listed = toprung("keys", "list", "--db", database).stdout
+    key_id = key.split("_")[1]
+    assert listed == f"{key_id}  write  *  never  game\n"
+    assert key.encode() not in (tmp_path / "mine.db").read_bytes()
+    assert toprung("keys", "revoke", key_id, "--db", database).stdout == f"revoked {key_id}\n"
+    assert toprung("keys", "list", "--db", database).stdout == ""
+    again = toprung("keys", "revoke", key_id, "--db", database)
+    assert (again.returncode, again.stderr) == (1, f"toprung: there is no key {key_id!r}\n")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.0.0.2", "::1"])

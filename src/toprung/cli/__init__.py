@@ -6,13 +6,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from toprung.cli import serve, version
+from toprung.cli import keys, serve, version
 from toprung.errors import ToprungError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_GROUPS = (serve, version)
+_GROUPS = (serve, keys, version)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,40 +1,155 @@
-"""The web application: for now, a service that can say that it is alive and what it is."""
+"""The ASGI application: finds a request's route, lets it in or not, answers, and counts.
+
+Routes of the interface are dispatched here, with as little as possible between the server and
+their handlers. What is left (the pages people look at) goes to an ordinary Starlette application.
+"""
 
 from __future__ import annotations
 
-from importlib import metadata
-from typing import TYPE_CHECKING
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from starlette.applications import Starlette
-from starlette.responses import JSONResponse
-from starlette.routing import Route
-
-# Without its core the service could answer nothing, so it fails here and not at the first request.
-from toprung import _native
+from toprung.errors import ToprungError
+from toprung.http.answers import Empty, Headers, Sendable
+from toprung.http.auth import Gate
+from toprung.http.call import Call, CallerGone, Receive, read_body
+from toprung.http.problems import Refused, problem, unexpected
+from toprung.http.routes import ROUTES
+from toprung.http.routing import Route, Router
+from toprung.http.settings import ServiceSettings
+from toprung.http.state import State
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
+    from starlette.types import ASGIApp, Scope, Send
+
+    from toprung.service.leaderboards import Leaderboards
+
+_log = logging.getLogger("toprung.http")
+
+UPKEEP_SECONDS: Final = 30
+
+_NOWHERE = "(none)"
+_NO_ROUTE = Refused(404, "no-such-route", "there is nothing at this address; see /docs")
+_JSON_METHODS = frozenset({"POST", "PUT", "PATCH"})
 
 
-def create_app() -> Starlette:
-    """The ASGI application that `toprung serve` runs."""
-    return Starlette(
-        routes=[
-            Route("/", _about),
-            Route("/healthz", _healthz),
-        ]
-    )
+class Service:
+    """Serves leaderboards over HTTP."""
+
+    def __init__(
+        self,
+        boards: Leaderboards,
+        settings: ServiceSettings | None = None,
+        pages: ASGIApp | None = None,
+    ) -> None:
+        """`pages` answers addresses that are no route of the interface."""
+        self.state = State(boards, settings or ServiceSettings())
+        self._gate = Gate(self.state.settings, self.state.boards.keys)
+        self._router = Router(ROUTES)
+        self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
+        self._pages = pages
+
+    async def __aenter__(self) -> Self:
+        self._upkeep = asyncio.create_task(self._keep_up())
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        self._upkeep.cancel()
+        await asyncio.gather(self._upkeep, return_exceptions=True)
+        if self.state.boards.keys is not None:
+            await self.state.boards.keys.save_uses()
+
+    def stop(self) -> None:
+        """End what would go on for ever; from now on `/readyz` says no."""
+        self.state.is_closing = True
+
+    async def _keep_up(self) -> None:
+        """What is done now and then."""
+        while True:
+            await asyncio.sleep(UPKEEP_SECONDS)
+            if self.state.boards.keys is not None:
+                await self.state.boards.keys.save_uses()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or connection."""
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begin = time.perf_counter()
+        call: Call[Any, Any] | None = None
+        request = self.state.next_request()
+        answer: Sendable
+        try:
+            found = self._router.find(scope["method"], scope["raw_path"])
+            if found is None:
+                answer = problem(_NO_ROUTE, request)
+            else:
+                call = Call(self.state, scope, *found)
+                answer = await self._answer(call, receive)
+        except CallerGone:
+            return
+        except ToprungError as error:
+            answer = self._refusal(scope, error, request)
+        except Exception:  # noqa: BLE001 -- nobody but the log may see what it was
+            _log.exception("request failed", extra={"request": request})
+            answer = unexpected(request)
+        extra: Headers = ((b"x-request-id", request.encode()),)
+        if call is None or call.is_public or self.state.settings.origins:
+            extra += self._gate.cors(scope, is_public=call is not None and call.is_public)
+        await answer.send(send, extra)
+        self._note(scope, call, request, answer.status, time.perf_counter() - begin)
+
+    async def _answer(self, call: Call[Any, Any], receive: Receive) -> Sendable:
+        route = call.route
+        await self._gate.admit(call)
+        call.query = route.decode_query(call.scope["query_string"])
+        if route.method in _JSON_METHODS:
+            _check_type(call, route)
+            if route.decode_body is not None:
+                seconds_max = self.state.settings.body_seconds_max
+                body = await read_body(call.scope, receive, route.body_bytes_max, seconds_max)
+                call.body = route.decode_body(body)
+        return await route.handler(call)
+
+    def _refusal(self, scope: Scope, error: ToprungError, request: str) -> Sendable:
+        if isinstance(error, Refused) and error.status == 405 and scope["method"] == "OPTIONS":
+            return Empty(204, error.headers)
+        return problem(error, request)
+
+    def _note(
+        self, scope: Scope, call: Call[Any, Any] | None, request: str, status: int, seconds: float
+    ) -> None:
+        if call is None:
+            self.state.meter(scope["method"] if status != 404 else "*", _NOWHERE).note(
+                status, seconds
+            )
+        else:
+            self._meters[call.route].note(status, seconds)
+        if _log.isEnabledFor(logging.INFO):
+            client = scope.get("client") or (None,)
+            _log.info(
+                "request",
+                extra={
+                    "request": request,
+                    "method": scope["method"],
+                    "route": _NOWHERE if call is None else call.route.path,
+                    "status": status,
+                    "milliseconds": round(1000 * seconds, 3),
+                    "address": client[0],
+                    "key": None if call is None or call.key is None else call.key.id,
+                },
+            )
 
 
-async def _about(_request: Request) -> JSONResponse:
-    return JSONResponse(
-        {
-            "name": "toprung",
-            "version": metadata.version("toprung"),
-            "native_core": _native.__name__,
-        }
-    )
-
-
-async def _healthz(_request: Request) -> JSONResponse:
-    return JSONResponse({"status": "ok"})
+def _check_type(call: Call[Any, Any], route: Route) -> None:
+    """Insist on JSON where a body is read, and on every POST: see `auth`."""
+    if route.decode_body is None and route.method != "POST":
+        return
+    kind = call.header(b"content-type")
+    if kind == b"application/json":
+        return
+    if kind is None or kind.partition(b";")[0].strip().lower() != b"application/json":
+        raise Refused(415, "json-expected", "send Content-Type: application/json", close=True)

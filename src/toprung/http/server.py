@@ -5,32 +5,32 @@ from __future__ import annotations
 import errno
 import ipaddress
 import os
-import signal
 import socket
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
 from toprung.errors import Invalid, Unavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from types import FrameType
 
     from starlette.types import ASGIApp
 
-_STOP_SECONDS_MAX = 10
+STOP_SECONDS_MAX: Final = 10
+IDLE_SECONDS_MAX: Final = 60
+BACKLOG: Final = 2048
+MESSAGE_BYTES_MAX: Final = 16 * 1024
+"""Of a WebSocket message that a client sends."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on a loopback address; port 0 picks a free one.
-
-    Other addresses are refused: there are no access keys yet, so whoever reaches the port may do
-    everything.
-    """
-    address = _loopback(host)
+    """A listening socket; port 0 picks a free one."""
+    address = parse_host(host)
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
     try:
-        return socket.create_server((str(address), port), family=family)
+        return socket.create_server((str(address), port), family=family, backlog=BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Unavailable(
@@ -40,41 +40,62 @@ def listen(host: str, port: int) -> socket.socket:
         raise Unavailable(f"cannot listen on {host}, port {port}: {reason}") from error
 
 
+def parse_host(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The address to listen on."""
+    try:
+        return ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:
+        raise Invalid("host", f"{host!r} is not an IP address, nor localhost") from None
+
+
 def url_of(listener: socket.socket) -> str:
     """Where a browser finds the listener."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM, then answer what is under way and leave with exit code 0."""
-    # uvicorn stops gracefully on these signals and then raises them once more for whoever listened
-    # before it. By then the work is done, and a server that was asked to stop has not failed.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _leave)
+async def serve(
+    app: ASGIApp,
+    listener: socket.socket,
+    *,
+    proxies: Sequence[str] = (),
+    on_stop: Callable[[], None] | None = None,
+) -> None:
+    """Serve until SIGINT or SIGTERM, then answer what is under way.
+
+    `on_stop` is called when the signal arrives. `proxies` are the addresses whose
+    X-Forwarded-For is believed.
+    """
     config = uvicorn.Config(
         app,
         access_log=False,
-        log_level="warning",
+        log_config=None,
+        lifespan="off",
+        http="httptools",
+        ws="websockets-sansio",
+        ws_max_size=MESSAGE_BYTES_MAX,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
         server_header=False,
-        timeout_graceful_shutdown=_STOP_SECONDS_MAX,
+        date_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+        timeout_keep_alive=IDLE_SECONDS_MAX,
+        timeout_graceful_shutdown=STOP_SECONDS_MAX,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    await _Server(config, on_stop).serve(sockets=[listener])
 
 
-def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(0)
+class _Server(uvicorn.Server):
+    """uvicorn, which tells when it begins to stop, and does not raise the signal once more."""
 
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None] | None) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
 
-def _loopback(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    try:
-        address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
-    except ValueError:
-        address = None
-    if address is None or not address.is_loopback:
-        raise Invalid(
-            "host",
-            f"{host} is not a loopback address; Toprung has no access keys yet, so it listens"
-            " on this machine only (127.0.0.1, ::1 or localhost)",
-        )
-    return address
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop."""
+        if self._on_stop is not None:
+            self._on_stop()
+        super().handle_exit(sig, frame)
+        self._captured_signals.clear()  # a server that was asked to stop has not failed

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder
 from toprung.errors import DatabaseDamaged, Invalid, ToprungError
+from toprung.feeds.local import LocalFeed
 from toprung.indexes.checkpoint import Checkpoint, load_checkpoint, remove_checkpoint
 from toprung.indexes.difference import differences
 from toprung.indexes.fold import MemoryFold, is_kept
@@ -25,6 +26,7 @@ from toprung.indexes.sheets import DAY
 from toprung.indexes.submit_plan import key_digest
 from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite import SqliteJournal
+from toprung.journals.sqlite_keys import SqliteKeys
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.pending import Pending
 from toprung.ports import Clock, Maintenance
@@ -62,7 +64,14 @@ def open_embedded(
     if synchronous not in ("full", "normal"):
         raise Invalid("synchronous", 'must be "full" or "normal"')
     profile = EmbeddedProfile(path, clock or SystemClock(), synchronous)
-    return Leaderboards(profile.journal, profile.index, profile.clock, profile)
+    return Leaderboards(
+        profile.journal,
+        profile.index,
+        profile.clock,
+        profile,
+        keys=profile.keys,
+        feed=profile.feed,
+    )
 
 
 class EmbeddedProfile:
@@ -81,6 +90,8 @@ class EmbeddedProfile:
             self.journal = SqliteJournal(self._store, clock)
             self.fold, self._saved_position = self._recover()
             self.index = self.fold.index
+            self.feed = LocalFeed(self.journal.last_position)
+            self.keys = SqliteKeys(self._path, self.journal.paused, _in_thread)
             self.journal.start(self.fold, self._after_commit)
         except BaseException as error:
             if store is not None:
@@ -132,7 +143,8 @@ class EmbeddedProfile:
     # --- checkpoints ---------------------------------------------------------------------------
 
     def _after_commit(self, erased: bool) -> None:
-        """In the writer thread: forget or renew the checkpoint when it is time to."""
+        """In the writer thread: tell the news; forget or renew the checkpoint when it is time."""
+        self.feed.tell(self.journal.last_position)
         if self._ownership is None:
             return
         if erased:  # the checkpoint may name the player
@@ -214,6 +226,7 @@ class EmbeddedProfile:
             self._finish_checkpoint()
             if self._is_tail_long():
                 self._write_checkpoint(self._take_checkpoint())
+        self.keys.close()
         await self.journal.close()
         if self._ownership is not None:
             self._ownership.release()

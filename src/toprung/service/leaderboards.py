@@ -8,8 +8,10 @@ from typing import Any, Self
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.command import DeleteBoard, SetBoard
 from toprung.errors import Invalid
-from toprung.ports import Clock, Index, Journal, Maintenance
+from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
+from toprung.service.current import BoardCurrent
 from toprung.service.friends import BoardFriends
+from toprung.service.keys import Keys
 from toprung.service.overview import BoardOverview
 from toprung.service.pages import BoardPages
 from toprung.service.players import Players
@@ -20,7 +22,7 @@ from toprung.service.view import bounded
 LISTED_MAX = 1000
 
 
-class Leaderboard(BoardReads, BoardPages, BoardFriends, BoardOverview, BoardWrites):
+class Leaderboard(BoardReads, BoardPages, BoardFriends, BoardOverview, BoardCurrent, BoardWrites):
     """One board.
 
     Reads take `window` (default: all-time if the board has it, else its first), `period`
@@ -51,10 +53,29 @@ class Leaderboards(Players):
         clock: Clock,
         maintenance: Maintenance,
         source: str = "library",
+        keys: KeyStore | None = None,
+        feed: Feed | None = None,
     ) -> None:
         super().__init__(journal, index, clock)
         self._source = source
         self._maintenance = maintenance
+        self._key_store = keys
+        self.feed = feed
+        """What tells of changes as they happen, where the profile has such a thing."""
+        self.keys = None if keys is None else Keys(keys, clock)
+        """Access keys of services, where the profile keeps any."""
+
+    def recording_as(self, source: str) -> Leaderboards:
+        """The same leaderboards for another way in, which is recorded with its submissions."""
+        return Leaderboards(
+            self._journal,
+            self._index,
+            self._clock,
+            self._maintenance,
+            source,
+            self._key_store,
+            self.feed,
+        )
 
     async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
         """Create a board; refused if it exists.
@@ -92,6 +113,10 @@ class Leaderboards(Players):
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file while work goes on."""
         await self._maintenance.backup(path)
+
+    def announce(self, url: str) -> None:
+        """Tell whoever finds the database in use where it is served."""
+        self._maintenance.announce(url)
 
     async def close(self) -> None:
         """Finish what was accepted and let go of everything; closing twice is harmless."""

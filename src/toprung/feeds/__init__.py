@@ -1,0 +1,1 @@
+"""Feeds: news of changes, one module per way they travel."""

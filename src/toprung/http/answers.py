@@ -1,0 +1,99 @@
+"""Answers: what a handler returns and how it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Final, Protocol
+
+import msgspec
+
+Headers = tuple[tuple[bytes, bytes], ...]
+Send = Callable[[Any], Awaitable[None]]
+
+JSON: Final = b"application/json"
+NO_STORE: Final = (b"cache-control", b"no-store")
+
+encode = msgspec.json.Encoder(decimal_format="number").encode
+"""JSON with exact decimals as numbers."""
+
+
+class Sendable(Protocol):
+    """Anything a handler may answer."""
+
+    status: int
+
+    async def send(self, send: Send, extra: Headers) -> None:
+        """Send it, with `extra` headers first."""
+        ...
+
+
+class Answer:
+    """A whole answer: status, body and headers."""
+
+    __slots__ = ("body", "content_type", "headers", "status")
+
+    def __init__(
+        self,
+        status: int,
+        body: bytes,
+        headers: Headers = (),
+        content_type: bytes = JSON,
+    ) -> None:
+        self.status = status
+        self.body = body
+        self.headers = headers
+        self.content_type = content_type
+
+    async def send(self, send: Send, extra: Headers) -> None:
+        """Send it, with `extra` headers first."""
+        body = self.body
+        length = b"%d" % len(body)
+        headers = [
+            (b"content-type", self.content_type),
+            (b"content-length", length),
+            *extra,
+            *self.headers,
+        ]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+class Empty(Answer):
+    """An answer without a body: 204, or 304 with the headers that the full answer would have."""
+
+    __slots__ = ()
+
+    def __init__(self, status: int = 204, headers: Headers = ()) -> None:
+        super().__init__(status, b"", headers)
+
+    async def send(self, send: Send, extra: Headers) -> None:
+        """Send it, with `extra` headers first."""
+        headers = [*extra, *self.headers]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+class Stream:
+    """An answer that is sent piece by piece."""
+
+    __slots__ = ("_pieces", "headers", "status")
+
+    def __init__(
+        self, pieces: AsyncIterator[bytes], content_type: bytes, headers: Headers = ()
+    ) -> None:
+        self.status = 200
+        self.headers: Headers = ((b"content-type", content_type), *headers)
+        self._pieces = pieces
+
+    async def send(self, send: Send, extra: Headers) -> None:
+        """Send it, with `extra` headers first."""
+        headers = [*self.headers, *extra]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        async for piece in self._pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def ok(value: object, headers: Headers = (), status: int = 200) -> Answer:
+    """An answer with a value as JSON."""
+    return Answer(status, encode(value), headers)

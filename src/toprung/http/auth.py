@@ -1,0 +1,164 @@
+"""Who may do what.
+
+A service on a loopback address asks for no keys: it trusts whoever is on this machine, and makes
+sure that a web page open in a browser there is not: it insists on a loopback `Host` (a page that
+tricks the name system sends its own) and on a JSON content type for writes (a page may not send
+one to another origin without asking first, and asking is refused).
+Everywhere else each request needs a key, except that public boards may be read by anybody.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from toprung.errors import UnknownBoard
+from toprung.http.answers import Headers
+from toprung.http.call import Call, header
+from toprung.http.limits import RateLimit
+from toprung.http.problems import Refused
+from toprung.http.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from toprung.domain.access import AccessKey
+    from toprung.service.keys import Keys
+
+HOSTS_MAX: Final = 64
+CHALLENGE: Final[Headers] = ((b"www-authenticate", b'Bearer realm="toprung"'),)
+ANY_ORIGIN: Final[Headers] = ((b"access-control-allow-origin", b"*"),)
+
+_HOST = re.compile(rb"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:[0-9]{1,5})?")
+_BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
+
+
+class Gate:
+    """Decides about every request before it reaches its handler."""
+
+    def __init__(self, settings: ServiceSettings, keys: Keys | None) -> None:
+        self._settings = settings
+        self._keys = keys
+        self._hosts: set[bytes] = set()
+        self._by_key = None if settings.key_rate is None else RateLimit(settings.key_rate)
+        by_address = settings.address_rate
+        self._by_address = None if by_address is None else RateLimit(by_address)
+        self._origins = {origin.encode() for origin in settings.origins}
+
+    async def admit(self, call: Call[Any, Any]) -> None:
+        """Refuse what is not allowed; note the key, and whether the board is public."""
+        route = call.route
+        if not self._settings.needs_keys:
+            self.check_host(call.scope)
+            if route.public:
+                call.is_public = await _is_public(call)
+            return
+        if route.verb is None:
+            self._count_address(call.scope)
+            return
+        if route.public and await _is_public(call):
+            call.is_public = True
+            if header(call.scope, b"authorization") is None:
+                self._count_address(call.scope)
+                return
+        call.key = await self.key(call.scope, bearer(call.scope))
+        if not _allows(call, call.key):
+            raise Refused(403, "forbidden", _missing(call))
+
+    async def key(self, scope: Any, text: str | None) -> AccessKey:
+        """The key behind a text; wrong ones are counted against the caller's address."""
+        found = None
+        if text is not None and self._keys is not None:
+            found = await self._keys.find(text)
+        if found is None:
+            self._count_address(scope)
+            detail = "show a key: Authorization: Bearer <key>" if text is None else "no such key"
+            raise Refused(401, "unauthorized", detail, headers=CHALLENGE)
+        if self._by_key is not None:
+            self._by_key.check(found.id)
+        return found
+
+    def check_host(self, scope: Any) -> None:
+        """Refuse a `Host` that is not this machine's own: a page may have got here by a trick."""
+        host = header(scope, b"host") or b""
+        if host in self._hosts:
+            return
+        if not is_loopback_host(host):
+            raise Refused(
+                403,
+                "host-not-allowed",
+                "without keys the service answers to localhost, 127.0.0.1 and [::1] only",
+            )
+        if len(self._hosts) < HOSTS_MAX:
+            self._hosts.add(host)
+
+    def cors(self, scope: Any, *, is_public: bool) -> Headers:
+        """The headers that let a page of another origin read the answer."""
+        if is_public:
+            return ANY_ORIGIN
+        if not self._origins:
+            return ()
+        origin = header(scope, b"origin")
+        if origin in self._origins and origin is not None:
+            return ((b"access-control-allow-origin", origin), (b"vary", b"Origin"))
+        return ((b"vary", b"Origin"),)
+
+    def is_welcome(self, scope: Any) -> bool:
+        """Whether a WebSocket may be opened from where it comes: no page, our own, or a listed."""
+        origin = header(scope, b"origin")
+        if origin is None or origin in self._origins:
+            return True
+        return origin.partition(b"://")[2] == (header(scope, b"host") or b"")
+
+    def _count_address(self, scope: Any) -> None:
+        if self._by_address is not None:
+            client = scope.get("client") or ("unknown",)
+            self._by_address.check(client[0])
+
+
+def bearer(scope: Any) -> str | None:
+    """The key in the Authorization header."""
+    value = header(scope, b"authorization")
+    found = None if value is None else _BEARER.fullmatch(value)
+    return None if found is None else found[1].decode("latin-1")
+
+
+def is_loopback_host(host: bytes) -> bool:
+    """Whether a Host header names this machine.
+
+    >>> is_loopback_host(b"localhost:8080"), is_loopback_host(b"localhost.evil.example")
+    (True, False)
+    """
+    found = _HOST.fullmatch(host)
+    if found is None:
+        return False
+    name = found[1].decode("latin-1").strip("[]").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+async def _is_public(call: Call[Any, Any]) -> bool:
+    try:
+        board = await call.board()
+        return (await board.rules()).public
+    except UnknownBoard:
+        return False
+
+
+def _allows(call: Call[Any, Any], key: AccessKey) -> bool:
+    route = call.route
+    assert route.verb is not None, "open routes were let through before"
+    if call.is_public and route.verb == "read":
+        return True
+    if route.path == "/v1/boards":  # lists what the key may read
+        return route.verb in key.verbs
+    return key.allows(route.verb, call.values[0] if route.has_board else None)
+
+
+def _missing(call: Call[Any, Any]) -> str:
+    route = call.route
+    where = f"board {call.values[0]!r}" if route.has_board else "all boards"
+    return f"this needs a key that allows {route.verb!r} on {where}"

@@ -1,0 +1,107 @@
+"""Hot pages: the first page of a ladder is asked for again and again, and rarely changes between.
+
+An encoded page is kept with the version its ladder had *before* it was read, so a page can be
+newer than its version says but never older. In the embedded profile the version is asked for
+every time and costs nothing; elsewhere it may be a moment old (`head_seconds`).
+The entity tag is a hash of the page itself, so that every process gives the same one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from toprung.http.answers import Answer, Empty, Headers
+
+if TYPE_CHECKING:
+    from toprung.http.call import Call
+    from toprung.http.requests import StandingsQuery
+
+Read = Callable[["Call[StandingsQuery, None]"], Awaitable[bytes]]
+
+PAGES_MAX: Final = 512
+PAGE_BYTES_MAX: Final = 256 * 1024
+PRIVATE: Final = (b"cache-control", b"private, no-cache")
+PUBLIC: Final = (b"cache-control", b"public, max-age=1, stale-while-revalidate=5")
+
+
+class Head(NamedTuple):
+    """An encoded page, and what it was read from."""
+
+    stamp: object
+    body: bytes
+    tag: bytes
+    checked_at: float
+
+
+class Heads:
+    """The hot pages of all ladders, the least recently used forgotten first."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._pages: OrderedDict[tuple[str, bytes], Head] = OrderedDict()
+        self.hits = 0
+        self.misses = 0
+
+    async def answer(self, call: Call[StandingsQuery, None], read: Read) -> Answer:
+        """The page that is asked for, from here or by reading it."""
+        query = call.query
+        if query.cursor or query.from_rank or query.min_score or query.max_score or query.include:
+            body = await read(call)
+            return _answer(call, body, _tag(body))
+        name = (call.values[0], call.scope["query_string"])
+        head = self._pages.get(name)
+        now = time.monotonic() if self._seconds else 0.0
+        if head is not None and self._seconds and now - head.checked_at < self._seconds:
+            self.hits += 1
+            return _answer(call, head.body, head.tag)
+        stamp = await _stamp(call)
+        if head is None or head.stamp != stamp:
+            self.misses += 1
+            body = await read(call)
+            head = Head(stamp, body, _tag(body), now)
+            self._keep(name, head)
+        else:
+            self.hits += 1
+            if self._seconds:
+                self._pages[name] = head._replace(checked_at=now)
+            self._pages.move_to_end(name)
+        return _answer(call, head.body, head.tag)
+
+    def _keep(self, name: tuple[str, bytes], head: Head) -> None:
+        if len(head.body) <= PAGE_BYTES_MAX:
+            self._pages[name] = head
+            self._pages.move_to_end(name)
+            if len(self._pages) > PAGES_MAX:
+                self._pages.popitem(last=False)
+
+
+async def _stamp(call: Call[StandingsQuery, None]) -> object:
+    """Equal stamps mean equal pages: board rules, ladder and its version, names."""
+    query, board = call.query, await call.board()
+    names = call.state.names_version
+    rules = await board.rules()
+    ladder, version = await board.version(
+        window=query.window, period=query.period, scope=query.scope
+    )
+    return rules.version, rules.generation, ladder, version, names
+
+
+def _tag(body: bytes) -> bytes:
+    return b'"%s"' % hashlib.blake2b(body, digest_size=12).hexdigest().encode()
+
+
+def _answer(call: Call[Any, Any], body: bytes, tag: bytes) -> Answer:
+    headers: Headers = ((b"etag", tag), PUBLIC if call.is_public else PRIVATE)
+    known = call.header(b"if-none-match")
+    if known is not None and _is_known(known, tag):
+        return Empty(304, headers)
+    return Answer(200, body, headers)
+
+
+def _is_known(header: bytes, tag: bytes) -> bool:
+    tags = (each.strip().removeprefix(b"W/") for each in header.split(b","))
+    return any(each in (tag, b"*") for each in tags)

@@ -1,0 +1,132 @@
+"""Errors as people and programs meet them: RFC 9457 problem documents.
+
+A problem's `type` is the address of its explanation on the reference page (`/docs#<slug>`), its
+`detail` is a sentence for people, and `errors` points at what was wrong in the input.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from toprung import errors
+from toprung.errors import Gone, Invalid, NotFound, ToprungError, Unavailable
+from toprung.http.answers import Answer
+
+RETRY_SECONDS: Final = 1
+PROBLEM_JSON: Final = b"application/problem+json"
+
+
+class InputError(msgspec.Struct, frozen=True):
+    """One thing that is wrong in the input."""
+
+    pointer: str
+    """A JSON pointer into the body, or `/` and the name of a parameter of the path or query."""
+    detail: str
+
+
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What went wrong (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str = ""
+    errors: list[InputError] = []
+    request: str = ""
+    """The request's id, to be found again in the log."""
+
+
+class Refused(ToprungError):  # noqa: N818 -- named after what happened
+    """The request was refused before it reached the leaderboards."""
+
+    def __init__(
+        self,
+        status: int,
+        slug: str,
+        detail: str,
+        *,
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+        close: bool = False,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.slug = slug
+        self.headers = (*headers, (b"connection", b"close")) if close else headers
+
+
+TITLES: Final[dict[str, tuple[int, str]]] = {
+    "malformed": (400, "The request cannot be read"),
+    "unauthorized": (401, "A valid key is needed"),
+    "forbidden": (403, "The key does not allow this"),
+    "host-not-allowed": (403, "This host name is not served"),
+    "not-found": (404, "There is no such thing"),
+    "no-such-route": (404, "There is no such address"),
+    "method-not-allowed": (405, "This address has other methods"),
+    "request-timeout": (408, "The request took too long to arrive"),
+    "gone": (410, "It is no longer kept"),
+    "body-too-large": (413, "The body is too large"),
+    "address-too-long": (414, "The address is too long"),
+    "json-expected": (415, "The body must be application/json"),
+    "invalid": (422, "The input is not acceptable"),
+    "too-many-requests": (429, "Too many requests"),
+    "internal-error": (500, "Something went wrong on our side"),
+    "unavailable": (503, "Not now"),
+}
+"""Slugs of problems with their status and title; errors of the library are added below."""
+
+
+def _slug(kind: type[ToprungError]) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
+
+
+_STATUS: Final = ((Invalid, 422), (NotFound, 404), (Gone, 410), (Unavailable, 503))
+
+
+def _status(kind: type[ToprungError]) -> int:
+    return next((status for family, status in _STATUS if issubclass(kind, family)), 500)
+
+
+for _kind in vars(errors).values():
+    if isinstance(_kind, type) and issubclass(_kind, ToprungError) and _kind is not ToprungError:
+        _title = (_kind.__doc__ or "").partition("\n")[0].rstrip(".")
+        TITLES.setdefault(_slug(_kind), (_status(_kind), _title))
+
+
+def problem(error: ToprungError, request: str = "") -> Answer:
+    """The answer that tells of an error."""
+    if isinstance(error, Refused):
+        return _answer(error.slug, error.status, error.detail, [], request, error.headers)
+    slug, status = _slug(type(error)), _status(type(error))
+    if isinstance(error, Invalid):
+        where = [InputError(f"/{error.field}" if error.field else "", error.detail)]
+        return _answer(slug, status, str(error), where, request)
+    headers = ((b"retry-after", b"%d" % RETRY_SECONDS),) if status == 503 else ()
+    return _answer(slug, status, error.detail, [], request, headers)
+
+
+def unexpected(request: str) -> Answer:
+    """The answer when something went wrong that nobody foresaw; the log knows more."""
+    detail = "the log of the service says more under this request's id"
+    return _answer("internal-error", 500, detail, [], request)
+
+
+def as_json(error: ToprungError) -> Problem:
+    """The problem document itself, for messages that are not HTTP answers."""
+    return msgspec.json.decode(problem(error).body, type=Problem)
+
+
+def _answer(
+    slug: str,
+    status: int,
+    detail: str,
+    where: list[InputError],
+    request: str,
+    headers: tuple[tuple[bytes, bytes], ...] = (),
+) -> Answer:
+    title = TITLES[slug][1]
+    document = Problem(f"/docs#{slug}", title, status, detail, where, request)
+    text = msgspec.json.encode(document)
+    return Answer(status, text, headers, PROBLEM_JSON)

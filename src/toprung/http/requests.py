@@ -1,0 +1,207 @@
+"""What callers send: one struct per body and per query string.
+
+These types decode requests and describe them in the OpenAPI document, so there is no second
+description of them anywhere.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from toprung.domain.ranking import Ranking
+from toprung.service.overview import BUCKETS_MAX
+from toprung.service.pages import LIMIT_MAX
+from toprung.service.read import AROUND_MAX
+
+Score = Annotated[
+    Any,
+    Meta(
+        description="An exact number; or the same as text, for whoever has only doubles.",
+        extra_json_schema={"anyOf": [{"type": "number"}, {"type": "string"}]},
+        examples=[1500],
+    ),
+]
+
+# --- what callers send ----------------------------------------------------------------------------
+
+
+class SubmissionBody(Struct, forbid_unknown_fields=True):
+    """One result to be counted."""
+
+    player: str
+    score: Score
+    at: str | UnsetType | None = UNSET
+    """When it was achieved (RFC 3339 with offset); now, if omitted."""
+    subscore: Score | UnsetType = UNSET
+    details: msgspec.Raw | UnsetType = UNSET
+    """Any JSON of at most 1 KiB."""
+    key: str | UnsetType | None = UNSET
+    """An idempotency key: the same submission sent again counts once."""
+
+
+class WindowBody(Struct, forbid_unknown_fields=True):
+    """A window: built-in with another `retain`, custom with `cron`, or a season."""
+
+    name: str
+    retain: int | UnsetType = UNSET
+    cron: str | UnsetType = UNSET
+    starts: str | UnsetType = UNSET
+    ends: str | UnsetType = UNSET
+
+
+class BoardBody(Struct, forbid_unknown_fields=True):
+    """The rules of a board; whatever is omitted takes its default."""
+
+    title: str | UnsetType | None = UNSET
+    order: Literal["desc", "asc"] | UnsetType | None = UNSET
+    policy: Literal["best", "latest", "sum"] | UnsetType | None = UNSET
+    decimals: Annotated[int, Meta(ge=0, le=9)] | UnsetType | None = UNSET
+    subscore: Literal["asc", "desc"] | UnsetType | None = UNSET
+    tie_break: Literal["first", "last", "player"] | UnsetType | None = UNSET
+    ranking: Ranking | UnsetType | None = UNSET
+    windows: list[str | WindowBody] | UnsetType | None = UNSET
+    timezone: str | UnsetType | None = UNSET
+    scopes: list[str] | UnsetType | None = UNSET
+    public: bool | UnsetType | None = UNSET
+    score_min: Score | UnsetType = UNSET
+    score_max: Score | UnsetType = UNSET
+    max_increase: Score | UnsetType = UNSET
+
+    def rules(self) -> dict[str, Any]:
+        """What was sent, as the library's mapping."""
+        members: dict[str, Any] = msgspec.to_builtins(self, builtin_types=(Decimal,))
+        return members
+
+
+class ProfileBody(Struct, forbid_unknown_fields=True):
+    """A player's profile; it replaces the one before."""
+
+    name: str | None = None
+    avatar_url: str | None = None
+    attributes: dict[str, str] = {}
+
+
+class LookupBody(Struct, forbid_unknown_fields=True):
+    """Whose standings are asked for."""
+
+    players: Annotated[list[str], Meta(max_length=LIMIT_MAX)]
+
+
+# --- what callers ask for -------------------------------------------------------------------------
+
+
+class Numbers(Struct, forbid_unknown_fields=True, frozen=True):
+    """How scores are written."""
+
+    numbers: Literal["number", "string"] = "number"
+
+
+class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """Which ladder is read, and how its ranks count."""
+
+    window: str | None = None
+    period: str | None = None
+    scope: str = "global"
+    ranking: Ranking | None = None
+    include: Literal["details"] | None = None
+
+    def options(self) -> dict[str, Any]:
+        """The options of every read of the library."""
+        return {
+            "window": self.window,
+            "period": self.period,
+            "scope": self.scope,
+            "ranking": self.ranking,
+            "details": self.include is not None,
+        }
+
+
+class StandingsQuery(
+    LadderQuery, forbid_unknown_fields=True, frozen=True, rename={"from_rank": "from"}
+):
+    """A page of standings."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 100
+    cursor: str | None = None
+    from_rank: Annotated[int, Meta(ge=1)] | None = None
+    min_score: str | None = None
+    max_score: str | None = None
+
+
+class AroundQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
+    """How many neighbours."""
+
+    above: Annotated[int, Meta(ge=0, le=AROUND_MAX)] = 5
+    below: Annotated[int, Meta(ge=0, le=AROUND_MAX)] = 5
+
+
+class AroundScoreQuery(AroundQuery, forbid_unknown_fields=True, frozen=True):
+    """Neighbours of a score."""
+
+    score: str | None = None
+
+
+class FriendsQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
+    """A page of friends."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
+    cursor: str | None = None
+
+
+class DistributionQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """A spread of scores."""
+
+    window: str | None = None
+    period: str | None = None
+    scope: str = "global"
+    buckets: Annotated[int, Meta(ge=1, le=BUCKETS_MAX)] = 20
+
+
+class WindowQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """A window of the board."""
+
+    window: str | None = None
+
+
+class ScopesQuery(WindowQuery, forbid_unknown_fields=True, frozen=True):
+    """A period of a window."""
+
+    period: str | None = None
+
+
+class PageQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """A page of a list."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 100
+    cursor: str | None = None
+
+
+class NoQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """No parameters."""
+
+
+# --- counting -------------------------------------------------------------------------------------
+
+
+def submission_marks(body: SubmissionBody) -> int | None:
+    """The quotation marks of a submission without escapes; None when details hide some.
+
+    >>> submission_marks(SubmissionBody("alice", 1500)) == '{"player":"alice","score":1500}'.count(
+    ...     '"'
+    ... )
+    True
+    """
+    marks = 8 if type(body.score) is str else 6
+    at, subscore, details, key = body.at, body.subscore, body.details, body.key
+    if at is subscore is details is key is UNSET:  # the hot case
+        return marks
+    if details is not UNSET:
+        return None
+    for member in (at, subscore, key):
+        if member is not UNSET:
+            marks += 4 if type(member) is str else 2
+    return marks

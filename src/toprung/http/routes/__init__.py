@@ -1,0 +1,14 @@
+"""Every route of the service, one module per kind of thing."""
+
+from toprung.http.routes import admin, boards, players, scores, standings
+from toprung.http.routing import Route
+
+ROUTES: list[Route] = [
+    *boards.routes.all,
+    *scores.routes.all,
+    *standings.routes.all,
+    *players.routes.all,
+    *admin.routes.all,
+]
+
+__all__ = ["ROUTES"]

@@ -1,0 +1,162 @@
+"""Operating the service: access keys, backups, health, readiness."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
+from toprung.domain.instant import instant_datetime
+from toprung.errors import Unavailable
+from toprung.http.answers import NO_STORE, Answer, Empty, Sendable, Stream, ok
+from toprung.http.call import Call
+from toprung.http.metrics import exposition
+from toprung.http.requests import NoQuery
+from toprung.http.routing import Routes
+from toprung.service.keys import Keys
+
+PIECE_BYTES: Final = 256 * 1024
+
+routes = Routes()
+
+
+class KeyBody(Struct, forbid_unknown_fields=True):
+    """A key to be made."""
+
+    name: str
+    verbs: tuple[str, ...] = VERBS
+    """What it may do: read, write, admin."""
+    boards: tuple[str, ...] = (EVERY_BOARD,)
+    """Patterns of board ids, in which * stands for any characters."""
+
+
+class KeyAnswer(Struct, omit_defaults=True):
+    """A key; `key` itself is shown once, when it is made."""
+
+    id: str
+    name: str
+    verbs: tuple[str, ...]
+    boards: tuple[str, ...]
+    created_at: datetime
+    last_used_at: datetime | None = None
+    key: str | None = None
+
+
+class KeysAnswer(Struct):
+    """Every key, oldest first."""
+
+    keys: list[KeyAnswer]
+
+
+class HealthAnswer(Struct):
+    """How the service is."""
+
+    status: str
+
+
+@routes.get("/v1/keys", "admin", answer=KeysAnswer)
+async def list_keys(call: Call[NoQuery, None]) -> Answer:
+    """Every key: what it may do and when it was last used, never the key itself."""
+    found = await _keys(call).all()
+    return ok(KeysAnswer([_answer(key) for key in found]), (NO_STORE,))
+
+
+@routes.post("/v1/keys", "admin", body=KeyBody, answer=KeyAnswer, status=201)
+async def create_key(call: Call[NoQuery, KeyBody]) -> Answer:
+    """Make a key; this is the only time it is shown."""
+    body = call.body
+    key, text = await _keys(call).create(body.name, body.verbs, body.boards)
+    return ok(_answer(key, text), (NO_STORE,), 201)
+
+
+@routes.delete("/v1/keys/{key}", "admin")
+async def revoke_key(call: Call[NoQuery, None]) -> Answer:
+    """Revoke a key, by its id."""
+    await _keys(call).revoke(call.values[0])
+    return Empty()
+
+
+@routes.post("/v1/backup", "admin")
+async def backup(call: Call[NoQuery, None]) -> Sendable:
+    """Download a consistent copy of the embedded database, made while work goes on."""
+    folder = tempfile.TemporaryDirectory(prefix="toprung-backup-")
+    copy = Path(folder.name) / "toprung.db"
+    try:
+        await call.boards.backup(str(copy))
+        size = copy.stat().st_size
+    except BaseException:
+        folder.cleanup()
+        raise
+    headers = (
+        (b"content-length", b"%d" % size),
+        (b"content-disposition", b'attachment; filename="toprung-backup.db"'),
+        NO_STORE,
+    )
+    return Stream(_pieces(copy, folder), b"application/vnd.sqlite3", headers)
+
+
+async def _pieces(copy: Path, folder: tempfile.TemporaryDirectory[str]) -> AsyncIterator[bytes]:
+    with folder, copy.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
+
+
+class AboutAnswer(Struct):
+    """What this is."""
+
+    name: str
+    version: str
+    docs: str
+
+
+@routes.get("/", None, answer=AboutAnswer)
+async def about(_call: Call[NoQuery, None]) -> Answer:
+    """What answers here, and where it is explained."""
+    return ok(AboutAnswer("toprung", metadata.version("toprung"), "/docs"), (NO_STORE,))
+
+
+@routes.get("/metrics", None)
+async def metrics(call: Call[NoQuery, None]) -> Answer:
+    """Figures for Prometheus."""
+    return Answer(200, exposition(call.state), (NO_STORE,), CONTENT_TYPE_PLAIN_0_0_4.encode())
+
+
+@routes.get("/healthz", None, answer=HealthAnswer)
+async def healthz(_call: Call[NoQuery, None]) -> Answer:
+    """Whether the process is alive."""
+    return ok(HealthAnswer("ok"), (NO_STORE,))
+
+
+@routes.get("/readyz", None, answer=HealthAnswer)
+async def readyz(call: Call[NoQuery, None]) -> Answer:
+    """Whether requests can be answered; 503 while the service starts, rebuilds or stops."""
+    if call.state.is_closing:
+        raise Unavailable("the service is stopping")
+    await call.boards.list(limit=1)
+    return ok(HealthAnswer("ready"), (NO_STORE,))
+
+
+def _keys(call: Call[NoQuery, KeyBody] | Call[NoQuery, None]) -> Keys:
+    keys = call.boards.keys
+    if keys is None:
+        raise Unavailable("this profile keeps no access keys")
+    return keys
+
+
+def _answer(key: AccessKey, text: str | None = None) -> KeyAnswer:
+    return KeyAnswer(
+        key.id,
+        key.name,
+        key.verbs,
+        key.boards,
+        instant_datetime(key.created_at),
+        None if key.last_used_at is None else instant_datetime(key.last_used_at),
+        text,
+    )

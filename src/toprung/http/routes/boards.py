@@ -1,0 +1,120 @@
+"""Boards: their rules, and what can be read of them."""
+
+from __future__ import annotations
+
+from toprung.domain.board import parse_board_id
+from toprung.http.answers import NO_STORE, Answer, Empty, ok
+from toprung.http.call import Call
+from toprung.http.requests import (
+    BoardBody,
+    DistributionQuery,
+    Numbers,
+    PageQuery,
+    ScopesQuery,
+    WindowQuery,
+)
+from toprung.http.routing import Routes
+from toprung.http.wire import (
+    BoardAnswer,
+    BoardsAnswer,
+    DistributionAnswer,
+    PeriodsAnswer,
+    ScopeAnswer,
+    ScopesAnswer,
+    board_answer,
+    distribution_answer,
+    period_answer,
+    shows,
+)
+from toprung.service.leaderboards import Leaderboard
+
+routes = Routes()
+
+
+@routes.get("/v1/boards", "read", query=PageQuery, answer=BoardsAnswer)
+async def list_boards(call: Call[PageQuery, None]) -> Answer:
+    """List boards in the order of their ids; `cursor` is the `next` of the page before."""
+    limit, show = call.query.limit, shows(call.query.numbers)
+    after = "" if call.query.cursor is None else parse_board_id(call.query.cursor)
+    listed: list[BoardAnswer] = []
+    while found := await call.boards.list(after, limit + 1):
+        allowed = [board for board in found if call.may(board.id)]
+        listed += [board_answer(board, show) for board in allowed]
+        after = found[-1].id
+        if len(listed) > limit or len(found) <= limit:
+            break
+    page = listed[:limit]
+    return ok(BoardsAnswer(page, page[-1].id if len(listed) > limit else None))
+
+
+@routes.put("/v1/boards/{board}", "admin", query=Numbers, body=BoardBody, answer=BoardAnswer)
+async def put_board(call: Call[Numbers, BoardBody]) -> Answer:
+    """Create a board (201) or replace its rules (200); what is omitted takes its default."""
+    rules = {name: rule for name, rule in call.body.rules().items() if rule is not None}
+    board = await call.boards.replace(call.values[0], **rules)
+    recorded = await board.rules()
+    return await _one(call, board, 201 if recorded.version == recorded.generation else 200)
+
+
+@routes.patch("/v1/boards/{board}", "admin", query=Numbers, body=BoardBody, answer=BoardAnswer)
+async def patch_board(call: Call[Numbers, BoardBody]) -> Answer:
+    """Change some rules of a board; null puts one back to its default."""
+    return await _one(call, await call.boards.patch(call.values[0], **call.body.rules()))
+
+
+@routes.get("/v1/boards/{board}", "read", query=Numbers, answer=BoardAnswer, public=True)
+async def get_board(call: Call[Numbers, None]) -> Answer:
+    """A board: its rules and the current period of each window."""
+    return await _one(call, await call.board())
+
+
+@routes.delete("/v1/boards/{board}", "admin")
+async def delete_board(call: Call[None, None]) -> Answer:
+    """Delete a board and everything on it."""
+    await call.boards.delete(call.values[0])
+    return Empty()
+
+
+@routes.get(
+    "/v1/boards/{board}/periods", "read", query=WindowQuery, answer=PeriodsAnswer, public=True
+)
+async def list_periods(call: Call[WindowQuery, None]) -> Answer:
+    """The periods of a window that can be read, newest first."""
+    board = await call.board()
+    window = (await board.rules()).window(call.query.window)
+    periods = await board.periods(window.name)
+    return ok(PeriodsAnswer(window.name, [period_answer(period) for period in periods]))
+
+
+@routes.get(
+    "/v1/boards/{board}/scopes", "read", query=ScopesQuery, answer=ScopesAnswer, public=True
+)
+async def list_scopes(call: Call[ScopesQuery, None]) -> Answer:
+    """The scopes that have players in a period, with their sizes."""
+    board = await call.board()
+    found = await board.scopes(window=call.query.window, period=call.query.period)
+    return ok(ScopesAnswer([ScopeAnswer(scope.scope, scope.total) for scope in found]))
+
+
+@routes.get(
+    "/v1/boards/{board}/distribution",
+    "read",
+    query=DistributionQuery,
+    answer=DistributionAnswer,
+    public=True,
+)
+async def get_distribution(call: Call[DistributionQuery, None]) -> Answer:
+    """How the scores of a ladder spread, in buckets of equal width, lowest first."""
+    query, board = call.query, await call.board()
+    spread = await board.distribution(
+        query.buckets, window=query.window, period=query.period, scope=query.scope
+    )
+    return ok(distribution_answer(spread, shows(query.numbers)))
+
+
+async def _one(
+    call: Call[Numbers, BoardBody] | Call[Numbers, None], board: Leaderboard, status: int = 200
+) -> Answer:
+    rules, periods = await board.rules(), await board.current_periods()
+    answer = board_answer(rules, shows(call.query.numbers), periods)
+    return ok(answer, (NO_STORE,), status)

@@ -1,0 +1,82 @@
+"""Players beyond one board: profile, friends, standings everywhere, erasure."""
+
+from __future__ import annotations
+
+from toprung.http.answers import Answer, Empty, ok
+from toprung.http.call import Call
+from toprung.http.requests import NoQuery, Numbers, ProfileBody
+from toprung.http.routing import Routes
+from toprung.http.wire import (
+    FriendsAnswer,
+    PlayerStandingsAnswer,
+    ProfileAnswer,
+    shows,
+    standing_answer,
+)
+from toprung.ports import PlayerProfile
+
+routes = Routes()
+
+
+@routes.put("/v1/players/{player}", "write", body=ProfileBody, answer=ProfileAnswer)
+async def put_player(call: Call[NoQuery, ProfileBody]) -> Answer:
+    """Replace a player's profile; changed attributes move entries of open periods."""
+    body = call.body
+    try:
+        profile = await call.boards.set_player(
+            call.values[0],
+            name=body.name,
+            avatar_url=body.avatar_url,
+            attributes=body.attributes,
+        )
+    finally:
+        call.state.names_version += 1
+    return ok(_profile(profile))
+
+
+@routes.get("/v1/players/{player}", "read", answer=ProfileAnswer)
+async def get_player(call: Call[NoQuery, None]) -> Answer:
+    """A player's profile."""
+    return ok(_profile(await call.boards.player(call.values[0])))
+
+
+@routes.delete("/v1/players/{player}", "admin")
+async def erase_player(call: Call[NoQuery, None]) -> Answer:
+    """Erase a player everywhere: profile, friends, entries and details."""
+    try:
+        await call.boards.erase(call.values[0])
+    finally:
+        call.state.names_version += 1
+    return Empty()
+
+
+@routes.get("/v1/players/{player}/standings", "read", query=Numbers, answer=PlayerStandingsAnswer)
+async def list_player_standings(call: Call[Numbers, None]) -> Answer:
+    """Where a player stands now, on every board and in every window it has an entry in."""
+    found = await call.boards.standings(call.values[0])
+    show = shows(call.query.numbers)
+    return ok(PlayerStandingsAnswer([standing_answer(s, show, board=True) for s in found]))
+
+
+@routes.get("/v1/players/{player}/friends", "read", answer=FriendsAnswer)
+async def list_friends(call: Call[NoQuery, None]) -> Answer:
+    """A player's friends in the order of their ids."""
+    return ok(FriendsAnswer(sorted(await call.boards.friends(call.values[0]))))
+
+
+@routes.put("/v1/players/{player}/friends/{other}", "write", status=204)
+async def befriend(call: Call[NoQuery, None]) -> Answer:
+    """Make two players friends of each other; at most 5,000 friends each."""
+    await call.boards.befriend(call.values[0], call.values[1])
+    return Empty()
+
+
+@routes.delete("/v1/players/{player}/friends/{other}", "write")
+async def unfriend(call: Call[NoQuery, None]) -> Answer:
+    """End a friendship; harmless if there is none."""
+    await call.boards.unfriend(call.values[0], call.values[1])
+    return Empty()
+
+
+def _profile(profile: PlayerProfile) -> ProfileAnswer:
+    return ProfileAnswer(profile.player, profile.name, profile.avatar_url, dict(profile.attributes))

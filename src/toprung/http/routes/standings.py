@@ -1,0 +1,146 @@
+"""Where players stand: one, pages, neighbours, friends, many at once."""
+
+from __future__ import annotations
+
+from toprung.errors import Invalid
+from toprung.http.answers import Answer, Empty, Sendable, encode, ok
+from toprung.http.call import Call
+from toprung.http.requests import (
+    AroundQuery,
+    AroundScoreQuery,
+    FriendsQuery,
+    LadderQuery,
+    LookupBody,
+    StandingsQuery,
+)
+from toprung.http.routing import Routes
+from toprung.http.wire import (
+    LookupAnswer,
+    PageAnswer,
+    StandingAnswer,
+    page_answer,
+    row,
+    shows,
+    standing_answer,
+)
+
+routes = Routes()
+
+_PLAIN = LadderQuery()
+
+
+@routes.get(
+    "/v1/boards/{board}/standings", "read", query=StandingsQuery, answer=PageAnswer, public=True
+)
+async def list_standings(call: Call[StandingsQuery, None]) -> Sendable:
+    """A page of standings: from the top, from a rank, in a range of scores, or on from a cursor."""
+    return await call.state.heads.answer(call, _list)
+
+
+async def _list(call: Call[StandingsQuery, None]) -> bytes:
+    query, board = call.query, await call.board()
+    try:
+        page = await board.standings(
+            query.limit,
+            cursor=query.cursor,
+            from_rank=query.from_rank,
+            min_score=query.min_score,
+            max_score=query.max_score,
+            **query.options(),
+        )
+    except Invalid as error:
+        raise _renamed(error) from None
+    return encode(page_answer(page, shows(query.numbers)))
+
+
+@routes.get(
+    "/v1/boards/{board}/standings/{player}",
+    "read",
+    query=LadderQuery,
+    answer=StandingAnswer,
+    public=True,
+)
+async def get_standing(call: Call[LadderQuery, None]) -> Answer:
+    """Where a player stands; 404 when it is not on that ladder."""
+    board, query = await call.board(), call.query
+    if query == _PLAIN:  # the hot case
+        standing = await board.standing(call.values[1], names=True)
+        return Answer(200, encode(standing_answer(standing)))
+    standing = await board.standing(call.values[1], names=True, **query.options())
+    return ok(standing_answer(standing, shows(query.numbers)))
+
+
+@routes.delete("/v1/boards/{board}/standings/{player}", "admin")
+async def remove_standing(call: Call[None, None]) -> Answer:
+    """Take a player off the board, in every period."""
+    board = await call.board()
+    await board.remove(call.values[1])
+    return Empty()
+
+
+@routes.get(
+    "/v1/boards/{board}/standings/{player}/around",
+    "read",
+    query=AroundQuery,
+    answer=PageAnswer,
+    public=True,
+)
+async def get_around(call: Call[AroundQuery, None]) -> Answer:
+    """A player with its neighbours; near an end of the ladder the list shifts and stays full."""
+    board, query = await call.board(), call.query
+    page = await board.around(call.values[1], query.above, query.below, **query.options())
+    return ok(page_answer(page, shows(query.numbers)))
+
+
+@routes.get(
+    "/v1/boards/{board}/around",
+    "read",
+    query=AroundScoreQuery,
+    answer=PageAnswer,
+    public=True,
+)
+async def get_around_score(call: Call[AroundScoreQuery, None]) -> Answer:
+    """Who stands around a score, whether or not somebody has it."""
+    board, query = await call.board(), call.query
+    if query.score is None:
+        raise Invalid("score", "is missing")
+    page = await board.around_score(query.score, query.above, query.below, **query.options())
+    return ok(page_answer(page, shows(query.numbers)))
+
+
+@routes.get(
+    "/v1/boards/{board}/standings/{player}/friends",
+    "read",
+    query=FriendsQuery,
+    answer=PageAnswer,
+    public=True,
+)
+async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
+    """A player among friends: `rank` is among them, `global_rank` on the whole ladder."""
+    board, query = await call.board(), call.query
+    page = await board.friends(call.values[1], query.limit, query.cursor, **query.options())
+    return ok(page_answer(page, shows(query.numbers)))
+
+
+@routes.post(
+    "/v1/boards/{board}/standings/lookup",
+    "read",
+    query=LadderQuery,
+    body=LookupBody,
+    body_bytes_max=1024 * 1024,
+    answer=LookupAnswer,
+    public=True,
+)
+async def lookup_standings(call: Call[LadderQuery, LookupBody]) -> Answer:
+    """The standings of at most 1,000 players at one moment, and who of them has none."""
+    board, query = await call.board(), call.query
+    found = await board.lookup(call.body.players, **query.options())
+    show = shows(query.numbers)
+    return ok(LookupAnswer([row(standing, show) for standing in found.standings], found.missing))
+
+
+def _renamed(error: Invalid) -> Invalid:
+    """The error in the words of the query string."""
+    if error.field == "from_rank":
+        return type(error)("from", error.detail.replace("from_rank", "from"))
+    return type(error)(error.field, error.detail.replace("from_rank", "from"))

@@ -1,0 +1,199 @@
+"""Routes: what the service answers, declared once; and how an address finds its route.
+
+Addresses are split into segments before anything is decoded, so an encoded slash stays inside
+its segment and cannot reach another route. Segments must be UTF-8; nothing is normalised.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Literal
+from urllib.parse import unquote_to_bytes
+
+from toprung.http.answers import Sendable
+from toprung.http.problems import Refused
+from toprung.http.requests import NoQuery
+from toprung.http.strict import BodyDecoder, QueryDecoder
+
+Verb = Literal["read", "write", "admin"]
+Handler = Callable[[Any], Awaitable[Sendable]]
+
+BODY_BYTES_MAX: Final = 64 * 1024
+ADDRESS_BYTES_MAX: Final = 4096
+
+_BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_ANY = b"{}"
+
+
+class Route:
+    """One method of one address."""
+
+    def __init__(  # noqa: PLR0913 -- a declaration
+        self,
+        method: str,
+        path: str,
+        handler: Handler,
+        verb: Verb | None,
+        *,
+        query: type[Any] = NoQuery,
+        body: type[Any] | None = None,
+        marks: Callable[[Any], int | None] | None = None,
+        body_bytes_max: int = BODY_BYTES_MAX,
+        answer: object = None,
+        status: int = 200,
+        public: bool = False,
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.handler = handler
+        self.verb = verb
+        """What a key must allow; None where no key is asked for."""
+        self.query = query
+        self.body = body
+        self.answer = answer
+        """The type of the answer's body, for the OpenAPI document."""
+        self.status = status
+        self.public = public
+        """Whether boards that are public answer it to anybody."""
+        self.body_bytes_max = body_bytes_max
+        self.decode_query = QueryDecoder(query).decode
+        self.decode_body = None if body is None else BodyDecoder(body, marks).decode
+        self.segments = tuple(path.encode().split(b"/")[1:])
+        self.has_board = b"{board}" in self.segments
+        self.counts: dict[int, int] = {}
+        """Answers by status."""
+
+
+class Routes:
+    """A group of routes, filled by decorators."""
+
+    def __init__(self) -> None:
+        self.all: list[Route] = []
+
+    def add(
+        self, method: str, path: str, verb: Verb | None, **options: Any
+    ) -> Callable[[Handler], Handler]:
+        """Declare the decorated function as the handler of a route."""
+
+        def declare(handler: Handler) -> Handler:
+            self.all.append(Route(method, path, handler, verb, **options))
+            return handler
+
+        return declare
+
+    def get(self, path: str, verb: Verb | None, **options: Any) -> Callable[[Handler], Handler]:
+        """A route that reads."""
+        return self.add("GET", path, verb, **options)
+
+    def put(self, path: str, verb: Verb, **options: Any) -> Callable[[Handler], Handler]:
+        """A route that sets."""
+        return self.add("PUT", path, verb, **options)
+
+    def post(self, path: str, verb: Verb, **options: Any) -> Callable[[Handler], Handler]:
+        """A route that adds or asks with a body."""
+        return self.add("POST", path, verb, **options)
+
+    def patch(self, path: str, verb: Verb, **options: Any) -> Callable[[Handler], Handler]:
+        """A route that changes."""
+        return self.add("PATCH", path, verb, **options)
+
+    def delete(self, path: str, verb: Verb, **options: Any) -> Callable[[Handler], Handler]:
+        """A route that removes."""
+        return self.add("DELETE", path, verb, status=204, **options)
+
+
+class _Node:
+    """What may follow after some segments."""
+
+    __slots__ = ("children", "methods")
+
+    def __init__(self) -> None:
+        self.children: dict[bytes, _Node] = {}
+        self.methods: dict[str, Route] = {}
+
+
+class Router:
+    """Finds routes by their segments."""
+
+    def __init__(self, routes: list[Route]) -> None:
+        self._root = _Node()
+        for route in routes:
+            node = self._root
+            for segment in route.segments:
+                key = _ANY if segment.startswith(b"{") else segment
+                node = node.children.setdefault(key, _Node())
+            node.methods[route.method] = route
+
+    def find(self, method: str, raw_path: bytes) -> tuple[Route, list[str]] | None:
+        """The route and the values in its path; None when the address is not ours.
+
+        A fixed segment is tried before a variable one, and the method decides between them: a
+        player may be called "lookup". An address with other methods only is refused with 405.
+        """
+        if len(raw_path) > ADDRESS_BYTES_MAX:
+            raise Refused(
+                414, "address-too-long", f"the address has more than {ADDRESS_BYTES_MAX} bytes"
+            )
+        segments = raw_path.split(b"/")
+        leaves: list[tuple[_Node, tuple[bytes, ...]]] = []
+        _walk(self._root, segments, 1, (), leaves)
+        if method == "HEAD":
+            method = "GET"
+        for node, values in leaves:
+            route = node.methods.get(method)
+            if route is not None:
+                return route, [_text(value) for value in values]
+        if not leaves:
+            return None
+        allowed = {name for node, _ in leaves for name in node.methods}
+        raise _other_methods(method, allowed)
+
+    def methods(self, raw_path: bytes) -> set[str]:
+        """The methods that an address has."""
+        leaves: list[tuple[_Node, tuple[bytes, ...]]] = []
+        _walk(self._root, raw_path.split(b"/"), 1, (), leaves)
+        return {name for node, _ in leaves for name in node.methods}
+
+
+def _walk(
+    node: _Node,
+    segments: list[bytes],
+    at: int,
+    values: tuple[bytes, ...],
+    leaves: list[tuple[_Node, tuple[bytes, ...]]],
+) -> None:
+    if at == len(segments):
+        if node.methods:
+            leaves.append((node, values))
+        return
+    segment = segments[at]
+    child = node.children.get(segment)
+    if child is not None and segment != _ANY:
+        _walk(child, segments, at + 1, values, leaves)
+    child = node.children.get(_ANY)
+    if child is not None:
+        _walk(child, segments, at + 1, (*values, segment), leaves)
+
+
+def _text(segment: bytes) -> str:
+    try:
+        if b"%" not in segment:
+            return segment.decode()
+        if _BAD_ESCAPE.search(segment):
+            raise Refused(400, "malformed", "the address has a broken percent escape")
+        return unquote_to_bytes(segment).decode()
+    except UnicodeDecodeError:
+        raise Refused(400, "malformed", "the address is not UTF-8 text") from None
+
+
+def _other_methods(method: str, allowed: set[str]) -> Refused:
+    if "GET" in allowed:
+        allowed |= {"HEAD"}
+    names = ", ".join(sorted(allowed))
+    return Refused(
+        405,
+        "method-not-allowed",
+        f"{method} is not possible here; {names} is",
+        headers=((b"allow", names.encode()),),
+    )

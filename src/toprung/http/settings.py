@@ -1,0 +1,37 @@
+"""What an operator decides about the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often somebody may ask: so many a second, and that many at once."""
+
+    per_second: float
+    burst: int
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """The rules of one running service."""
+
+    needs_keys: bool = False
+    """Whether callers must show a key; without, only this machine may reach the service."""
+    origins: tuple[str, ...] = ()
+    """Web origins whose pages may ask; public boards may be read from any page."""
+    key_rate: Rate | None = None
+    """Per key; None is unlimited."""
+    address_rate: Rate | None = None
+    """Per network address, for callers without a key and for wrong keys."""
+    body_seconds_max: float = 20.0
+    """How long a body may take to arrive."""
+    head_seconds: float = 0.0
+    """How long a hot page may be served without asking for its ladder's version."""
+    data: str = ""
+    """Where the data is, for the page that says so."""
+
+
+DEFAULT_KEY_RATE = Rate(1000.0, 2000)
+DEFAULT_ADDRESS_RATE = Rate(50.0, 200)

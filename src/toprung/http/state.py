@@ -1,0 +1,51 @@
+"""What the parts of a running service share."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from typing import Final
+
+from toprung.http.heads import Heads
+from toprung.http.metrics import Meter
+from toprung.http.settings import ServiceSettings
+from toprung.service.leaderboards import Leaderboard, Leaderboards
+
+BOARDS_HELD_MAX: Final = 10_000
+
+
+class State:
+    """The leaderboards that are served, the rules of the service, and its counters."""
+
+    def __init__(self, boards: Leaderboards, settings: ServiceSettings) -> None:
+        self.boards = boards.recording_as("http")
+        self.settings = settings
+        self.heads = Heads(settings.head_seconds)
+        self.names_version = 0
+        """Grows whenever a player profile changes here: lists show names."""
+        self.is_closing = False
+        self.meters: dict[tuple[str, str], Meter] = {}
+        self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
+        self.subscriptions = 0
+        self.sockets = 0
+        self._held: dict[str, Leaderboard] = {}
+        self._run = secrets.token_hex(4)
+        self._numbers = itertools.count(1)
+
+    async def board(self, board_id: str) -> Leaderboard:
+        """A board. One that was deleted meanwhile raises UnknownBoard when it is used."""
+        held = self._held.get(board_id)
+        if held is None:
+            held = await self.boards.board(board_id)
+            if len(self._held) >= BOARDS_HELD_MAX:
+                self._held.clear()
+            self._held[board_id] = held
+        return held
+
+    def meter(self, method: str, path: str) -> Meter:
+        """Where answers of a route are counted."""
+        return self.meters.setdefault((method, path), Meter())
+
+    def next_request(self) -> str:
+        """An id for a request, different from those of other runs and processes."""
+        return f"{self._run}-{next(self._numbers):x}"

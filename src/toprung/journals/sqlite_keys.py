@@ -1,0 +1,130 @@
+"""Access keys in the embedded database: a table beside the journal, not part of its sequence.
+
+It has a connection of its own that never checkpoints, and writes only while the journal's writer
+pauses: two writers at a time would make one of them fail.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import apsw
+import msgspec
+
+from toprung.domain.access import AccessKey
+from toprung.ports import KeyStore
+
+T = TypeVar("T")
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS access_keys (
+    id           TEXT PRIMARY KEY,
+    name         TEXT NOT NULL,
+    verbs        TEXT NOT NULL, -- JSON list
+    boards       TEXT NOT NULL, -- JSON list of patterns
+    digest       BLOB NOT NULL, -- SHA-256 of the secret; the secret itself is nowhere
+    created_at   INTEGER NOT NULL,
+    last_used_at INTEGER
+) STRICT, WITHOUT ROWID
+"""
+
+
+class SqliteKeys:
+    """The keys in one database file."""
+
+    def __init__(
+        self,
+        path: str,
+        paused: Callable[[Callable[[], Any]], Any],
+        in_thread: Callable[[Callable[[], Any]], Awaitable[Any]],
+    ) -> None:
+        """`paused` does something while the journal writes nothing; `in_thread` elsewhere."""
+        self._connection = apsw.Connection(path)
+        self._connection.execute("PRAGMA wal_autocheckpoint = 0").fetchall()
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._paused = paused
+        self._in_thread = in_thread
+        self._turn = threading.Lock()
+        self._has_table = False
+
+    async def add(self, key: AccessKey) -> None:
+        """Keep a new key; durable when this returns."""
+        row = (
+            key.id,
+            key.name,
+            msgspec.json.encode(key.verbs).decode(),
+            msgspec.json.encode(key.boards).decode(),
+            key.digest,
+            key.created_at,
+            key.last_used_at,
+        )
+        await self._write("INSERT INTO access_keys VALUES (?, ?, ?, ?, ?, ?, ?)", [row])
+
+    async def all(self) -> list[AccessKey]:
+        """Every key."""
+        with self._turn:
+            if not self._exists():
+                return []
+            rows = self._connection.execute("SELECT * FROM access_keys").fetchall()
+        return [_key(*row) for row in rows]
+
+    async def remove(self, key_id: str) -> bool:
+        """Forget a key; whether there was one."""
+        changed = await self._write("DELETE FROM access_keys WHERE id = ?", [(key_id,)])
+        return changed > 0
+
+    async def note_uses(self, used: Mapping[str, int]) -> None:
+        """Record when keys were last used."""
+        statement = "UPDATE access_keys SET last_used_at = ? WHERE id = ?"
+        await self._write(statement, [(at, key_id) for key_id, at in used.items()])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def _exists(self) -> bool:
+        if not self._has_table:
+            found = self._connection.execute(
+                "SELECT count(*) FROM sqlite_schema WHERE name = 'access_keys'"
+            ).fetchall()
+            self._has_table = bool(found[0][0])
+        return self._has_table
+
+    async def _write(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
+        """Run a statement for each row in one transaction; how many rows it changed."""
+        changed: int = await self._in_thread(
+            lambda: self._paused(lambda: self._transact(statement, rows))
+        )
+        return changed
+
+    def _transact(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
+        with self._turn, self._connection:
+            before = self._connection.total_changes()
+            self._connection.execute(_TABLE)
+            self._connection.executemany(statement, rows)
+            return self._connection.total_changes() - before
+
+
+def _key(
+    key_id: str,
+    name: str,
+    verbs: str,
+    boards: str,
+    digest: bytes,
+    created_at: int,
+    last_used_at: int | None,
+) -> AccessKey:
+    return AccessKey(
+        key_id,
+        name,
+        tuple(msgspec.json.decode(verbs)),
+        tuple(msgspec.json.decode(boards)),
+        digest,
+        created_at,
+        last_used_at,
+    )
+
+
+_: type[KeyStore] = SqliteKeys
