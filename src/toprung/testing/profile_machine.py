@@ -435,7 +435,7 @@ class ProfileMachine(RuleBasedStateMachine):
             assert isinstance(answer, BatchResult), answer
             assert _without_reasons(answer) == _without_reasons(expected)
         elif expected is not None:
-            assert answer == expected
+            assert answer == expected, (answer, expected)
         else:
             assert not isinstance(answer, ToprungError), answer
         return answer

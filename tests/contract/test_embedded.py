@@ -1,0 +1,37 @@
+"""The embedded profile fulfils every port's contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workbenches import EmbeddedWorkbench
+from toprung.testing.contracts.index_contract import IndexContract
+from toprung.testing.contracts.journal_contract import JournalContract
+from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
+from toprung.testing.contracts.workbench import Workbench
+
+
+class OnEmbedded:
+    @pytest.fixture
+    def workbench(self, tmp_path: Path) -> Workbench:
+        directory = tmp_path / "data"
+        directory.mkdir()
+        return EmbeddedWorkbench(directory)
+
+
+class TestJournal(OnEmbedded, JournalContract):
+    pass
+
+
+class TestIndex(OnEmbedded, IndexContract):
+    pass
+
+
+class TestMaintenance(OnEmbedded, MaintenanceContract):
+    pass
+
+
+class TestBackup(OnEmbedded, BackupContract):
+    pass
