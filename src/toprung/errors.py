@@ -146,3 +146,22 @@ class DatabaseInUse(Unavailable):
 
 class DatabaseDamaged(Unavailable):
     """The database file is damaged or is not a Toprung database."""
+
+
+class TruthUnavailable(Unavailable):
+    """PostgreSQL cannot be reached at the moment."""
+
+
+class IndexUnavailable(Unavailable):
+    """The index cannot be reached at the moment; what is recorded is safe and catches up."""
+
+
+class OutcomeUnknown(Unavailable):
+    """Nobody can tell yet whether this was recorded; send it again with its key."""
+
+
+class MissingExtra(ToprungError):
+    """An optional part of Toprung is not installed."""
+
+    def __init__(self, extra: str) -> None:
+        super().__init__(f'this needs more than is installed: pip install "toprung[{extra}]"')

@@ -8,12 +8,14 @@ Embedded implementations never suspend in reads.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from toprung.domain.access import AccessKey
 from toprung.domain.board import Board
+from toprung.domain.card import Card
 from toprung.domain.command import Command, Receipts, Status
 from toprung.domain.ladder import Ladder, Route
 from toprung.domain.ranking import Counts
@@ -335,4 +337,149 @@ class Fold(Protocol):
 
     def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:
         """Forget (board generation, key) pairs: who used them was erased."""
+        ...
+
+
+# --- between a journal and an index that are reached over a network ------------------------------
+
+
+class CardChanges(NamedTuple):
+    """Cards of one board that a committed batch changed; `mark` names the batch."""
+
+    mark: int
+    board: Board
+    cards: Sequence[Card]
+
+
+class Names(Protocol):
+    """What the numbers in cards stand for."""
+
+    async def all_names(self, generation: int) -> tuple[dict[int, str], dict[int, str]]:
+        """Every period name and every scopes name of a board, by number."""
+        ...
+
+
+class CardSink(Protocol):
+    """Where a journal hands over what it has committed.
+
+    But for `close_board` nothing raises Unavailable: what cannot be done now is done later.
+    """
+
+    async def before(self, wanted: Sequence[tuple[Ladder, str]]) -> list[Counts | None]:
+        """What lies before each player on its ladder at the moment, where that can be told."""
+        ...
+
+    async def apply(self, changes: Sequence[CardChanges]) -> list[int]:
+        """Apply changes; the marks of those that were."""
+        ...
+
+    async def close_board(self, board: Board) -> None:
+        """Let nobody read the board until it is rebuilt; Unavailable if that is impossible."""
+        ...
+
+    async def rebuild_board(self, board: Board) -> None:
+        """The board is new, or its ladders are others: derive them from its cards."""
+        ...
+
+    async def drop_board(self, board: Board) -> None:
+        """The board was deleted."""
+        ...
+
+
+class OutboxRow(NamedTuple):
+    """What the index may not know yet: cards whose current state is to be applied."""
+
+    mark: int
+    generation: int
+    version: int
+    players: Sequence[int]
+    erased: Sequence[str]
+
+
+class Outbox(Protocol):
+    """The journal's side of catching up."""
+
+    async def all_boards(self) -> list[Board]:
+        """Every board."""
+        ...
+
+    async def unmarked(self, limit: int, work: OutboxWork) -> int:
+        """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
+        ...
+
+    async def kept(self, generation: int, after: int, limit: int) -> list[OutboxRow]:
+        """The rows of a board that are still kept, marked or not, by mark."""
+        ...
+
+    async def cards_of(self, row: OutboxRow) -> list[Card]:
+        """The current cards of the players in a row."""
+        ...
+
+    async def cards_page(self, generation: int, after: int, limit: int) -> list[tuple[int, Card]]:
+        """(player number, card) of a board in the order of numbers."""
+        ...
+
+    async def sample_cards(self, generation: int, limit: int) -> list[Card]:
+        """Some cards of a board, picked at random."""
+        ...
+
+    async def shard(self, generation: int) -> tuple[int, str]:
+        """The mark that the index is known to have reached, and the server that told; (0, "")."""
+        ...
+
+    async def note_shard(self, generation: int, mark: int, server: str) -> None:
+        """Remember that the index, on this server, has reached the mark."""
+        ...
+
+    def alone(self, generation: int) -> AbstractAsyncContextManager[bool]:
+        """Whether this process alone now rebuilds the board's shard."""
+        ...
+
+    async def housekeep(self) -> None:
+        """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
+        ...
+
+
+class OutboxWork(Protocol):
+    """What to do with rows of the outbox; answers the marks of those that were applied."""
+
+    async def __call__(self, rows: Sequence[OutboxRow]) -> Sequence[int]:
+        """Apply the rows."""
+        ...
+
+
+class ShardState(NamedTuple):
+    """What the index says of one board shard."""
+
+    ready: bool
+    mark: int
+    server: str
+    """Who says so: another server may know less."""
+
+
+class Shards(Protocol):
+    """The index's side of catching up. Everything raises Unavailable when it is not reachable."""
+
+    async def state(self, board: Board) -> ShardState:
+        """Whether the shard is complete, and how far it is."""
+        ...
+
+    async def begin_rebuild(self, board: Board) -> bytes:
+        """Empty the shard and accept cards, but no reads; a token for `finish_rebuild`."""
+        ...
+
+    async def finish_rebuild(self, board: Board, token: bytes) -> bool:
+        """Open the shard for reads; False when it was lost meanwhile."""
+        ...
+
+    async def put(self, board: Board, mark: int, cards: Sequence[Card], *, force: bool) -> None:
+        """Apply cards by their versions; with `force` also those that seem to be known."""
+        ...
+
+    async def differing(self, board: Board, cards: Sequence[Card]) -> list[str]:
+        """The players whose card, or an entry of it, is not in the index as it should be."""
+        ...
+
+    async def remove(self, board: Board) -> None:
+        """Forget the shard."""
         ...

@@ -147,8 +147,8 @@ END $$;
 CREATE FUNCTION begin_batch(batch uuid, ids text[]) RETURNS SETOF boards LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO batches (id) VALUES (batch);
-    PERFORM pg_advisory_xact_lock_shared(21616, hashtext(each)) FROM
-        (SELECT DISTINCT each FROM unnest(ids) AS each ORDER BY hashtext(each)) AS sorted(each);
+    PERFORM pg_advisory_xact_lock_shared(21616, sorted.hash) FROM
+        (SELECT DISTINCT hashtext(each) AS hash FROM unnest(ids) AS each ORDER BY hash) AS sorted;
     RETURN QUERY SELECT b.* FROM boards AS b WHERE b.id = ANY (ids);
 END $$;
 

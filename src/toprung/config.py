@@ -1,0 +1,106 @@
+"""Settings of the cluster profile: from a file, the environment and flags, the later ones winning.
+
+A file is TOML with a table `cluster`; the environment has ``TOPRUNG_JOURNAL_URL`` and so on::
+
+    [cluster]
+    journal_url = "postgresql://toprung@db.example.org/toprung"
+    index_url = "redis+cluster://cache.example.org:6379"
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from toprung.errors import Invalid
+
+ENVIRONMENT_TARGET = "cluster:"
+"""The target that takes all settings from the environment."""
+
+JOURNAL_SCHEMES = ("postgresql", "postgres")
+INDEX_SCHEMES = ("redis", "rediss", "redis+cluster", "rediss+cluster")
+
+
+class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the cluster's servers are.
+
+    TLS: `rediss://` and `rediss+cluster://`; `postgresql://...?sslmode=verify-full`.
+    """
+
+    journal_url: str
+    index_url: str
+    schema: str | None = None
+    """The PostgreSQL schema that holds the tables; by default the connection's own."""
+    prefix: str = "toprung:"
+    """What all keys in Redis begin with."""
+
+
+def is_cluster_target(target: str) -> bool:
+    """Whether `toprung.open(target)` means a cluster.
+
+    >>> [is_cluster_target(t) for t in ("scores.db", "memory:", "cluster:", "cluster.toml")]
+    [False, False, True, True]
+    """
+    return target == ENVIRONMENT_TARGET or target.endswith(".toml")
+
+
+def cluster_settings(
+    target: str = ENVIRONMENT_TARGET,
+    environment: Mapping[str, str] | None = None,
+    **flags: str | None,
+) -> ClusterSettings:
+    """The settings behind a target.
+
+    >>> cluster_settings(environment={"TOPRUNG_JOURNAL_URL": "postgresql://db/toprung"})
+    Traceback (most recent call last):
+    toprung.errors.Invalid: index_url: is missing: set TOPRUNG_INDEX_URL or index_url in a file
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, object] = {}
+    if target != ENVIRONMENT_TARGET:
+        values |= _file_values(target)
+    for name in ClusterSettings.__struct_fields__:
+        found = environment.get(f"TOPRUNG_{name.upper()}")
+        if found is not None:
+            values[name] = found
+    values |= {name: value for name, value in flags.items() if value is not None}
+    for name in ("journal_url", "index_url"):
+        if name not in values:
+            variable = f"TOPRUNG_{name.upper()}"
+            raise Invalid(name, f"is missing: set {variable} or {name} in a file")
+    try:
+        settings = msgspec.convert(values, ClusterSettings)
+    except msgspec.ValidationError as error:
+        raise Invalid("cluster", str(error)) from None
+    _check_scheme("journal_url", settings.journal_url, JOURNAL_SCHEMES)
+    _check_scheme("index_url", settings.index_url, INDEX_SCHEMES)
+    if settings.schema is not None and not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", settings.schema):
+        raise Invalid("schema", "must be a plain lower-case name")
+    if not re.fullmatch(r"[A-Za-z0-9:._-]{0,64}", settings.prefix):
+        raise Invalid("prefix", "must be at most 64 letters, digits, ':', '.', '_' and '-'")
+    return settings
+
+
+def _file_values(path: str) -> dict[str, object]:
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Invalid("target", f"cannot read {path!r}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Invalid("target", f"{path!r} is not valid TOML: {error}") from None
+    table = content.get("cluster")
+    if not isinstance(table, dict):
+        raise Invalid("target", f"{path!r} has no table [cluster]")
+    return table
+
+
+def _check_scheme(field: str, url: str, schemes: tuple[str, ...]) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in schemes:
+        raise Invalid(field, f"must begin with one of {', '.join(f'{s}://' for s in schemes)}")

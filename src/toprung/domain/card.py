@@ -1,0 +1,114 @@
+"""Cards: all entries of one player on one board, as bytes.
+
+A card is what the cluster profile locks, stores and ships. Its entries have a fixed width and
+stand in the order of their periods, so that two cards are compared entry by entry:
+
+    period   4 bytes, the number of (window, period)
+    scopes   4 bytes, the number of the tuple of scopes that the entry counts in
+    record   the entry itself (`sortkey`)
+
+Numbers are given once and never change their meaning (`period_name`, `scopes_name`). A card is
+absolute: the one with the greater version replaces the other, in whatever order they arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from toprung.domain.sortkey import RecordShape
+
+HEAD = 8
+"""Bytes of an entry before its record."""
+
+
+class CardEntry(NamedTuple):
+    """One entry of a card, still as bytes."""
+
+    period: bytes
+    scopes: bytes
+    record: bytes
+
+
+class Card(NamedTuple):
+    """A player's card as it was at one moment."""
+
+    player: str
+    version: int
+    """The position of the event that changed it last."""
+    entries: bytes
+    """Empty when the player was taken off the board."""
+
+
+def number_bytes(number: int) -> bytes:
+    """A number as it stands in a card.
+
+    >>> number_bytes(258)
+    b'\\x00\\x00\\x01\\x02'
+    """
+    return number.to_bytes(4)
+
+
+def entry_width(shape: RecordShape) -> int:
+    """Bytes of one entry."""
+    return HEAD + 8 * shape.words
+
+
+def split_card(entries: bytes, shape: RecordShape) -> dict[bytes, CardEntry]:
+    """The entries by period.
+
+    >>> shape = RecordShape("desc", None, "first")
+    >>> entry = CardEntry(number_bytes(7), number_bytes(1), bytes(24))
+    >>> split_card(join_card([entry]), shape) == {number_bytes(7): entry}
+    True
+    """
+    width = HEAD + 8 * shape.words
+    return {
+        entries[at : at + 4]: CardEntry(
+            entries[at : at + 4], entries[at + 4 : at + 8], entries[at + 8 : at + width]
+        )
+        for at in range(0, len(entries), width)
+    }
+
+
+def join_card(entries: Iterable[CardEntry]) -> bytes:
+    """The entries as one card, in the order of their periods."""
+    return b"".join([b"".join(entry) for entry in sorted(entries)])
+
+
+def period_name(window: str, period: str) -> str:
+    """What the number of a period stands for.
+
+    >>> parse_period_name(period_name("daily", "2026-11-15"))
+    ('daily', '2026-11-15')
+    """
+    return f"{window}/{period}"
+
+
+def parse_period_name(name: str) -> tuple[str, str]:
+    """The window and period behind a name."""
+    window, _, period = name.partition("/")
+    return window, period
+
+
+def scopes_name(scopes: Iterable[str]) -> str:
+    """What the number of a tuple of scopes stands for; no scope contains a line break.
+
+    >>> parse_scopes_name(scopes_name(("global", "country:US")))
+    ('global', 'country:US')
+    """
+    return "\n".join(scopes)
+
+
+def parse_scopes_name(name: str) -> tuple[str, ...]:
+    """The scopes behind a name."""
+    return tuple(name.split("\n"))
+
+
+def card_ladders(
+    entry: CardEntry, periods: Mapping[bytes, str], scopes: Mapping[bytes, str]
+) -> Iterator[str]:
+    """The names of the ladders an entry stands on: ``window/period/scope``."""
+    period = periods[entry.period]
+    for scope in parse_scopes_name(scopes[entry.scopes]):
+        yield f"{period}/{scope}"

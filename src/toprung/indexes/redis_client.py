@@ -1,0 +1,133 @@
+"""Talking to one Redis (or Valkey) or to a Cluster: scripts by hash, few retries, a breaker.
+
+Every script is idempotent (cards are guarded by version) or only reads, so the client may repeat
+a call whose answer was lost. MOVED and ASK are followed by the client; NOSCRIPT is answered by
+sending the script itself; LOADING, READONLY, CLUSTERDOWN and broken connections become
+IndexUnavailable after the retries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from toprung.errors import IndexUnavailable, MissingExtra, NotReady
+from toprung.indexes.breaker import CircuitBreaker
+
+ANSWER_SECONDS_MAX = 2.0
+CONNECT_SECONDS_MAX = 1.0
+CONNECTIONS_MAX = 64
+RETRIES = 2
+CLUSTER_RETRIES = 3
+
+_LUA = files(__package__).joinpath("lua")
+_AWAY = (
+    "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS", "MISCONF",
+    "MOVED", "ASK", "UNBLOCKED",
+)  # fmt: skip
+
+
+class UndefinedNames(Exception):  # noqa: N818 -- never leaves the index
+    """The shard does not know what the numbers in a card stand for."""
+
+
+@cache
+def script(name: str) -> tuple[str, str]:
+    """(text, hash) of a script: its first line, the shared part, the rest."""
+    first, _, rest = _LUA.joinpath(f"{name}.lua").read_text().partition("\n")
+    text = f"{first}\n{_LUA.joinpath('common.lua').read_text()}{rest}"
+    return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def connect(url: str) -> Any:
+    """A client for ``redis://``, ``rediss://``, ``redis+cluster://`` or ``rediss+cluster://``."""
+    try:
+        from redis.asyncio import Redis, RedisCluster
+        from redis.asyncio.retry import Retry
+        from redis.backoff import ExponentialBackoff
+    except ImportError:
+        raise MissingExtra("cluster") from None
+    backoff = ExponentialBackoff(cap=0.2, base=0.01)
+    options: dict[str, Any] = {
+        "socket_timeout": ANSWER_SECONDS_MAX,
+        "socket_connect_timeout": CONNECT_SECONDS_MAX,
+        "health_check_interval": 0,
+        "decode_responses": False,
+    }
+    if "+cluster" in url:
+        return RedisCluster.from_url(
+            url.replace("+cluster", "", 1),
+            retry=Retry(backoff, CLUSTER_RETRIES),
+            max_connections=CONNECTIONS_MAX,
+            **options,
+        )
+    return Redis.from_url(
+        url, retry=Retry(backoff, RETRIES), max_connections=CONNECTIONS_MAX, **options
+    )
+
+
+class ScriptClient:
+    """Runs our scripts."""
+
+    def __init__(self, client: Any, breaker: CircuitBreaker | None = None) -> None:
+        from redis import exceptions
+
+        self.client = client
+        self.breaker = breaker or CircuitBreaker()
+        self._no_script = exceptions.NoScriptError
+        self._answered = exceptions.ResponseError
+        self._lost = (
+            exceptions.RedisError,
+            OSError,
+            TimeoutError,
+        )
+
+    async def run(self, name: str, key: str, *arguments: Any) -> Any:
+        """Run a script on the shard of `key`."""
+        text, sha = script(name)
+        self.breaker.check()
+        try:
+            try:
+                answer = await self.client.evalsha(sha, 1, key, *arguments)
+            except self._no_script:
+                answer = await self.client.eval(text, 1, key, *arguments)
+        except self._lost as error:
+            self._raise(error)
+            raise
+        self.breaker.succeeded()
+        return answer
+
+    def _raise(self, error: Exception) -> None:
+        """Say it in our terms; what is nobody's outage is left to be raised as it is."""
+        message = str(error)
+        if isinstance(error, self._answered) and not message.startswith(_AWAY):
+            self.breaker.succeeded()
+            if "NOTREADY" in message:
+                raise NotReady from error
+            if "UNDEFINED" in message:
+                raise UndefinedNames from error
+            return
+        self.breaker.failed()
+        raise IndexUnavailable(f"the index cannot be reached: {error}") from error
+
+    async def server_of(self, key: str) -> str:
+        """Which server now answers for a key: its run id."""
+        self.breaker.check()
+        try:
+            if hasattr(self.client, "get_node_from_key"):
+                if not self.client.nodes_manager.nodes_cache:
+                    await self.client.initialize()
+                node = self.client.get_node_from_key(key)
+                info = await self.client.info("server", target_nodes=node)
+            else:
+                info = await self.client.info("server")
+        except self._lost as error:
+            self.breaker.failed()
+            raise IndexUnavailable(f"the index cannot be reached: {error}") from error
+        return str(info["run_id"])
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.client.aclose()

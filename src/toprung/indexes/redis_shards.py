@@ -1,0 +1,171 @@
+"""Writing the index: cards into the shards of their boards, and shards as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from toprung.domain.board import Board
+from toprung.domain.card import Card, entry_width, number_bytes, parse_period_name
+from toprung.domain.window import Period, Window
+from toprung.indexes.redis import shard_key
+from toprung.indexes.redis_client import ScriptClient, UndefinedNames
+from toprung.ports import Clock, Names, Shards, ShardState
+
+CARDS_PER_SCRIPT = 100
+"""So that no script holds the server up for more than a few milliseconds."""
+
+NAMES_PER_SCRIPT = 2_000
+DAY = 86_400_000_000
+
+
+class RedisShards:
+    """One shard per board."""
+
+    def __init__(
+        self, client: ScriptClient, names: Names, clock: Clock, prefix: str = "toprung:"
+    ) -> None:
+        self._client = client
+        self._names = names
+        self._clock = clock
+        self._prefix = prefix
+        self._marks: dict[int, int] = {}
+        self.went_back: set[int] = set()
+        """Generations whose mark was seen to go back: what is kept is to be applied again."""
+
+    async def state(self, board: Board) -> ShardState:
+        """Whether the shard is complete, and how far it is."""
+        ready, mark = await self._run("state", board)
+        server = await self._client.server_of(shard_key(self._prefix, board.generation))
+        return ShardState(bool(ready), int(mark), server)
+
+    async def put(
+        self, board: Board, mark: int, cards: Sequence[Card], *, force: bool = False
+    ) -> None:
+        """Apply cards by their versions, a bounded number per script."""
+        chunks = [
+            cards[at : at + CARDS_PER_SCRIPT] for at in range(0, len(cards), CARDS_PER_SCRIPT)
+        ]
+        if len(chunks) == 1:
+            await self._put(board, mark, chunks[0], force)
+        else:
+            await asyncio.gather(*(self._put(board, mark, chunk, force) for chunk in chunks))
+
+    async def _put(self, board: Board, mark: int, cards: Sequence[Card], force: bool) -> None:
+        shape = board.shape
+        arguments: list[Any] = [
+            mark,
+            entry_width(shape),
+            8 * shape.order,
+            8 * shape.tied if board.ranking == "dense" else 0,
+            int(force),
+        ]
+        for card in cards:
+            arguments.append(card.player)
+            arguments.append(card.version.to_bytes(8) + card.entries)
+        try:
+            before, _ = await self._run("apply", board, *arguments)
+        except UndefinedNames:
+            await self._define(board)
+            before, _ = await self._run("apply", board, *arguments)
+        if before < self._marks.get(board.generation, 0):
+            self.went_back.add(board.generation)
+        self._marks[board.generation] = max(before, mark)
+
+    async def _define(self, board: Board) -> None:
+        """Tell the shard what the numbers in its cards stand for."""
+        periods, scopes = await self._names.all_names(board.generation)
+        now = self._clock.now()
+        rows: list[tuple[Any, ...]] = [
+            (number_bytes(number), name, _life_ms(board, name, now))
+            for number, name in periods.items()
+        ]
+        for at in range(0, len(rows), NAMES_PER_SCRIPT):
+            some = rows[at : at + NAMES_PER_SCRIPT]
+            await self._run("define", board, len(some), *_flat(some))
+        rows = [(number_bytes(number), name) for number, name in scopes.items()]
+        for at in range(0, len(rows), NAMES_PER_SCRIPT):
+            await self._run("define", board, 0, *_flat(rows[at : at + NAMES_PER_SCRIPT]))
+
+    async def begin_rebuild(self, board: Board) -> bytes:
+        """Empty the shard and accept cards, but no reads."""
+        token = os.urandom(8).hex().encode()
+        await self._run("begin_rebuild", board, token)
+        await self._define(board)
+        return token
+
+    async def finish_rebuild(self, board: Board, token: bytes) -> bool:
+        """Open the shard for reads; False when it was lost meanwhile."""
+        return bool(await self._run("finish_rebuild", board, token))
+
+    async def differing(self, board: Board, cards: Sequence[Card]) -> list[str]:
+        """The players whose card, or a retained entry of it, is not as it should be."""
+        periods, _ = await self._names.all_names(board.generation)
+        now = self._clock.now()
+        alive = b"".join(
+            number_bytes(number)
+            for number, name in periods.items()
+            if _is_retained(board, name, now)
+        )
+        found: list[str] = []
+        for at in range(0, len(cards), CARDS_PER_SCRIPT):
+            rows = [
+                (card.player, card.version.to_bytes(8) + card.entries)
+                for card in cards[at : at + CARDS_PER_SCRIPT]
+            ]
+            head = (entry_width(board.shape), 8 * board.shape.order, alive)
+            players = await self._run("differing", board, *head, *_flat(rows))
+            found += [player.decode() for player in players]
+        return found
+
+    async def forget(self, board: Board, players: Sequence[str]) -> None:
+        """Drop what is left of erased players: their empty cards."""
+        await self._run("forget", board, *players)
+
+    async def remove(self, board: Board) -> None:
+        """Forget the shard."""
+        self._marks.pop(board.generation, None)
+        await self._run("remove", board)
+
+    async def _run(self, name: str, board: Board, *arguments: Any) -> Any:
+        return await self._client.run(name, shard_key(self._prefix, board.generation), *arguments)
+
+
+def _flat(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    return [value for row in rows for value in row]
+
+
+def _period(board: Board, name: str) -> tuple[Window, Period] | None:
+    window_name, period_id = parse_period_name(name)
+    for window in board.windows:
+        if window.name == window_name:
+            period = board.calendar(window).period(period_id)
+            return None if period is None else (window, period)
+    return None
+
+
+def _is_retained(board: Board, name: str, now: int) -> bool:
+    found = _period(board, name)
+    return found is not None and board.calendar(found[0]).is_retained(found[1], now)
+
+
+def _life_ms(board: Board, name: str, now: int) -> int:
+    """How long Redis keeps a period's ladders: a day beyond retention; 0 is for ever."""
+    found = _period(board, name)
+    if found is None:
+        return 1
+    window, last = found
+    calendar = board.calendar(window)
+    if window.kind in ("all-time", "season"):
+        return 0
+    for _ in range(window.retain - 1):
+        following = calendar.next(last)
+        if following is None:
+            return 0
+        last = following
+    return 0 if last.closes_at is None else max(1, (last.closes_at + DAY - now) // 1000)
+
+
+_: type[Shards] = RedisShards

@@ -1,0 +1,160 @@
+"""The outbox and the cards behind it: the journal's side of catching up and rebuilding."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from toprung.domain.board import Board
+from toprung.domain.card import Card
+from toprung.journals.postgres_store import PostgresStore, statement
+from toprung.journals.postgres_submit import KEY_LIFE, read_board
+from toprung.ports import Clock, Outbox, OutboxRow, OutboxWork
+
+KEPT_SECONDS = 900.0
+BATCHES_KEPT_SECONDS = 3600.0
+BURIED_AT_ONCE = 5_000
+GRACE_SECONDS = 1.0
+"""Rows younger than this are left to the process that wrote them."""
+
+_REBUILD_LOCKS = 21617
+
+
+class PostgresOutbox:
+    """Reads and marks the outbox, pages through cards."""
+
+    def __init__(
+        self, store: PostgresStore, clock: Clock, grace_seconds: float = GRACE_SECONDS
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._grace_seconds = grace_seconds
+
+    async def all_boards(self) -> list[Board]:
+        """Every board."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch("SELECT * FROM boards ORDER BY id")
+        return [read_board(row) for row in rows]
+
+    async def unmarked(self, limit: int, work: OutboxWork) -> int:
+        """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
+        async with self._store.connection() as connection, connection.transaction():
+            rows = [
+                OutboxRow(*row)
+                for row in await connection.fetch(
+                    statement("unmarked_outbox"), limit, self._grace_seconds
+                )
+            ]
+            if rows:
+                marks = list(await work(rows))
+                await connection.execute(
+                    "UPDATE outbox SET marked_at = now() WHERE id = ANY ($1)", marks
+                )
+        return len(rows)
+
+    async def kept(self, generation: int, after: int, limit: int) -> list[OutboxRow]:
+        """The rows of a board that are still kept, marked or not, by mark."""
+        rows = await self._store.select("kept_outbox", generation, after, limit)
+        return [OutboxRow(*row) for row in rows]
+
+    async def cards_of(self, row: OutboxRow) -> list[Card]:
+        """The current cards of the players in a row; empty ones of the erased."""
+        rows = await self._store.select("cards_of_players", row.generation, list(row.players))
+        erased = [Card(player, row.version, b"") for player in row.erased]
+        return [Card(*found) for found in rows] + erased
+
+    async def cards_page(self, generation: int, after: int, limit: int) -> list[tuple[int, Card]]:
+        """(player number, card) of a board in the order of numbers."""
+        rows = await self._store.select("cards_page", generation, after, limit)
+        return [
+            (number, Card(player, version, entries)) for number, player, version, entries in rows
+        ]
+
+    async def sample_cards(self, generation: int, limit: int) -> list[Card]:
+        """Some cards of a board, from a random place on."""
+        rows = await self._store.select("sample_cards", generation, limit, random.random())  # noqa: S311
+        return [Card(*row) for row in rows]
+
+    async def shard(self, generation: int) -> tuple[int, str]:
+        """The mark that the index is known to have reached, and the server that told."""
+        async with self._store.connection() as connection:
+            row = await connection.fetchrow(
+                "SELECT mark, server FROM shards WHERE generation = $1 AND shard = 0", generation
+            )
+        return (0, "") if row is None else (row[0], row[1])
+
+    async def note_shard(self, generation: int, mark: int, server: str) -> None:
+        """Remember that the index, on this server, has reached the mark."""
+        await self._store.execute(
+            "INSERT INTO shards VALUES ($1, 0, $2, $3) ON CONFLICT (generation, shard) DO UPDATE "
+            "SET mark = excluded.mark, server = excluded.server "
+            "WHERE (shards.mark, shards.server) IS DISTINCT FROM (excluded.mark, excluded.server)",
+            generation,
+            mark,
+            server,
+        )
+
+    @asynccontextmanager
+    async def alone(self, generation: int) -> AsyncIterator[bool]:
+        """Whether this process alone now rebuilds the board's shard."""
+        number = generation % 2**31
+        async with self._store.connection() as connection:
+            owned = await connection.fetchval(
+                "SELECT pg_try_advisory_lock($1, $2)", _REBUILD_LOCKS, number
+            )
+            try:
+                yield bool(owned)
+            finally:
+                if owned:
+                    await connection.execute(
+                        "SELECT pg_advisory_unlock($1, $2)", _REBUILD_LOCKS, number
+                    )
+
+    async def erased(self) -> list[tuple[int, Sequence[str]]]:
+        """(generation, players) of erasures whose rows are about to be pruned."""
+        async with self._store.connection() as connection:
+            rows: list[Any] = await connection.fetch(
+                "SELECT generation, erased FROM outbox WHERE erased <> '{}'"
+                " AND marked_at < now() - make_interval(secs => $1)",
+                KEPT_SECONDS,
+            )
+        return [(row[0], row[1]) for row in rows]
+
+    async def housekeep(self) -> None:
+        """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
+        now = self._clock.now()
+        execute = self._store.execute
+        await execute(
+            "DELETE FROM outbox WHERE marked_at < now() - make_interval(secs => $1)", KEPT_SECONDS
+        )
+        await execute(
+            "DELETE FROM batches WHERE written_at < now() - make_interval(secs => $1)",
+            BATCHES_KEPT_SECONDS,
+        )
+        await execute("DELETE FROM keys WHERE recorded_at < $1", now - KEY_LIFE)
+        await self._bury()
+        await self._store.prepare_partitions(now)
+
+    async def _bury(self) -> None:
+        """Delete cards and keys of deleted boards, a bounded number at a time."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch("SELECT generation FROM graves")
+        for (generation,) in rows:
+            status = await self._store.execute(
+                "DELETE FROM cards WHERE generation = $1 AND player IN "
+                "(SELECT player FROM cards WHERE generation = $1 LIMIT $2)",
+                generation,
+                BURIED_AT_ONCE,
+            )
+            if status != "DELETE 0":
+                continue
+            for table in ("keys", "shards", "outbox", "graves"):
+                await self._store.execute(
+                    f"DELETE FROM {table} WHERE generation = $1",  # noqa: S608
+                    generation,
+                )
+
+
+_: type[Outbox] = PostgresOutbox

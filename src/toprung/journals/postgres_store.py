@@ -1,0 +1,221 @@
+"""The PostgreSQL database behind the cluster's journal: connections, migrations, names.
+
+Statements live in `sql/postgres/`: numbered files are migrations, applied in order under a lock;
+the others are used by name. Connections are few, short-lived in use, and given back clean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from toprung.errors import DatabaseDamaged, MissingExtra, TruthUnavailable
+
+if TYPE_CHECKING:
+    import asyncpg
+
+CONNECTIONS_MAX = 8
+NAMES_REMEMBERED = 200_000
+STATEMENT_SECONDS_MAX = 30.0
+CONNECT_SECONDS_MAX = 5.0
+MONTHS_AHEAD = 2
+
+_SQL = files(__package__).joinpath("sql/postgres")
+_MIGRATION = re.compile(r"(\d{4})_\w+\.sql")
+_MIGRATION_LOCK = 0x546F7072756E67  # "Toprung"
+
+
+@cache
+def statement(name: str) -> str:
+    """The statement in `sql/postgres/<name>.sql`."""
+    return _SQL.joinpath(f"{name}.sql").read_text()
+
+
+def migrations() -> list[tuple[int, str]]:
+    """(number, SQL) of every migration, in order."""
+    found = ((_MIGRATION.fullmatch(file.name), file) for file in _SQL.iterdir())
+    return sorted((int(match[1]), file.read_text()) for match, file in found if match)
+
+
+def driver() -> Any:
+    """The asyncpg module; a missing one names its cure."""
+    try:
+        import asyncpg
+    except ImportError:
+        raise MissingExtra("cluster") from None
+    return asyncpg
+
+
+class PostgresStore:
+    """A pool of connections to one database (and schema)."""
+
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record]) -> None:
+        self.pool = pool
+        self._asyncpg = driver()
+        self._numbers: dict[tuple[int, str, str], int] = {}
+        self._names: dict[int, str] = {}
+
+    @classmethod
+    async def connect(cls, url: str, *, schema: str | None = None) -> PostgresStore:
+        """Connect; `schema` is where the tables are, by default the connection's own."""
+        asyncpg = driver()
+        settings = {"application_name": "toprung"}
+        if schema is not None:
+            settings["search_path"] = schema
+        try:
+            pool = await asyncpg.create_pool(
+                url,
+                min_size=1,
+                max_size=CONNECTIONS_MAX,
+                timeout=CONNECT_SECONDS_MAX,
+                command_timeout=STATEMENT_SECONDS_MAX,
+                server_settings=settings,
+            )
+        except (OSError, TimeoutError, asyncpg.PostgresError) as error:
+            raise TruthUnavailable(f"cannot connect to PostgreSQL: {error}") from error
+        return cls(pool)
+
+    async def close(self) -> None:
+        """Give all connections back; what hangs is cut off."""
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS_MAX):
+                await self.pool.close()
+        except (TimeoutError, OSError, self._asyncpg.PostgresError, self._asyncpg.InterfaceError):
+            self.pool.terminate()
+
+    # --- connections -----------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Any]:
+        """A connection for a few statements; TruthUnavailable when there is none to be had."""
+        try:
+            async with self.pool.acquire(timeout=CONNECT_SECONDS_MAX) as connection:
+                yield connection
+        except (*self.lost, self._asyncpg.InsufficientPrivilegeError) as error:
+            raise TruthUnavailable(f"PostgreSQL does not answer: {error}") from error
+
+    async def select(self, name: str, *values: object) -> list[Any]:
+        """The rows of a named statement."""
+        async with self.connection() as connection:
+            rows: list[Any] = await connection.fetch(statement(name), *values)
+            return rows
+
+    async def execute(self, text: str, *values: object) -> str:
+        """Run one statement; what became of it, in the server's words."""
+        async with self.connection() as connection:
+            return str(await connection.execute(text, *values))
+
+    @property
+    def lost(self) -> tuple[type[BaseException], ...]:
+        """Errors after which nobody knows whether the last statement was carried out."""
+        return (
+            OSError,
+            TimeoutError,
+            self._asyncpg.InterfaceError,
+            self._asyncpg.PostgresConnectionError,
+            self._asyncpg.OperatorInterventionError,  # the server shuts down, or starts up
+            self._asyncpg.InternalClientError,
+        )
+
+    @property
+    def collided(self) -> tuple[type[BaseException], ...]:
+        """Errors that go away when the same transaction is tried again."""
+        return (
+            self._asyncpg.DeadlockDetectedError,
+            self._asyncpg.SerializationError,
+            self._asyncpg.UniqueViolationError,
+        )
+
+    # --- migrations ------------------------------------------------------------------------------
+
+    async def migrate(self) -> list[int]:
+        """Apply the migrations that are missing, one process at a time; their numbers."""
+        known = migrations()
+        async with self.connection() as connection, connection.transaction():
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK)
+            await connection.execute(
+                "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY,"
+                " applied_at timestamptz NOT NULL DEFAULT now())"
+            )
+            rows = await connection.fetch("SELECT number FROM migrations")
+            done = {row[0] for row in rows}
+            if done - {number for number, _ in known}:
+                raise DatabaseDamaged("the database was migrated by a newer version of Toprung")
+            missing = [(number, text) for number, text in known if number not in done]
+            for number, text in missing:
+                await connection.execute(text)
+                await connection.execute("INSERT INTO migrations VALUES ($1)", number)
+        return [number for number, _ in missing]
+
+    async def prepare_partitions(self, now: int) -> None:
+        """Make the partitions of events for this month and the next two."""
+        moment = datetime.fromtimestamp(now / 1e6, UTC)
+        first = moment.year * 12 + moment.month - 1
+        for month in range(first, first + 1 + MONTHS_AHEAD):
+            begins, ends = _month_start(month), _month_start(month + 1)
+            name = f"events_{month // 12:04}_{month % 12 + 1:02}"
+            async with self.connection() as connection:
+                if await connection.fetchval("SELECT to_regclass($1)", name) is not None:
+                    continue
+                try:
+                    await connection.execute(
+                        f"CREATE TABLE IF NOT EXISTS {name} PARTITION OF events "
+                        f"FOR VALUES FROM ({begins}) TO ({ends})"
+                    )
+                except (
+                    self._asyncpg.CheckViolationError,  # the default partition has such rows
+                    self._asyncpg.UniqueViolationError,  # another process was faster
+                    self._asyncpg.DuplicateTableError,
+                    self._asyncpg.InvalidObjectDefinitionError,
+                ):
+                    continue
+
+    # --- names -----------------------------------------------------------------------------------
+
+    async def numbers(self, generation: int, kind: str, names: Iterable[str]) -> dict[str, int]:
+        """The numbers of names, given now to those that have none.
+
+        On a connection of its own: a batch under way must not hold up others by a new name.
+        """
+        wanted = set(names)
+        missing = sorted(n for n in wanted if (generation, kind, n) not in self._numbers)
+        if missing:
+            async with self.connection() as connection:
+                await connection.execute(statement("add_names"), generation, kind, missing)
+                rows = await connection.fetch(statement("find_names"), generation, kind, missing)
+            self._remember(generation, kind, rows)
+        return {name: self._numbers[generation, kind, name] for name in wanted}
+
+    async def names(self, numbers: Iterable[int]) -> dict[int, str]:
+        """The names behind numbers."""
+        wanted = set(numbers)
+        missing = [number for number in wanted if number not in self._names]
+        if missing:
+            for number, generation, kind, name in await self.select("names_of_numbers", missing):
+                self._remember(generation, kind, [(number, name)])
+        return {number: self._names[number] for number in wanted}
+
+    async def all_names(self, generation: int) -> tuple[dict[int, str], dict[int, str]]:
+        """Every period name and every scopes name of a board, by number."""
+        rows = await self.select("names_of_board", generation)
+        periods = {number: name for number, kind, name in rows if kind == "p"}
+        return periods, {number: name for number, kind, name in rows if kind == "s"}
+
+    def _remember(self, generation: int, kind: str, rows: Sequence[Any]) -> None:
+        if len(self._names) > NAMES_REMEMBERED:
+            self._names.clear()
+            self._numbers.clear()
+        for number, name in rows:
+            self._names[number] = name
+            self._numbers[generation, kind, name] = number
+
+
+def _month_start(month: int) -> int:
+    start = datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC)
+    return int(start.timestamp()) * 1_000_000

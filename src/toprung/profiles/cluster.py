@@ -1,0 +1,111 @@
+"""The cluster profile: any number of processes on PostgreSQL and Redis or Valkey."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from toprung.config import ClusterSettings
+from toprung.domain.board import Board
+from toprung.errors import Invalid, NotReady, Unavailable
+from toprung.indexes.redis import RedisIndex
+from toprung.indexes.redis_client import ScriptClient, connect
+from toprung.indexes.redis_shards import RedisShards
+from toprung.journals.postgres import PostgresJournal
+from toprung.journals.postgres_outbox import PostgresOutbox
+from toprung.journals.postgres_store import PostgresStore
+from toprung.ports import Clock, Maintenance
+from toprung.profiles.embedded import SystemClock
+from toprung.service.catchup import CatchUp, IndexFollower, Rebuilder
+from toprung.service.leaderboards import Leaderboards
+from toprung.service.reconcile import Reconciler
+
+REBUILD_POLL_SECONDS = 0.05
+
+_log = logging.getLogger("toprung")
+
+
+async def open_cluster(settings: ClusterSettings, *, clock: Clock | None = None) -> Leaderboards:
+    """Connect to the servers, migrate the database if need be, and begin to work."""
+    profile = await ClusterProfile.open(settings, clock or SystemClock())
+    return Leaderboards(profile.journal, profile.index, profile.clock, profile)
+
+
+class ClusterProfile:
+    """The parts of one process of a cluster, and what an operator asks of them."""
+
+    def __init__(self, store: PostgresStore, settings: ClusterSettings, clock: Clock) -> None:
+        self.clock = clock
+        self.store = store
+        self.journal = PostgresJournal(store, clock)
+        self.outbox = PostgresOutbox(store, clock)
+        self.client = ScriptClient(connect(settings.index_url))
+        self.shards = RedisShards(self.client, store, clock, settings.prefix)
+        self.rebuilder = Rebuilder(self.outbox, self.shards)
+        self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
+        self.index = RedisIndex(
+            self.client, self.journal.board, self._on_not_ready, settings.prefix
+        )
+        self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
+        self.reconciler = Reconciler(self.outbox, self.shards, self.index, store, clock)
+        self._is_closed = False
+
+    @classmethod
+    async def open(cls, settings: ClusterSettings, clock: Clock) -> ClusterProfile:
+        """Connect, migrate, and start the writer and the catch-up worker."""
+        store = await PostgresStore.connect(settings.journal_url, schema=settings.schema)
+        try:
+            await store.migrate()
+            profile = cls(store, settings, clock)
+        except BaseException:
+            await store.close()
+            raise
+        profile.journal.start(profile.follower)
+        try:
+            await profile.catch_up.sweep()
+        except Unavailable as error:
+            _log.warning("the index is not there yet: %s", error)
+        profile.catch_up.start()
+        return profile
+
+    def _on_not_ready(self, _board: Board) -> None:
+        self.catch_up.nudge()
+
+    # --- the Maintenance port ------------------------------------------------------------------
+
+    async def verify(self) -> list[str]:
+        """Hold every card against the index and name every difference."""
+        await self.catch_up.step()
+        return await self.reconciler.verify()
+
+    async def rebuild(self) -> None:
+        """Replace every ladder by one derived from the cards."""
+        for board in await self.outbox.all_boards():
+            while not await self.rebuilder.rebuild(board, anew=True):  # noqa: ASYNC110
+                await asyncio.sleep(REBUILD_POLL_SECONDS)  # another process does it
+
+    async def backup(self, path: str) -> None:  # noqa: ARG002
+        """PostgreSQL has its own, better tools for this."""
+        raise Invalid("path", "back the cluster up with pg_dump or PostgreSQL's base backups")
+
+    def announce(self, url: str) -> None:
+        """Any number of processes may serve a cluster: nobody has to be told."""
+
+    async def check_ready(self) -> None:
+        """NotReady unless every board is complete."""
+        await self.catch_up.sweep()
+        if not self.catch_up.is_ready:
+            raise NotReady
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of everything."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        await self.journal.finish()
+        await self.catch_up.close()
+        await self.client.close()
+        await self.journal.close()
+
+
+_: type[Maintenance] = ClusterProfile

@@ -1,0 +1,85 @@
+"""Where suites open the cluster profile: a schema and a key prefix of its own on shared servers."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import asyncpg
+
+from toprung.config import ClusterSettings
+from toprung.domain.ladder import Ladder
+from toprung.indexes.redis import ladder_name, shard_key
+from toprung.journals import postgres
+from toprung.ports import Clock
+from toprung.profiles.cluster import ClusterProfile
+from toprung.service.leaderboards import Leaderboards
+from toprung.testing.contracts.workbench import Opened, Workbench
+
+_numbers = itertools.count(1)
+
+
+class ClusterWorkbench:
+    """The cluster profile on servers that other workbenches may use, too."""
+
+    def __init__(self, journal_url: str, index_url: str) -> None:
+        name = f"w{os.getpid()}_{next(_numbers)}"
+        self.settings = ClusterSettings(
+            journal_url=journal_url, index_url=index_url, schema=name, prefix=f"{name}:"
+        )
+        self._is_made = False
+
+    async def open(self, clock: Clock) -> Opened:
+        if not self._is_made:
+            await self._execute(f"CREATE SCHEMA {self.settings.schema}")
+            self._is_made = True
+        profile = await ClusterProfile.open(self.settings, clock)
+        boards = Leaderboards(profile.journal, profile.index, clock, profile)
+        return Opened(boards, profile.journal, profile.index, profile)
+
+    async def open_backup(self, path: str, clock: Clock) -> Opened:
+        raise NotImplementedError
+
+    def backup_path(self) -> str:
+        return "backup"
+
+    @contextmanager
+    def stalled(self, opened: Opened) -> Iterator[None]:
+        """The writer takes turns; here it does not get one."""
+        assert isinstance(opened.journal, postgres.PostgresJournal)
+        turn = opened.journal.turn
+        assert not turn.locked()
+        turn._locked = True  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            turn.release()
+
+    def queue_full_after(self) -> int:
+        return postgres.QUEUE_ROWS_MAX + postgres.COMMIT_ROWS_MAX
+
+    async def plant(self, opened: Opened, ladder: Ladder, player: str) -> None:
+        assert isinstance(opened.maintenance, ClusterProfile)
+        board = await opened.journal.board(ladder.board)
+        place = await opened.index.place(ladder, player)
+        assert place is not None
+        base = shard_key(self.settings.prefix, board.generation).removesuffix("epoch")
+        member = place.record[: 8 * board.shape.order] + player.encode()
+        client = opened.maintenance.client.client
+        assert await client.zrem(f"{base}z:{ladder_name(ladder)}", member) == 1
+
+    async def destroy(self) -> None:
+        if self._is_made:
+            await self._execute(f"DROP SCHEMA {self.settings.schema} CASCADE")
+
+    async def _execute(self, statement: str) -> None:
+        connection = await asyncpg.connect(self.settings.journal_url)
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+
+_: type[Workbench] = ClusterWorkbench
