@@ -12,9 +12,10 @@ import time
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from toprung.errors import ToprungError
-from toprung.http.answers import Empty, Headers, Sendable
+from toprung.http.answers import Headers, Sendable
 from toprung.http.auth import Gate
 from toprung.http.call import Call, CallerGone, Receive, read_body
+from toprung.http.cors import Cors
 from toprung.http.problems import Refused, problem, unexpected
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route, Router
@@ -47,6 +48,7 @@ class Service:
         """`pages` answers addresses that are no route of the interface."""
         self.state = State(boards, settings or ServiceSettings())
         self._gate = Gate(self.state.settings, self.state.boards.keys)
+        self._cors = Cors(self.state.settings.origins)
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
         self._pages = pages
@@ -83,8 +85,10 @@ class Service:
         request = self.state.next_request()
         answer: Sendable
         try:
-            found = self._router.find(scope["method"], scope["raw_path"])
-            if found is None:
+            found = None
+            if scope["method"] == "OPTIONS":
+                answer = await self._options(scope)
+            elif (found := self._router.find(scope["method"], scope["raw_path"])) is None:
                 answer = problem(_NO_ROUTE, request)
             else:
                 call = Call(self.state, scope, *found)
@@ -92,13 +96,13 @@ class Service:
         except CallerGone:
             return
         except ToprungError as error:
-            answer = self._refusal(scope, error, request)
+            answer = problem(error, request)
         except Exception:  # noqa: BLE001 -- nobody but the log may see what it was
             _log.exception("request failed", extra={"request": request})
             answer = unexpected(request)
         extra: Headers = ((b"x-request-id", request.encode()),)
-        if call is None or call.is_public or self.state.settings.origins:
-            extra += self._gate.cors(scope, is_public=call is not None and call.is_public)
+        if call is not None and (call.is_public or self.state.settings.origins):
+            extra += self._cors.headers(scope, is_public=call.is_public)
         await answer.send(send, extra)
         self._note(scope, call, request, answer.status, time.perf_counter() - begin)
 
@@ -114,10 +118,10 @@ class Service:
                 call.body = route.decode_body(body)
         return await route.handler(call)
 
-    def _refusal(self, scope: Scope, error: ToprungError, request: str) -> Sendable:
-        if isinstance(error, Refused) and error.status == 405 and scope["method"] == "OPTIONS":
-            return Empty(204, error.headers)
-        return problem(error, request)
+    async def _options(self, scope: Scope) -> Sendable:
+        if not self.state.settings.needs_keys:
+            self._gate.check_host(scope)
+        return await self._cors.options(scope, self._router, self.state)
 
     def _note(
         self, scope: Scope, call: Call[Any, Any] | None, request: str, status: int, seconds: float

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 HOSTS_MAX: Final = 64
 CHALLENGE: Final[Headers] = ((b"www-authenticate", b'Bearer realm="toprung"'),)
-ANY_ORIGIN: Final[Headers] = ((b"access-control-allow-origin", b"*"),)
 
 _HOST = re.compile(rb"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:[0-9]{1,5})?")
 _BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
@@ -42,7 +41,6 @@ class Gate:
         self._by_key = None if settings.key_rate is None else RateLimit(settings.key_rate)
         by_address = settings.address_rate
         self._by_address = None if by_address is None else RateLimit(by_address)
-        self._origins = {origin.encode() for origin in settings.origins}
 
     async def admit(self, call: Call[Any, Any]) -> None:
         """Refuse what is not allowed; note the key, and whether the board is public."""
@@ -90,24 +88,6 @@ class Gate:
             )
         if len(self._hosts) < HOSTS_MAX:
             self._hosts.add(host)
-
-    def cors(self, scope: Any, *, is_public: bool) -> Headers:
-        """The headers that let a page of another origin read the answer."""
-        if is_public:
-            return ANY_ORIGIN
-        if not self._origins:
-            return ()
-        origin = header(scope, b"origin")
-        if origin in self._origins and origin is not None:
-            return ((b"access-control-allow-origin", origin), (b"vary", b"Origin"))
-        return ((b"vary", b"Origin"),)
-
-    def is_welcome(self, scope: Any) -> bool:
-        """Whether a WebSocket may be opened from where it comes: no page, our own, or a listed."""
-        origin = header(scope, b"origin")
-        if origin is None or origin in self._origins:
-            return True
-        return origin.partition(b"://")[2] == (header(scope, b"host") or b"")
 
     def _count_address(self, scope: Any) -> None:
         if self._by_address is not None:

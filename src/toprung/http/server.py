@@ -30,7 +30,7 @@ def listen(host: str, port: int) -> socket.socket:
     address = parse_host(host)
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
     try:
-        return socket.create_server((str(address), port), family=family, backlog=BACKLOG)
+        listener = socket.create_server((str(address), port), family=family, backlog=BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Unavailable(
@@ -38,6 +38,9 @@ def listen(host: str, port: int) -> socket.socket:
             ) from error
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise Unavailable(f"cannot listen on {host}, port {port}: {reason}") from error
+    # Connections inherit it. Answers go out in two pieces, and the second must not wait.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def parse_host(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
@@ -66,7 +69,12 @@ async def serve(
     `on_stop` is called when the signal arrives. `proxies` are the addresses whose
     X-Forwarded-For is believed.
     """
-    config = uvicorn.Config(
+    await _Server(server_config(app, proxies), on_stop).serve(sockets=[listener])
+
+
+def server_config(app: ASGIApp, proxies: Sequence[str] = ()) -> uvicorn.Config:
+    """How the server runs: within bounds, and telling strangers nothing."""
+    return uvicorn.Config(
         app,
         access_log=False,
         log_config=None,
@@ -83,7 +91,6 @@ async def serve(
         timeout_keep_alive=IDLE_SECONDS_MAX,
         timeout_graceful_shutdown=STOP_SECONDS_MAX,
     )
-    await _Server(config, on_stop).serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):

@@ -61,6 +61,7 @@ async def submit(call: Call[Numbers, SubmissionBody]) -> Answer:
         if key is not None:
             options["key"] = _same_key(key, options.get("key"))
         result = await board.submit(body.player, body.score, **options)
+    call.state.outcomes["duplicate" if result.replayed else result.status] += 1
     answer = submit_answer(result, shows(call.query.numbers))
     return Answer(200, encode(answer), REPLAYED if result.replayed else ())
 
@@ -76,7 +77,13 @@ async def submit(call: Call[Numbers, SubmissionBody]) -> Answer:
 async def submit_batch(call: Call[NoQuery, list[Any]]) -> Answer:
     """Submit at most 10,000 scores; a row that is refused does not sink the others."""
     board = await call.board()
-    return ok(batch_answer(await board.submit_many(call.body)))
+    result = await board.submit_many(call.body)
+    outcomes = call.state.outcomes
+    outcomes["accepted"] += result.accepted
+    outcomes["unchanged"] += result.unchanged
+    outcomes["duplicate"] += result.duplicates
+    outcomes["rejected"] += len(result.rejected)
+    return ok(batch_answer(result))
 
 
 @routes.get(

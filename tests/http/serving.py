@@ -1,0 +1,66 @@
+"""A service inside the test's own process, for what a command line cannot set: clocks, limits."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+
+from toprung.http.app import Service
+from toprung.http.server import _Server, listen, server_config, url_of
+from toprung.http.settings import ServiceSettings
+from toprung.opening import open_async
+from toprung.ports import Clock
+
+
+class Serving:
+    """A running service: its address, and a client of it."""
+
+    def __init__(self, url: str, key: str | None, service: Service) -> None:
+        self.url = url
+        self.key = key
+        """A key that may do everything, if keys are asked for."""
+        self.service = service
+        headers = {} if key is None else {"authorization": f"Bearer {key}"}
+        self.http = httpx2.Client(base_url=url, timeout=20, headers=headers)
+        self.anyone = httpx2.Client(base_url=url, timeout=20)
+        """A client that shows no key."""
+
+    def post_key(self, **body: Any) -> str:
+        answer = self.http.post("/v1/keys", json={"name": "test", **body})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["key"])
+
+
+@contextmanager
+def serving(settings: ServiceSettings, clock: Clock | None = None) -> Iterator[Serving]:
+    """Serve an empty database in memory, in a thread with an event loop of its own."""
+    started = threading.Event()
+    box: dict[str, Any] = {}
+
+    async def run() -> None:
+        async with open_async("memory:", clock=clock) as boards:
+            assert boards.keys is not None
+            key = (await boards.keys.create("root"))[1] if settings.needs_keys else None
+            service = Service(boards, settings)
+            with listen("127.0.0.1", 0) as listener:
+                server = _Server(server_config(service), service.stop)
+                box.update(loop=asyncio.get_running_loop(), server=server)
+                box["serving"] = Serving(url_of(listener), key, service)
+                async with service:
+                    started.set()
+                    await server.serve(sockets=[listener])
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    try:
+        assert started.wait(20)
+        with box["serving"].http, box["serving"].anyone:
+            yield box["serving"]
+    finally:
+        box["loop"].call_soon_threadsafe(box["server"].handle_exit, 15, None)
+        thread.join()

@@ -1,0 +1,194 @@
+"""Keys: who shows none, a wrong one or one for something else gets nowhere and changes nothing."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.http.conftest import problem_of
+from tests.http.serving import Serving, serving
+from toprung.http.routes import ROUTES
+from toprung.http.routing import Route
+from toprung.http.settings import Rate, ServiceSettings
+
+CLOSED = [route for route in ROUTES if route.verb is not None]
+BODIES: dict[str, Any] = {
+    "put_board": {"title": "Taken over"},
+    "patch_board": {"title": "Taken over"},
+    "submit": {"player": "mallory", "score": 10**6},
+    "submit_batch": [{"player": "mallory", "score": 10**6}],
+    "lookup_standings": {"players": ["alice"]},
+    "put_player": {"name": "Mallory"},
+    "create_key": {"name": "mine"},
+}
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[Serving]:
+    """A service with keys and two boards: `secret`, and `open` which is public."""
+    with serving(ServiceSettings(needs_keys=True, origins=("https://game.example",))) as running:
+        for board, public in (("secret", False), ("open", True)):
+            rules = {"public": public, "windows": ["all-time"]}
+            assert running.http.put(f"/v1/boards/{board}", json=rules).status_code == 201
+            body = {"player": "alice", "score": 5}
+            assert running.http.post(f"/v1/boards/{board}/scores", json=body).is_success
+        running.http.put("/v1/players/alice", json={"name": "Alice"})
+        running.http.put("/v1/players/alice/friends/bob")
+        yield running
+
+
+def ask(running: Serving, route: Route, key: str | None, board: str = "secret") -> httpx2.Response:
+    names = {"board": board, "player": "alice", "other": "bob", "key": "aaaaaaaa"}
+    headers = {} if key is None else {"authorization": f"Bearer {key}"}
+    body = BODIES.get(route.handler.__name__)
+    if body is None and route.method in ("POST", "PUT"):
+        headers["content-type"] = "application/json"
+    path = route.path.format(**names)
+    return running.anyone.request(route.method, path, json=body, headers=headers)
+
+
+def everything(running: Serving) -> list[Any]:
+    """All that a request could have changed."""
+    paths = ["boards", "boards/secret", "boards/secret/standings", "boards/open/standings"]
+    paths += ["players/alice", "players/alice/friends"]
+    seen = [running.http.get(f"/v1/{path}").json() for path in paths]
+    keys = running.http.get("/v1/keys").json()["keys"]
+    return [*seen, sorted(key["id"] for key in keys)]
+
+
+def name_of(route: Route) -> str:
+    return route.handler.__name__
+
+
+@pytest.mark.parametrize("route", CLOSED, ids=name_of)
+def test_without_the_right_key_nothing_happens(guarded: Serving, route: Route) -> None:
+    others: list[Any] = [verb for verb in ("read", "write", "admin") if verb != route.verb]
+    wrong_verbs = guarded.post_key(verbs=others)
+    wrong_board = guarded.post_key(boards=["other-*", "sec"])
+    assert guarded.key is not None
+    almost = guarded.key[:-1] + ("A" if guarded.key[-1] != "A" else "B")
+    before = everything(guarded)
+    for key in (None, "nonsense", "tr_aaaaaaaa_" + "A" * 43, almost):
+        refused = ask(guarded, route, key)
+        problem_of(refused, 401, "unauthorized")
+        assert refused.headers["www-authenticate"].startswith("Bearer")
+    problem_of(ask(guarded, route, wrong_verbs), 403, "forbidden")
+    if name_of(route) == "list_boards":  # shows what the key may read: nothing
+        assert ask(guarded, route, wrong_board).json()["boards"] == []
+    else:
+        problem_of(ask(guarded, route, wrong_board), 403, "forbidden")
+    assert everything(guarded) == before
+
+
+def test_keys_are_for_verbs_and_boards(guarded: Serving) -> None:
+    reader = guarded.post_key(verbs=["read"], boards=["sec*"])
+    headers = {"authorization": f"bearer {reader}"}
+    with httpx2.Client(base_url=guarded.url, headers=headers) as http:
+        assert http.get("/v1/boards/secret/standings/alice").json()["rank"] == 1
+        assert [board["id"] for board in http.get("/v1/boards").json()["boards"]] == ["secret"]
+        body = {"player": "alice", "score": 6}
+        problem_of(http.post("/v1/boards/secret/scores", json=body), 403, "forbidden")
+        problem_of(http.get("/v1/boards/nowhere/standings"), 403, "forbidden")
+        problem_of(http.get("/v1/players/alice"), 403, "forbidden")
+
+
+def test_a_public_board_is_read_by_anybody_and_written_by_few(guarded: Serving) -> None:
+    http = guarded.anyone
+    page = http.get("/v1/boards/open/standings")
+    assert page.json()["total"] == 1
+    assert page.headers["access-control-allow-origin"] == "*"
+    assert page.headers["cache-control"].startswith("public")
+    assert http.get("/v1/boards/open/standings/alice").status_code == 200
+    problem_of(http.get("/v1/boards/open/standings/nobody"), 404, "not-ranked")
+    body = {"player": "alice", "score": 6}
+    problem_of(http.post("/v1/boards/open/scores", json=body), 401, "unauthorized")
+    problem_of(http.delete("/v1/boards/open"), 401, "unauthorized")
+    assert http.get("/healthz").status_code == 200
+    page = guarded.http.get("/v1/boards/secret/standings")
+    assert page.headers["cache-control"] == "private, no-cache"
+    assert "access-control-allow-origin" not in page.headers
+
+
+def test_a_key_is_shown_once_and_stops_when_revoked(guarded: Serving) -> None:
+    answer = guarded.http.post("/v1/keys", json={"name": "short", "verbs": ["read"]})
+    key, key_id = answer.json()["key"], answer.json()["id"]
+    assert answer.headers["cache-control"] == "no-store"
+    shown = guarded.http.get("/v1/keys").text
+    assert key_id in shown
+    assert key not in shown
+    assert key.rpartition("_")[2] not in shown
+    headers = {"authorization": f"Bearer {key}"}
+    assert guarded.anyone.get("/v1/boards", headers=headers).status_code == 200
+    listed = guarded.http.get("/v1/keys").json()["keys"]
+    used = next(each for each in listed if each["id"] == key_id)
+    assert used["last_used_at"] >= used["created_at"]
+    assert guarded.http.delete(f"/v1/keys/{key_id}").status_code == 204
+    problem_of(guarded.anyone.get("/v1/boards", headers=headers), 401, "unauthorized")
+    problem_of(guarded.http.delete(f"/v1/keys/{key_id}"), 404, "not-found")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"name": ""},
+        {"name": "x", "verbs": []},
+        {"name": "x", "verbs": ["rule"]},
+        {"name": "x", "boards": []},
+        {"name": "x", "boards": ["A B"]},
+        {"verbs": ["read"]},
+    ],
+)
+def test_a_key_for_nothing_is_not_made(guarded: Serving, body: Any) -> None:
+    problem_of(guarded.http.post("/v1/keys", json=body), 422, "invalid")
+
+
+def test_pages_of_named_origins_may_ask(guarded: Serving) -> None:
+    ours = {"origin": "https://game.example", "access-control-request-method": "POST"}
+    answer = guarded.anyone.request("OPTIONS", "/v1/boards/secret/scores", headers=ours)
+    assert answer.status_code == 204
+    assert answer.headers["access-control-allow-origin"] == "https://game.example"
+    assert "authorization" in answer.headers["access-control-allow-headers"]
+    assert "POST" in answer.headers["access-control-allow-methods"]
+    read = guarded.http.get("/v1/boards/secret", headers={"origin": "https://game.example"})
+    assert read.headers["access-control-allow-origin"] == "https://game.example"
+    assert "Origin" in read.headers["vary"]
+    theirs = ours | {"origin": "https://evil.example"}
+    answer = guarded.anyone.request("OPTIONS", "/v1/boards/secret/scores", headers=theirs)
+    assert "access-control-allow-origin" not in answer.headers
+    theirs["access-control-request-method"] = "GET"
+    answer = guarded.anyone.request("OPTIONS", "/v1/boards/open/standings", headers=theirs)
+    assert answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_limits_are_per_key_and_per_address() -> None:
+    slow, slower = Rate(0.01, 5), Rate(0.01, 3)
+    settings = ServiceSettings(needs_keys=True, key_rate=slow, address_rate=slower)
+    with serving(settings) as running:
+        other = running.post_key(verbs=["read"])
+        statuses = [running.http.get("/v1/boards").status_code for _ in range(5)]
+        assert statuses == [200] * 4 + [429]
+        limited = running.http.get("/v1/boards")
+        problem_of(limited, 429, "too-many-requests")
+        assert int(limited.headers["retry-after"]) > 0
+        headers = {"authorization": f"Bearer {other}"}
+        assert running.anyone.get("/v1/boards", headers=headers).status_code == 200
+        statuses = [running.anyone.get("/v1/boards").status_code for _ in range(4)]
+        assert statuses == [401] * 3 + [429]
+
+
+def test_a_slow_body_is_cut_off() -> None:
+    with serving(ServiceSettings(body_seconds_max=0.05)) as running:
+        running.http.put("/v1/boards/slow", json={})
+
+        port = int(running.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(
+                b"POST /v1/boards/slow/scores HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/json\r\nContent-Length: 40\r\n\r\n{"
+            )
+            assert connection.recv(4096).startswith(b"HTTP/1.1 408 ")
+        assert running.http.get("/v1/boards/slow/standings").json()["total"] == 0
