@@ -41,7 +41,7 @@ inline void* allocate_large(std::size_t bytes) {
   return allocate(bytes);
 }
 
-inline void release_large(void* memory, std::size_t bytes) noexcept {
+inline void release_large(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
   if (memory == nullptr) return;
 #if defined(TOPRUNG_HUGE_PAGES)
   if (bytes >= kHugePage) {
