@@ -79,6 +79,7 @@ class RankedSet : public NumberHolder {
   // trim() gives back what they did not need.
   virtual void reserve(std::size_t puts, std::size_t fresh) = 0;
   virtual void trim() noexcept = 0;
+  // After reserve().
   virtual void put_many(const u32* numbers, const u64* records, std::size_t count) = 0;
   // An empty set only; `records` row by row, in any order.
   virtual void build(const u32* numbers, const u64* records, std::size_t count) = 0;

@@ -123,7 +123,8 @@ class Tree final : public RankedSet {
   }
 
   bool put(u32 number, const u64* record, u64* old) override {
-    reserve_one();
+    reserve_nodes();
+    map_.reserve(1, table_.limit());
     const Probe probe = probe_of(number, record);
     const u32 leaf = map_.find(number);
     if (leaf == kNone) {
@@ -151,9 +152,13 @@ class Tree final : public RankedSet {
   // worth; so beyond a first round, in which any pair may be that full, a new leaf takes at least half a
   // leaf of puts to come about.
   void reserve(std::size_t puts, std::size_t fresh) override {
-    const u64 leaves = std::min<u64>(puts, leaves_.in_use() / 2 + puts / (kLeafEntries / 2) + 2);
-    leaves_.reserve(leaves);
-    inners_.reserve(std::min<u64>(leaves * (height_ + 1), inners_.in_use() + leaves / 16 + height_ + 2));
+    if (stays_one_leaf(fresh + 1)) {
+      leaves_.reserve(root_ == kNone ? 1 : 0);
+    } else {
+      const u64 leaves = std::min<u64>(puts, leaves_.in_use() / 2 + puts / (kLeafEntries / 2) + 2);
+      leaves_.reserve(leaves);
+      inners_.reserve(std::min<u64>(leaves * (height_ + 1), inners_.in_use() + leaves / 16) + height_ + 4);
+    }
     map_.reserve(static_cast<u32>(std::min<u64>(fresh, table_.limit() - size_)), table_.limit());
   }
   void trim() noexcept override {
@@ -521,10 +526,16 @@ class Tree final : public RankedSet {
 
   // ---- changing --------------------------------------------------------------------------------
 
-  void reserve_one() {
+  // Small sets are many: they get along with one leaf and no inner node.
+  bool stays_one_leaf(u64 fresh) const noexcept {
+    return height_ == 0 && size_ + fresh <= kLeafEntries;
+  }
+
+  // What one put may need in nodes: a leaf, a split on each level and a new root.
+  void reserve_nodes() {
+    if (stays_one_leaf(1) && root_ != kNone) return;
     leaves_.reserve(1);
-    inners_.reserve(height_ + 1);
-    map_.reserve(1, table_.limit());
+    if (!stays_one_leaf(1)) inners_.reserve(height_ + 1);
   }
 
   // Whether a leaf found ahead of time is still right for the probe, whatever happened in between: its
@@ -551,7 +562,7 @@ class Tree final : public RankedSet {
       if (to[i] != kNone) prefetch_insertion(to[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      reserve_one();
+      reserve_nodes();
       const u64* record = records + i * W;
       const u32 leaf = map_.find(numbers[i]);  // a number may come twice
       if (to[i] != kNone && !still_belongs(to[i], probes[i])) to[i] = kNone;
