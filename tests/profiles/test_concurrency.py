@@ -1,0 +1,181 @@
+"""Threads and tasks on one database: nothing is lost, nobody waits for ever, queues are bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import toprung
+from tests.workbenches import open_profile
+from toprung.errors import Overloaded
+from toprung.journals import sqlite
+from toprung.profiles.embedded import EmbeddedProfile
+from toprung.testing.clock import FrozenClock
+
+TURNS = 100
+
+
+@pytest.fixture(params=["file", "memory:"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return str(tmp_path / "scores.db") if request.param == "file" else "memory:"
+
+
+def together(*work: Callable[[], Any]) -> list[Any]:
+    """Do all of it at the same time, each in a thread; what each returned."""
+    barrier = threading.Barrier(len(work))
+
+    def begin(task: Callable[[], Any]) -> Any:
+        barrier.wait()
+        return task()
+
+    with ThreadPoolExecutor(len(work)) as pool:
+        return [found.result() for found in [pool.submit(begin, task) for task in work]]
+
+
+def test_two_threads_and_fifty_tasks_for_one_player(target: str) -> None:
+    with toprung.open(target) as boards:
+        board = boards.create("blitz", policy="sum", windows=["all-time", "daily", "weekly"])
+
+        def in_thread() -> set[int]:
+            return {board.submit("ann", 1).submission for _ in range(TURNS)}
+
+        def in_tasks() -> set[int]:
+            async def play() -> set[int]:
+                inner = await boards._face_of.board("blitz")
+                return {(await inner.submit("ann", 1)).submission for _ in range(TURNS // 10)}
+
+            async def everyone() -> set[int]:
+                return set().union(*await asyncio.gather(*(play() for _ in range(50))))
+
+            return asyncio.run(everyone())
+
+        found = together(in_thread, in_thread, in_tasks)
+        expected = 2 * TURNS + 50 * (TURNS // 10)
+        assert len(set().union(*found)) == expected
+        for window in ("all-time", "daily", "weekly"):
+            assert board.standing("ann", window=window).score == expected
+        assert boards.verify() == []
+
+
+def test_threads_that_read_write_and_maintain(target: str) -> None:
+    """A reader never sees a submission on one of its ladders only, nor a list out of order."""
+    with toprung.open(target) as boards:
+        board = boards.create("blitz", policy="sum", windows=["all-time", "daily"])
+        board.submit_many([(f"p{number}", number) for number in range(50)])
+
+        def write() -> None:
+            for turn in range(TURNS):
+                board.submit(f"p{turn % 50}", 1)
+                board.submit_many([(f"p{number}", 1) for number in range(0, 50, 7)])
+
+        def read() -> None:
+            for turn in range(TURNS):
+                page = board.top(50)
+                assert [standing.rank for standing in page] == list(range(1, 51))
+                scores = [standing.score for standing in page]
+                assert scores == sorted(scores, reverse=True)
+                around = board.around(f"p{turn % 50}", 2, 2).standings
+                assert len(around) == 5
+
+        def maintain() -> None:
+            for _ in range(5):
+                assert boards.verify() == []
+                boards.rebuild()
+
+        together(write, write, read, read, maintain)
+        whole = {standing.player: standing.score for standing in board.top(50)}
+        today = {standing.player: standing.score for standing in board.top(50, window="daily")}
+        assert whole == today
+        assert sum(map(int, whole.values())) == sum(range(50)) + 2 * TURNS * (1 + 8)
+
+
+def test_same_key_from_many_threads_counts_once(target: str) -> None:
+    with toprung.open(target) as boards:
+        board = boards.create("blitz", policy="sum")
+        work = [lambda: board.submit("ann", 1, key="k")] * 8
+        found = together(*work)
+        assert board.standing("ann").score == 1
+        assert len({result.submission for result in found}) == 1
+        assert sorted(result.replayed for result in found) == [False] + [True] * 7
+
+
+def test_attributes_change_while_others_submit(target: str) -> None:
+    """At the end the player is in exactly one country, with the whole sum."""
+    with toprung.open(target) as boards:
+        board = boards.create("blitz", policy="sum", scopes=["country"])
+
+        def move() -> None:
+            for turn in range(TURNS // 2):
+                boards.set_player("ann", attributes={"country": "DU"[turn % 2]})
+
+        def submit() -> None:
+            for _ in range(TURNS):
+                board.submit("ann", 1)
+
+        together(move, submit, submit)
+        sizes = {size.scope: size.total for size in board.scopes()}
+        assert sizes == {"global": 1, "country:U": 1}
+        assert board.standing("ann", scope="country:U").score == 2 * TURNS
+        assert boards.verify() == []
+
+
+def test_full_queue_refuses_threads_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the writer is held up, at most so much waits; the rest is told to come back."""
+    monkeypatch.setattr(sqlite, "QUEUE_ROWS_MAX", 5)
+    monkeypatch.setattr(sqlite, "COMMIT_ROWS_MAX", 1)
+    opened = open_profile(str(tmp_path / "scores.db"), FrozenClock())
+    assert isinstance(opened.maintenance, EmbeddedProfile)
+    boards = toprung.Leaderboards(opened.boards)
+    board = boards.create("blitz", policy="sum")
+    refused = threading.Event()
+
+    def submit() -> bool:
+        try:
+            board.submit("ann", 1)
+        except Overloaded:
+            refused.set()
+            return False
+        return True
+
+    turn = opened.maintenance.journal._turn
+    with ThreadPoolExecutor(20) as pool:
+        with turn:
+            work = [pool.submit(submit) for _ in range(20)]
+            assert refused.wait(60), "twenty callers and nobody was refused"
+        accepted = sum(task.result() for task in work)
+    assert 0 < accepted < 20
+    assert board.standing("ann").score == accepted
+    boards.close()
+
+
+def test_closing_while_threads_submit(tmp_path: Path) -> None:
+    path = str(tmp_path / "scores.db")
+    boards = toprung.open(path)
+    board = boards.create("blitz", policy="sum")
+    started = threading.Barrier(4)
+
+    def submit() -> int:
+        started.wait()
+        accepted = 0
+        try:
+            while True:
+                board.submit("ann", 1)
+                accepted += 1
+        except toprung.errors.Closed:
+            return accepted
+
+    with ThreadPoolExecutor(4) as pool:
+        work = [pool.submit(submit) for _ in range(3)]
+        started.wait()
+        while not board.total():
+            pass
+        boards.close()
+        accepted = sum(task.result() for task in work)
+    with toprung.open(path) as again:
+        assert again["blitz"].standing("ann").score == accepted
