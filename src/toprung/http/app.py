@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from toprung.errors import ToprungError
 from toprung.http.answers import Headers, Sendable
 from toprung.http.auth import Gate
-from toprung.http.call import Call, CallerGone, Receive, read_body
+from toprung.http.call import Call, CallerGone, Patience, Receive, read_body
 from toprung.http.cors import Cors
 from toprung.http.problems import Refused, problem, unexpected
 from toprung.http.routes import ROUTES
@@ -48,18 +48,21 @@ class Service:
         """`pages` answers addresses that are no route of the interface."""
         self.state = State(boards, settings or ServiceSettings())
         self._gate = Gate(self.state.settings, self.state.boards.keys)
+        self._patience = Patience(self.state.settings.body_seconds_max)
         self._cors = Cors(self.state.settings.origins)
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
         self._pages = pages
 
     async def __aenter__(self) -> Self:
-        self._upkeep = asyncio.create_task(self._keep_up())
+        work = (self._keep_up(), self._patience.watch())
+        self._upkeep = [asyncio.create_task(each) for each in work]
         return self
 
     async def __aexit__(self, *_error: object) -> None:
-        self._upkeep.cancel()
-        await asyncio.gather(self._upkeep, return_exceptions=True)
+        for task in self._upkeep:
+            task.cancel()
+        await asyncio.gather(*self._upkeep, return_exceptions=True)
         if self.state.boards.keys is not None:
             await self.state.boards.keys.save_uses()
 
@@ -113,8 +116,7 @@ class Service:
         if route.method in _JSON_METHODS:
             _check_type(call, route)
             if route.decode_body is not None:
-                seconds_max = self.state.settings.body_seconds_max
-                body = await read_body(call.scope, receive, route.body_bytes_max, seconds_max)
+                body = await read_body(call.scope, receive, route.body_bytes_max, self._patience)
                 call.body = route.decode_body(body)
         return await route.handler(call)
 

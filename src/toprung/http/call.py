@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from toprung.http.problems import Refused
@@ -22,16 +23,7 @@ Receive = Callable[[], Awaitable[Any]]
 class Call(Generic[Q, B]):
     """A request that was found to be for a route and is allowed."""
 
-    __slots__ = (
-        "body",
-        "is_public",
-        "key",
-        "query",
-        "route",
-        "scope",
-        "state",
-        "values",
-    )
+    __slots__ = ("_board", "body", "is_public", "key", "query", "route", "scope", "state", "values")
 
     query: Q
     body: B
@@ -44,6 +36,7 @@ class Call(Generic[Q, B]):
         """What stands in the variable segments of the address, in order."""
         self.key: AccessKey | None = None
         """The key that was shown, where one is needed."""
+        self._board: Leaderboard | None = None
         self.is_public = False
         """Whether the board may be read by anybody."""
 
@@ -54,7 +47,9 @@ class Call(Generic[Q, B]):
 
     async def board(self) -> Leaderboard:
         """The board in the address, which is always the first variable segment."""
-        return await self.state.board(self.values[0])
+        if self._board is None:
+            self._board = await self.state.board(self.values[0])
+        return self._board
 
     def header(self, name: bytes) -> bytes | None:
         """The value of a header, or of the first of this name."""
@@ -75,25 +70,58 @@ def header(scope: Any, name: bytes) -> bytes | None:
     return None
 
 
+class Patience:
+    """Waits for bodies, not for ever. One look at the clock per moment serves all who wait.
+
+    A timer per request would cost more than reading a body that is there already.
+    """
+
+    def __init__(self, seconds_max: float) -> None:
+        self._seconds_max = seconds_max
+        self._waiting: dict[asyncio.Task[Any], float] = {}
+        self._given_up: set[asyncio.Task[Any]] = set()
+
+    async def wait(self, body: Coroutine[Any, Any, bytes]) -> bytes:
+        """The body; refused when it takes too long to arrive."""
+        task = asyncio.current_task()
+        assert task is not None, "an ASGI server serves in tasks"
+        self._waiting[task] = time.monotonic() + self._seconds_max
+        try:
+            return await body
+        except asyncio.CancelledError:
+            if task not in self._given_up:
+                raise
+            task.uncancel()
+            raise Refused(
+                408,
+                "request-timeout",
+                f"the body did not arrive within {self._seconds_max:g} seconds",
+                close=True,
+            ) from None
+        finally:
+            del self._waiting[task]
+            self._given_up.discard(task)
+
+    async def watch(self) -> None:
+        """Give up on those who wait too long; runs as long as the service does."""
+        while True:
+            await asyncio.sleep(min(1.0, self._seconds_max))
+            now = time.monotonic()
+            for task in [task for task, until in self._waiting.items() if until < now]:
+                self._given_up.add(task)
+                task.cancel()
+
+
 class CallerGone(Exception):  # noqa: N818 -- named after what happened
     """The caller hung up before the request was complete."""
 
 
-async def read_body(scope: Any, receive: Receive, bytes_max: int, seconds_max: float) -> bytes:
+async def read_body(scope: Any, receive: Receive, bytes_max: int, patience: Patience) -> bytes:
     """The body, if it is small and quick enough."""
     declared = header(scope, b"content-length")
     if declared is not None and (not declared.isdigit() or int(declared) > bytes_max):
         raise _too_large(bytes_max)
-    try:
-        async with asyncio.timeout(seconds_max):
-            return await _collect(receive, bytes_max)
-    except TimeoutError:
-        raise Refused(
-            408,
-            "request-timeout",
-            f"the body did not arrive within {seconds_max:g} seconds",
-            close=True,
-        ) from None
+    return await patience.wait(_collect(receive, bytes_max))
 
 
 async def _collect(receive: Receive, bytes_max: int) -> bytes:

@@ -113,6 +113,9 @@ class _Node:
         self.methods: dict[str, Route] = {}
 
 
+_NOWHERE = _Node()
+
+
 class Router:
     """Finds routes by their segments."""
 
@@ -131,11 +134,26 @@ class Router:
         A fixed segment is tried before a variable one, and the method decides between them: a
         player may be called "lookup". An address with other methods only is refused with 405.
         """
+        segments = raw_path.split(b"/")
+        node = self._root
+        values: list[str] = []
+        for segment in segments[1:]:  # most addresses need no second thought
+            child = node.children.get(segment)
+            if child is None and (child := node.children.get(_ANY)) is not None:
+                values.append(_text(segment))
+            node = child or _NOWHERE
+        route = node.methods.get(method)
+        if route is not None and len(raw_path) <= ADDRESS_BYTES_MAX:
+            return route, values
+        return self._find_any(method, raw_path, segments)
+
+    def _find_any(
+        self, method: str, raw_path: bytes, segments: list[bytes]
+    ) -> tuple[Route, list[str]] | None:
         if len(raw_path) > ADDRESS_BYTES_MAX:
             raise Refused(
                 414, "address-too-long", f"the address has more than {ADDRESS_BYTES_MAX} bytes"
             )
-        segments = raw_path.split(b"/")
         leaves: list[tuple[_Node, tuple[bytes, ...]]] = []
         _walk(self._root, segments, 1, (), leaves)
         if method == "HEAD":

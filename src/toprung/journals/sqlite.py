@@ -25,6 +25,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
+from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import STATUSES, SqliteStore
 from toprung.pending import Pending, resolve_all
 from toprung.ports import (
@@ -69,6 +70,7 @@ class SqliteJournal:
 
     def __init__(self, store: SqliteStore, clock: Clock) -> None:
         self._store = store
+        self._profiles = ProfileCache(store)
         self._clock = clock
         self._head, self._recorded_at = store.last()
         self._queue: deque[_Request] = deque()
@@ -180,6 +182,9 @@ class SqliteJournal:
             return [self._failure] * len(batch)
         if plan.head > self._head:
             self._head, self._recorded_at = plan.head, now
+            if plan.profiles or plan.erased:
+                self._profiles.tell(plan.profiles)
+                self._profiles.forget(plan.erased)
             self._after_commit(bool(plan.erased))
         return results
 
@@ -232,19 +237,14 @@ class SqliteJournal:
         return [board for board in found if board is not None]
 
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
-        """The profiles of those players that are known, in one query."""
-        numbers = {self._fold.number(player): player for player in players}
-        numbers.pop(None, None)
-        rows = self._store.select(
-            "SELECT number, name, avatar_url FROM players WHERE number IN "
-            "(SELECT value FROM json_each(?))",
-            (msgspec.json.encode(list(numbers)).decode(),),
-        )
+        """The profiles of those players that are known, in at most one query."""
+        number_of = self._fold.number
+        found = ((number_of(player), player) for player in players)
+        numbers = {number: player for number, player in found if number is not None}
+        attributes = self._fold.attributes
         return {
-            numbers[number]: PlayerProfile(
-                numbers[number], name, avatar_url, self._fold.attributes(number)
-            )
-            for number, name, avatar_url in rows
+            numbers[number]: PlayerProfile(numbers[number], name, avatar_url, attributes(number))
+            for number, (name, avatar_url) in self._profiles.find(numbers).items()
         }
 
     async def friends(self, player: str) -> Sequence[str]:

@@ -1,0 +1,89 @@
+"""Names and avatars of players, kept in memory as far as they are read.
+
+Most players have none, and one bit per player says so without asking the database. Of the others
+the ones read lately are kept. The writer thread tells what it changed; a reader that was asking
+the database meanwhile may have an old row, and therefore does not keep it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+import msgspec
+
+from toprung.journals.sqlite_store import SqliteStore
+
+KEPT_MAX: Final = 100_000
+
+Shown: TypeAlias = tuple[str | None, str | None]
+"""Name and avatar_url."""
+
+NOTHING: Final[Shown] = (None, None)
+
+
+class ProfileCache:
+    """What lists show of players besides their ids."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self._named = bytearray()
+        self._kept: dict[int, Shown] = {}
+        self._turn = threading.Lock()
+        self._changes = 0
+        rows = store.select(
+            "SELECT number FROM players WHERE name IS NOT NULL OR avatar_url IS NOT NULL"
+        )
+        for (number,) in rows:
+            self._mark(number)
+
+    def find(self, numbers: Iterable[int]) -> dict[int, Shown]:
+        """Name and avatar of each of the players."""
+        found: dict[int, Shown] = {}
+        unknown: list[int] = []
+        kept, named = self._kept, self._named
+        for number in numbers:
+            byte = number >> 3
+            if byte >= len(named) or not named[byte] >> (number & 7) & 1:
+                found[number] = NOTHING
+            elif (shown := kept.get(number)) is not None:
+                found[number] = shown
+            else:
+                unknown.append(number)
+        if unknown:
+            found |= self._read(unknown)
+        return found
+
+    def tell(self, profiles: Iterable[tuple[int, str | None, str | None]]) -> None:
+        """In the writer thread, after a commit: these profiles are other ones now."""
+        with self._turn:
+            self._changes += 1
+            for number, _, _ in profiles:
+                self._mark(number)
+                self._kept.pop(number, None)
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        """In the writer thread, after a commit: these players were erased."""
+        self.tell((number, None, None) for number in numbers)
+
+    def _read(self, numbers: list[int]) -> dict[int, Shown]:
+        changes = self._changes
+        rows = self._store.select(
+            "SELECT number, name, avatar_url FROM players WHERE number IN "
+            "(SELECT value FROM json_each(?))",
+            (msgspec.json.encode(numbers).decode(),),
+        )
+        found = {number: (name, avatar_url) for number, name, avatar_url in rows}
+        with self._turn:
+            if changes == self._changes:
+                if len(self._kept) + len(found) > KEPT_MAX:
+                    self._kept.clear()
+                self._kept.update(found)
+        return found
+
+    def _mark(self, number: int) -> None:
+        byte = number >> 3
+        if byte >= len(self._named):
+            self._named.extend(bytes(byte + 1 - len(self._named) + 4096))
+        self._named[byte] |= 1 << (number & 7)
