@@ -531,6 +531,22 @@ u64 merge_apply(PyMerge& self) {
   return self.merge->apply();
 }
 
+// The aliases of the stub, so that they can be imported at run time too.
+void add_aliases(nb::module_& module) {
+  const auto tuple_of = [](auto... items) {
+    const nb::tuple arguments = nb::make_tuple(items...);
+    return stolen(Py_GenericAlias(reinterpret_cast<PyObject*>(&PyTuple_Type), arguments.ptr()));
+  };
+  const nb::handle integer(reinterpret_cast<PyObject*>(&PyLong_Type));
+  const nb::handle bytes(reinterpret_cast<PyObject*>(&PyBytes_Type));
+  const nb::object row = tuple_of(integer, bytes, bytes);
+  const nb::object rows =
+      stolen(Py_GenericAlias(reinterpret_cast<PyObject*>(&PyList_Type), row.ptr()));
+  module.attr("Row") = row;
+  module.attr("Place") = tuple_of(integer, integer, integer, integer, bytes);
+  module.attr("Slice") = tuple_of(integer, integer, integer, integer, rows);
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -538,6 +554,7 @@ NB_MODULE(_native, module) {
 
   module.doc() = kModuleDoc;
   module.attr("ID_BYTES_MAX") = kIdBytesMax;
+  add_aliases(module);
   nb::register_exception_translator([](const std::exception_ptr& error, void*) {
     try {
       std::rethrow_exception(error);

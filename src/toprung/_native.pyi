@@ -7,7 +7,7 @@ key are carried, never compared. An *offset* is 0-based. Players are named by nu
 by id (``str`` or ``bytes``).
 
 One mutex per PlayerTable covers the table and every set over it; batch calls release the GIL
-while they hold it. Docstrings (with complexities and doctests) live in ``native/module.cpp``.
+while they hold it. Docstrings (with complexities and doctests) live in ``native/docstrings.hpp``.
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,9 @@ class RankedSet:
     ) -> Slice: ...
     # batches
     def offsets(self, players: Sequence[int | str | bytes] | Buffer, /) -> bytes: ...  # packed i64, -1 = missing
-    def places(self, players: Sequence[int | str | bytes], /) -> list[Place | None]: ...
+    def places(
+        self, players: Sequence[int | str | bytes] | Buffer, /
+    ) -> list[Place | None]: ...
     def sort(self, numbers: Buffer, /) -> bytes: ...  # those present, best first, packed u32
     def put_many(self, numbers: Buffer, records: Buffer, /) -> None: ...
     def remove_many(self, numbers: Buffer, /) -> int: ...
@@ -117,3 +119,5 @@ class Merge:
     def versions(self) -> bytes: ...  # packed i64, 0 where refused
     def changes(self, row: int, /) -> list[tuple[bytes | None, bytes]]: ...  # (before, after) per set of its route
     def apply(self) -> int: ...  # entries written
+
+def _fail_allocations_after(count: int, /) -> None: ...  # for tests; -1 ends it
