@@ -13,7 +13,7 @@ absolute: the one with the greater version replaces the other, in whatever order
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from toprung.domain.sortkey import RecordShape
@@ -103,12 +103,3 @@ def scopes_name(scopes: Iterable[str]) -> str:
 def parse_scopes_name(name: str) -> tuple[str, ...]:
     """The scopes behind a name."""
     return tuple(name.split("\n"))
-
-
-def card_ladders(
-    entry: CardEntry, periods: Mapping[bytes, str], scopes: Mapping[bytes, str]
-) -> Iterator[str]:
-    """The names of the ladders an entry stands on: ``window/period/scope``."""
-    period = periods[entry.period]
-    for scope in parse_scopes_name(scopes[entry.scopes]):
-        yield f"{period}/{scope}"

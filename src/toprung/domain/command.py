@@ -16,6 +16,9 @@ from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
 from toprung.errors import Invalid, ToprungError, UnknownBoard
 
+FRIENDS_MAX = 5_000
+"""How many friends a player can have."""
+
 
 class Submit(msgspec.Struct, frozen=True):
     """Submissions for one board; one that is refused does not sink the others."""

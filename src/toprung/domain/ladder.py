@@ -107,6 +107,19 @@ def is_retained(board: Board, ladder: Ladder, now: int) -> bool:
     return False
 
 
+def is_kept(board: Board, ladder: Ladder, now: int) -> bool:
+    """Whether the ladder's period is retained, or yet to come."""
+    for window in board.windows:
+        if window.name == ladder.window:
+            calendar = board.calendar(window)
+            period = calendar.period(ladder.period)
+            if period is None:
+                return False
+            ahead = period.opens_at is not None and period.opens_at > now
+            return ahead or calendar.is_retained(period, now)
+    return False
+
+
 def check_scope(board: Board, scope: str) -> str:
     """The scope, if the board has ladders for it."""
     name, colon, value = scope.partition(":")

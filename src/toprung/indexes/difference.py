@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from toprung._native import RankedSet
-from toprung.domain.ladder import Ladder
-from toprung.indexes.fold import MemoryFold, is_kept
+from toprung.domain.ladder import Ladder, is_kept
+from toprung.indexes.fold import MemoryFold
 
 DIFFERENCES_MAX = 1000
 """Differences that are named; more would help nobody."""

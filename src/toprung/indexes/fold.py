@@ -14,39 +14,18 @@ import os
 from array import array
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from toprung.domain.board import Board
-from toprung.domain.command import (
-    Befriend,
-    Command,
-    DeleteBoard,
-    ErasePlayer,
-    Receipts,
-    RemoveEntries,
-    SetBoard,
-    SetPlayer,
-    Submit,
-    Unfriend,
-    next_board,
-)
-from toprung.domain.ladder import Ladder, Route, scopes_of
+from toprung.domain.command import Command, Submit
+from toprung.domain.ladder import Ladder, is_kept, scopes_of
 from toprung.domain.player import GLOBAL
-from toprung.domain.submission import AHEAD_MAX
-from toprung.errors import (
-    DatabaseDamaged,
-    Invalid,
-    TooManyFriends,
-    ToprungError,
-    UnknownBoard,
-    UnknownPlayer,
-)
+from toprung.errors import DatabaseDamaged, UnknownBoard
+from toprung.indexes.event_plan import EventPlan
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
-from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook
-from toprung.indexes.submit_plan import Router, SubmitPlan, key_digest
-from toprung.ports import Event, Fold, Plan, RecordedKey
-
-FRIENDS_MAX = 5_000
+from toprung.indexes.router import Router
+from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook, key_digest
+from toprung.indexes.submit_plan import SubmitPlan
+from toprung.ports import Event, Fold, Plan
 
 
 class MemoryFold:
@@ -70,74 +49,7 @@ class MemoryFold:
             submits = [command for command in commands if isinstance(command, Submit)]
             return SubmitPlan(self, submits, head, now)
         (command,) = commands
-        players = self.players.limit
-        try:
-            return self._decide(command, EventPlan(self, head), now)
-        except ToprungError as error:
-            self.players.truncate(players)
-            return EventPlan(self, head, error)
-
-    def _decide(self, command: Command, plan: EventPlan, now: int) -> EventPlan:
-        match command:
-            case SetBoard():
-                self._decide_board(command, plan, now)
-            case DeleteBoard(board):
-                plan.record("board-deleted", {"board": self.board(board).id}, now)
-            case SetPlayer():
-                self._decide_player(command, plan, now)
-            case ErasePlayer(player):
-                number = self._known(player)
-                plan.record("erased", {"player": number}, now)
-                plan.erased.append(number)
-            case RemoveEntries(board, player):
-                body = {"board": self.board(board).id, "player": self._known(player)}
-                plan.record("removed", body, now)
-            case Befriend(player, other):
-                self._decide_friendship(player, other, plan, now)
-            case Unfriend(player, other):
-                pair = {"player": self._known(player), "other": self._known(other)}
-                plan.record("unfriended", pair, now)
-            case _:
-                raise AssertionError(f"not a command: {command!r}")
-        return plan
-
-    def _decide_board(self, command: SetBoard, plan: EventPlan, now: int) -> None:
-        current = self.boards.get(command.board)
-        has_entries = current is not None and self._has_entries(current, now)
-        board = next_board(current, command, has_entries=has_entries)
-        version = plan.head + 1
-        generation = version if current is None else current.generation
-        retained = {} if current is None else _retained(current, now)
-        plan.result = board.recorded(version, generation)
-        body = {"board": board.id, "rules": board.rules(), "retained": retained}
-        plan.record("board", body | {"generation": generation}, now)
-
-    def _has_entries(self, board: Board, now: int) -> bool:
-        """Whether a period that counts has entries: others may be in memory or not."""
-        sets = self.index.sets(board.id)
-        return any(len(ranked) and is_kept(board, ladder, now) for ladder, ranked in sets)
-
-    def _decide_player(self, command: SetPlayer, plan: EventPlan, now: int) -> None:
-        number = plan.number(command.player)
-        # Which periods are open is a question of clock and zone, so its answer is recorded.
-        moved = {
-            board.id: _open_periods(board, now)
-            for board in self.boards.values()
-            if len(board.scopes) > 1
-        }
-        body = {"player": number, "attributes": dict(command.attributes), "open": moved}
-        plan.record("player", body, now)
-        plan.profiles.append((number, command.name, command.avatar_url))
-
-    def _decide_friendship(self, player: str, other: str, plan: EventPlan, now: int) -> None:
-        if player == other:
-            raise Invalid("other", "a player cannot be their own friend")
-        numbers = plan.number(player), plan.number(other)
-        if numbers[1] not in self._friends(numbers[0]):
-            for number, name in zip(numbers, (player, other), strict=True):
-                if len(self._friends(number)) >= FRIENDS_MAX:
-                    raise TooManyFriends("other", f"player {name!r} has {FRIENDS_MAX} friends")
-        plan.record("befriended", {"player": numbers[0], "other": numbers[1]}, now)
+        return EventPlan(self, command, head, now)
 
     # --- looking things up ---------------------------------------------------------------------
 
@@ -167,7 +79,7 @@ class MemoryFold:
     def friends_of(self, player: str) -> PlayerNumbers:
         """A player's friends; nobody for a player who is not known."""
         number = self.players.number(player)
-        numbers = array("I") if number is None else self._friends(number)
+        numbers = array("I") if number is None else self.friend_numbers(number)
         return PlayerNumbers(self.players, array("I", numbers))
 
     def router(self, board: Board) -> Router:
@@ -199,13 +111,8 @@ class MemoryFold:
         ranked = self.index.find(ladder)
         return ranked is not None and number in ranked
 
-    def _known(self, player: str) -> int:
-        number = self.players.number(player)
-        if number is None:
-            raise UnknownPlayer(f"there is no player {player!r}")
-        return number
-
-    def _friends(self, number: int) -> array[int]:
+    def friend_numbers(self, number: int) -> array[int]:
+        """The numbers of a player's friends, in order."""
         return self.friends.get(number) or array("I")
 
     # --- recovery ------------------------------------------------------------------------------
@@ -351,7 +258,7 @@ class MemoryFold:
             insort(friends, friend)
 
     def _part(self, number: int, friend: int) -> None:
-        friends = self._friends(number)
+        friends = self.friend_numbers(number)
         if friend in friends:
             friends.remove(friend)
 
@@ -363,85 +270,6 @@ class MemoryFold:
             self.index.drop(ladder)
         if gone:
             self.routes.release(board.id)
-
-
-def is_kept(board: Board, ladder: Ladder, now: int) -> bool:
-    """Whether the ladder's period is retained, or yet to come."""
-    for window in board.windows:
-        if window.name == ladder.window:
-            calendar = board.calendar(window)
-            period = calendar.period(ladder.period)
-            if period is None:
-                return False
-            ahead = period.opens_at is not None and period.opens_at > now
-            return ahead or calendar.is_retained(period, now)
-    return False
-
-
-class EventPlan:
-    """A decided command that is not a submission: at most one event, not yet durable."""
-
-    def __init__(self, fold: MemoryFold, head: int, error: ToprungError | None = None) -> None:
-        self.head = head
-        self.players: list[tuple[int, str]] = []
-        self.routes: list[tuple[int, str, int, int, str, Route]] = []
-        self.submissions: list[Any] = []
-        self.details: list[tuple[int, bytes]] = []
-        self.events: list[Event] = []
-        self.profiles: list[tuple[int, str | None, str | None]] = []
-        self.erased: list[int] = []
-        self.repeats: list[int] = []
-        self.result: Board | ToprungError | None = error
-        self._fold = fold
-        self._players_before = fold.players.limit
-
-    def number(self, player: str) -> int:
-        """The player's number, given now if it has none yet."""
-        table = self._fold.players
-        limit = table.limit
-        number = table.intern(player)
-        if number >= limit:
-            self.players.append((number, player))
-        return number
-
-    def record(self, kind: str, body: Mapping[str, Any], now: int) -> None:
-        """Add the event."""
-        self.head += 1
-        self.events.append(Event(self.head, now, kind, body))
-
-    def settle(self, recorded: Mapping[int, RecordedKey]) -> None:
-        """Nothing to settle: only submissions carry keys."""
-
-    def apply(self) -> list[Receipts | Board | Exception | None]:
-        """Fold the event in."""
-        for event in self.events:
-            self._fold.apply(event)
-        return [self.result]
-
-    def discard(self) -> None:
-        """Take back the numbers that were given."""
-        self._fold.players.truncate(self._players_before)
-
-
-def _open_periods(board: Board, now: int) -> list[tuple[str, str]]:
-    """(window, period) pairs that are open, or about to open for a fast clock."""
-    periods = (
-        (window.name, board.calendar(window).period_at(moment))
-        for window in board.windows
-        for moment in (now, now + AHEAD_MAX)
-    )
-    return list(dict.fromkeys((name, period.id) for name, period in periods if period is not None))
-
-
-def _retained(board: Board, now: int) -> dict[str, list[str]]:
-    """Per window, the periods that may hold entries: retained ones and the one about to open."""
-    periods: dict[str, list[str]] = {}
-    for window in board.windows:
-        calendar = board.calendar(window)
-        ids = [period.id for period in calendar.retained(now)]
-        following = calendar.next(calendar.retained(now)[0]) if ids else None
-        periods[window.name] = ids + ([following.id] if following is not None else [])
-    return periods
 
 
 _: type[Fold] = MemoryFold

@@ -15,7 +15,7 @@ from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder
 from toprung.errors import DatabaseDamaged
 from toprung.indexes.fold import MemoryFold
-from toprung.indexes.submit_plan import merge_rule
+from toprung.indexes.rule import merge_rule
 
 SubmissionRow = tuple[int, int, int, int, int, int | None]
 """position, route, player, at, score, subscore: what replay needs of a submission."""

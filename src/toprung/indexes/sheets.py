@@ -5,6 +5,7 @@ Everything here is per player number, per interned combination, or bounded by ti
 
 from __future__ import annotations
 
+import hashlib
 import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
@@ -199,3 +200,8 @@ class KeyMemory:
             self._old, self._old_positions = self._young, self._young_positions
             self._young, self._young_positions = PlayerTable(), array("q")
             self._since = now
+
+
+def key_digest(generation: int, key: str) -> bytes:
+    """What an idempotency key is remembered by: the board it was used on, and the key."""
+    return hashlib.blake2b(f"{generation}\0{key}".encode(), digest_size=16).digest()

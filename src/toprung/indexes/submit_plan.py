@@ -12,21 +12,19 @@ be taken back.
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from toprung._native import Merge, RankedSet
+from toprung._native import Merge
 from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
 from toprung.domain.ladder import Route, route_of, scopes_of
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
-from toprung.domain.window import Period, Window
 from toprung.errors import (
     ExcessiveIncrease,
     KeyReused,
@@ -36,39 +34,16 @@ from toprung.errors import (
     ToprungError,
     UnknownBoard,
 )
-from toprung.indexes.sheets import Routed
-from toprung.ports import SUBMISSION_COLUMNS, Event, Plan, RecordedKey
+from toprung.indexes.plan import DecidedBatch
+from toprung.indexes.router import Router
+from toprung.indexes.rule import merge_rule
+from toprung.indexes.sheets import Routed, key_digest
+from toprung.ports import SUBMISSION_COLUMNS, Plan, RecordedKey
 
 if TYPE_CHECKING:
     from toprung.indexes.fold import MemoryFold
 
-_RULES: dict[str, Literal["keep-better", "replace", "add"]] = {
-    "best": "keep-better",
-    "latest": "replace",
-    "sum": "add",
-}
 _STATUS: tuple[Status, ...] = ("unchanged", "accepted")
-_ROUTES_REMEMBERED = 4096
-
-
-def merge_rule(
-    board: Board,
-    routes: Sequence[Sequence[RankedSet]],
-    rows: array[int],
-    first_version: int,
-    *,
-    limit: int | None,
-) -> Merge:
-    """The board's rule over native rows; `limit` is its max_increase, None in replay."""
-    return Merge(
-        _RULES[board.policy],
-        routes,
-        rows,
-        first_version=first_version,
-        descending=board.shape.descending,
-        last_wins=board.shape.last_wins,
-        max_increase=limit,
-    )
 
 
 class Outcomes(msgspec.Struct, frozen=True, array_like=True):
@@ -76,50 +51,6 @@ class Outcomes(msgspec.Struct, frozen=True, array_like=True):
 
     outcomes: tuple[WindowOutcome, ...]
     skipped: tuple[str, ...]
-
-
-class Router:
-    """Finds the route of a submission for one version of one board; remembers the usual ones."""
-
-    def __init__(self, board: Board) -> None:
-        self.board = board
-        self.opens = self.closes = 0
-        """Within this span of `at` and of now, the current route is the answer."""
-        self._is_idle = False
-        """Whether no window has a period now: all are seasons, over or yet to come."""
-        self._routes: dict[tuple[object, ...], tuple[Routed, tuple[str, ...]]] = {}
-
-    def covers(self, first: int, last: int, now: int) -> bool:
-        """Whether all moments from first to last take the current periods."""
-        if self._is_idle:
-            return False
-        return self.opens <= first and last < self.closes and self.opens <= now < self.closes
-
-    def roll(self, now: int) -> None:
-        """Find the span around `now` in which no window turns."""
-        opens, closes = 0, 1 << 62
-        periods = {
-            window: self.board.calendar(window).period_at(now) for window in self.board.windows
-        }
-        self._is_idle = not any(periods.values())
-        for window, period in periods.items():
-            for edge in _edges(window, period):
-                if edge <= now:
-                    opens = max(opens, edge)
-                else:
-                    closes = min(closes, edge)
-        self.opens, self.closes = opens, closes
-        self._routes.clear()
-
-    def remembered(self, name: tuple[object, ...]) -> tuple[Routed, tuple[str, ...]] | None:
-        """A route found earlier under this name."""
-        return self._routes.get(name)
-
-    def remember(self, name: tuple[object, ...], found: tuple[Routed, tuple[str, ...]]) -> None:
-        """Keep a route for the next submission like this one."""
-        if len(self._routes) >= _ROUTES_REMEMBERED:
-            self._routes.clear()
-        self._routes[name] = found
 
 
 class _Group:
@@ -136,19 +67,11 @@ class _Group:
         self.versions: Sequence[int] = ()
 
 
-class SubmitPlan:
+class SubmitPlan(DecidedBatch):
     """A batch of submissions, decided but neither durable nor visible."""
 
     def __init__(self, fold: MemoryFold, commands: Sequence[Submit], head: int, now: int) -> None:
-        self.head = head
-        self.players: list[tuple[int, str]] = []
-        self.routes: list[tuple[int, str, int, int, str, Route]] = []
-        self.submissions: list[Any] = []
-        self.details: list[tuple[int, bytes]] = []
-        self.events: list[Event] = []
-        self.profiles: list[tuple[int, str | None, str | None]] = []
-        self.erased: list[int] = []
-        self.repeats: list[int] = []
+        super().__init__(head)
         self._fold = fold
         self._commands = commands
         self._now = now
@@ -501,17 +424,6 @@ class SubmitPlan:
             )
         unchanged, accepted, duplicates = self._tally[number]
         return Receipts(accepted, unchanged, duplicates, rejected, receipts)
-
-
-def key_digest(generation: int, key: str) -> bytes:
-    """What an idempotency key is remembered by: the board it was used on, and the key."""
-    return hashlib.blake2b(f"{generation}\0{key}".encode(), digest_size=16).digest()
-
-
-def _edges(window: Window, period: Period | None) -> list[int]:
-    """The moments at which the window turns, before and after."""
-    edges = [window.starts, window.ends] if period is None else [period.opens_at, period.closes_at]
-    return [edge for edge in edges if edge is not None]
 
 
 def _distinct(routed: list[tuple[Routed, tuple[str, ...]]]) -> list[tuple[Routed, tuple[str, ...]]]:

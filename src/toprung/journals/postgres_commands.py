@@ -25,6 +25,7 @@ from toprung.domain.card import (
     split_card,
 )
 from toprung.domain.command import (
+    FRIENDS_MAX,
     Befriend,
     Command,
     DeleteBoard,
@@ -42,7 +43,6 @@ from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.journals.postgres_submit import read_board
 from toprung.ports import CardChanges, CardSink
 
-FRIENDS_MAX = 5_000
 PAGE = 2_000
 
 Follow = Callable[[CardSink], Awaitable[None]]

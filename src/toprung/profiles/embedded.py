@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from toprung.domain.board import Board
-from toprung.domain.ladder import Ladder
+from toprung.domain.ladder import Ladder, is_kept
 from toprung.errors import DatabaseDamaged, Invalid, ToprungError
 from toprung.feeds.local import LocalFeed
 from toprung.indexes.checkpoint import Checkpoint, load_checkpoint, remove_checkpoint
 from toprung.indexes.difference import differences
-from toprung.indexes.fold import MemoryFold, is_kept
+from toprung.indexes.fold import MemoryFold
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.replay import replay_submissions, restore_players
-from toprung.indexes.sheets import DAY
-from toprung.indexes.submit_plan import key_digest
+from toprung.indexes.sheets import DAY, key_digest
 from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite import SqliteJournal
 from toprung.journals.sqlite_keys import SqliteKeys

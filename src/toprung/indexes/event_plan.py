@@ -1,0 +1,173 @@
+"""Deciding a command that is not a submission: at most one event, whole or not at all.
+
+What depends on the clock or on the zone database (which periods are open, which are retained)
+is found out here, once, and recorded with the event, so that replay need not ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from toprung.domain.board import Board
+from toprung.domain.command import (
+    FRIENDS_MAX,
+    Befriend,
+    Command,
+    DeleteBoard,
+    ErasePlayer,
+    Receipts,
+    RemoveEntries,
+    SetBoard,
+    SetPlayer,
+    Unfriend,
+    next_board,
+)
+from toprung.domain.ladder import is_kept
+from toprung.domain.submission import AHEAD_MAX
+from toprung.errors import Invalid, TooManyFriends, ToprungError, UnknownPlayer
+from toprung.indexes.plan import DecidedBatch
+from toprung.ports import Event, Plan, RecordedKey
+
+if TYPE_CHECKING:
+    from toprung.indexes.fold import MemoryFold
+
+
+class EventPlan(DecidedBatch):
+    """A decided command, neither durable nor visible; a refused one has an error instead."""
+
+    def __init__(self, fold: MemoryFold, command: Command, head: int, now: int) -> None:
+        super().__init__(head)
+        self._fold = fold
+        self._now = now
+        self._players_before = fold.players.limit
+        self._result: Board | ToprungError | None = None
+        try:
+            self._decide(command)
+        except ToprungError as error:
+            self.discard()
+            super().__init__(head)
+            self._result = error
+
+    def _decide(self, command: Command) -> None:
+        match command:
+            case SetBoard():
+                self._set_board(command)
+            case DeleteBoard(board):
+                self._record("board-deleted", {"board": self._fold.board(board).id})
+            case SetPlayer():
+                self._set_player(command)
+            case ErasePlayer(player):
+                number = self._known(player)
+                self._record("erased", {"player": number})
+                self.erased.append(number)
+            case RemoveEntries(board, player):
+                on = self._fold.board(board).id
+                self._record("removed", {"board": on, "player": self._known(player)})
+            case Befriend(player, other):
+                self._befriend(player, other)
+            case Unfriend(player, other):
+                pair = {"player": self._known(player), "other": self._known(other)}
+                self._record("unfriended", pair)
+            case _:
+                raise AssertionError(f"not a command of this kind: {command!r}")
+
+    def _set_board(self, command: SetBoard) -> None:
+        current = self._fold.boards.get(command.board)
+        has_entries = current is not None and self._has_entries(current)
+        board = next_board(current, command, has_entries=has_entries)
+        version = self.head + 1
+        generation = version if current is None else current.generation
+        self._result = board.recorded(version, generation)
+        body = {
+            "board": board.id,
+            "rules": board.rules(),
+            "generation": generation,
+            "retained": {} if current is None else _retained(current, self._now),
+        }
+        self._record("board", body)
+
+    def _has_entries(self, board: Board) -> bool:
+        """Whether a period that counts has entries: others may be in memory or not."""
+        sets = self._fold.index.sets(board.id)
+        return any(len(ranked) and is_kept(board, ladder, self._now) for ladder, ranked in sets)
+
+    def _set_player(self, command: SetPlayer) -> None:
+        number = self._number(command.player)
+        moved = {
+            board.id: _open_periods(board, self._now)
+            for board in self._fold.boards.values()
+            if len(board.scopes) > 1
+        }
+        body = {"player": number, "attributes": dict(command.attributes), "open": moved}
+        self._record("player", body)
+        self.profiles.append((number, command.name, command.avatar_url))
+
+    def _befriend(self, player: str, other: str) -> None:
+        if player == other:
+            raise Invalid("other", "a player cannot be their own friend")
+        numbers = self._number(player), self._number(other)
+        friends = self._fold.friend_numbers
+        if numbers[1] not in friends(numbers[0]):
+            for number, name in zip(numbers, (player, other), strict=True):
+                if len(friends(number)) >= FRIENDS_MAX:
+                    raise TooManyFriends("other", f"player {name!r} has {FRIENDS_MAX} friends")
+        self._record("befriended", {"player": numbers[0], "other": numbers[1]})
+
+    def _known(self, player: str) -> int:
+        number = self._fold.players.number(player)
+        if number is None:
+            raise UnknownPlayer(f"there is no player {player!r}")
+        return number
+
+    def _number(self, player: str) -> int:
+        """The player's number, given now if it has none yet."""
+        table = self._fold.players
+        limit = table.limit
+        number = table.intern(player)
+        if number >= limit:
+            self.players.append((number, player))
+        return number
+
+    def _record(self, kind: str, body: Mapping[str, Any]) -> None:
+        self.head += 1
+        self.events.append(Event(self.head, self._now, kind, body))
+
+    # --- the Plan port ---------------------------------------------------------------------------
+
+    def settle(self, recorded: Mapping[int, RecordedKey]) -> None:
+        """Nothing to settle: only submissions carry keys."""
+
+    def apply(self) -> list[Receipts | Board | Exception | None]:
+        """Fold the event in."""
+        for event in self.events:
+            self._fold.apply(event)
+        return [self._result]
+
+    def discard(self) -> None:
+        """Take back the numbers that were given."""
+        self._fold.players.truncate(self._players_before)
+
+
+def _open_periods(board: Board, now: int) -> list[tuple[str, str]]:
+    """(window, period) pairs that are open, or about to open for a fast clock."""
+    periods = (
+        (window.name, board.calendar(window).period_at(moment))
+        for window in board.windows
+        for moment in (now, now + AHEAD_MAX)
+    )
+    return list(dict.fromkeys((name, period.id) for name, period in periods if period is not None))
+
+
+def _retained(board: Board, now: int) -> dict[str, list[str]]:
+    """Per window, the periods that may hold entries: retained ones and the one about to open."""
+    periods: dict[str, list[str]] = {}
+    for window in board.windows:
+        calendar = board.calendar(window)
+        ids = [period.id for period in calendar.retained(now)]
+        following = calendar.next(calendar.retained(now)[0]) if ids else None
+        periods[window.name] = ids + ([following.id] if following is not None else [])
+    return periods
+
+
+_: type[Plan] = EventPlan

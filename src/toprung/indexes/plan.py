@@ -1,0 +1,23 @@
+"""What every plan of the fold has to offer to the journal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toprung.domain.ladder import Route
+from toprung.ports import Event
+
+
+class DecidedBatch:
+    """What is to be written of a batch; see `toprung.ports.Plan`. Empty until it is decided."""
+
+    def __init__(self, head: int) -> None:
+        self.head = head
+        self.players: list[tuple[int, str]] = []
+        self.routes: list[tuple[int, str, int, int, str, Route]] = []
+        self.submissions: list[Any] = []
+        self.details: list[tuple[int, bytes]] = []
+        self.events: list[Event] = []
+        self.profiles: list[tuple[int, str | None, str | None]] = []
+        self.erased: list[int] = []
+        self.repeats: list[int] = []

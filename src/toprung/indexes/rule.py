@@ -1,0 +1,36 @@
+"""A board's rule in the native core: the twin of `toprung.domain.entry.decide`."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Literal
+
+from toprung._native import Merge, RankedSet
+from toprung.domain.board import Board
+
+_RULES: dict[str, Literal["keep-better", "replace", "add"]] = {
+    "best": "keep-better",
+    "latest": "replace",
+    "sum": "add",
+}
+
+
+def merge_rule(
+    board: Board,
+    routes: Sequence[Sequence[RankedSet]],
+    rows: array[int],
+    first_version: int,
+    *,
+    limit: int | None,
+) -> Merge:
+    """The board's rule over native rows; `limit` is its max_increase, None in replay."""
+    return Merge(
+        _RULES[board.policy],
+        routes,
+        rows,
+        first_version=first_version,
+        descending=board.shape.descending,
+        last_wins=board.shape.last_wins,
+        max_increase=limit,
+    )
