@@ -419,8 +419,16 @@ class Outbox(Protocol):
         """(player number, card) of a board in the order of numbers."""
         ...
 
+    async def cards_by_id(self, generation: int, players: Sequence[str]) -> list[Card]:
+        """The cards of these players, in their order; empty ones for who has none."""
+        ...
+
     async def sample_cards(self, generation: int, limit: int) -> list[Card]:
         """Some cards of a board, picked at random."""
+        ...
+
+    async def position(self) -> int:
+        """A position that nothing recorded so far lies beyond."""
         ...
 
     async def shard(self, generation: int) -> tuple[int, str]:
@@ -476,8 +484,16 @@ class Shards(Protocol):
         """Apply cards by their versions; with `force` also those that seem to be known."""
         ...
 
-    async def differing(self, board: Board, cards: Sequence[Card]) -> list[str]:
-        """The players whose card, or an entry of it, is not in the index as it should be."""
+    async def differing(self, board: Board, cards: Sequence[Card]) -> list[tuple[str, str]]:
+        """(player, ladder within the board) where an entry is missing; "" if the card differs."""
+        ...
+
+    async def ghosts(self, board: Board, ladder: Ladder, *, remove: bool) -> list[str]:
+        """The players on a ladder whose card does not say so; taken off if wanted."""
+        ...
+
+    def players(self, board: Board) -> AsyncIterator[list[str]]:
+        """Every player that has a card in the shard, some of them twice."""
         ...
 
     async def remove(self, board: Board) -> None:

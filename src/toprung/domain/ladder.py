@@ -26,6 +26,15 @@ class Ladder(NamedTuple):
     scope: str
 
 
+class UndenseLadder(Ladder):
+    """The same ladder, read by somebody who does not ask for distinct results before an entry.
+
+    Equal to the ladder itself. An index that has to count them one by one may answer 0 instead.
+    """
+
+    __slots__ = ()
+
+
 class Stop(NamedTuple):
     """One period of a route, with the scopes it counts in there (global first)."""
 

@@ -99,6 +99,8 @@ class SubmitResult(msgspec.Struct, frozen=True):
     """By window, in the global scope."""
     replayed: bool
     """Whether the key was known: this is what the first submission with it did."""
+    stale: bool = False
+    """Recorded, but the order was out of reach: ranks are None and will follow by themselves."""
 
 
 class Rejected(msgspec.Struct, frozen=True, gc=False):

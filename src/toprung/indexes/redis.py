@@ -15,7 +15,7 @@ from typing import Any
 
 from toprung.domain.board import Board
 from toprung.domain.card import entry_width, period_name
-from toprung.domain.ladder import Ladder
+from toprung.domain.ladder import Ladder, UndenseLadder
 from toprung.domain.ranking import Counts
 from toprung.errors import NotReady, UnknownBoard
 from toprung.indexes.redis_client import ScriptClient
@@ -53,19 +53,17 @@ class RedisIndex:
         self._on_not_ready = on_not_ready
         self._prefix = prefix
 
-    async def place(self, ladder: Ladder, player: str, *, distinct: bool = True) -> Place | None:
+    async def place(self, ladder: Ladder, player: str) -> Place | None:
         """Where the player stands. O(log n), one round trip."""
-        return (await self.places(ladder, [player], distinct=distinct))[0]
+        return (await self.places(ladder, [player]))[0]
 
-    async def places(
-        self, ladder: Ladder, players: Sequence[str], *, distinct: bool = True
-    ) -> list[Place | None]:
+    async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
         """Where many players stand, at one moment. O(k log n), one round trip."""
         board = await self._board(ladder)
         if board is None or not players:
             return [None] * len(players)
         total, *found = await self._run(
-            "places", board, *_ladder_arguments(board, ladder, distinct=distinct), *players
+            "places", board, *_ladder_arguments(board, ladder), *players
         )
         return [
             None if place is None else Place(Counts(*place[:3]), total, place[3]) for place in found
@@ -78,7 +76,7 @@ class RedisIndex:
             return []
         words = 8 * board.shape.order
         found: list[tuple[bytes, bytes]] = []
-        head = _ladder_arguments(board, ladder, distinct=False)[:4]
+        head = _ladder_arguments(board, ladder)[:4]
         for start in range(0, len(players), PLAYERS_PER_SCRIPT):
             some = players[start : start + PLAYERS_PER_SCRIPT]
             records = await self._run("records", board, *head, *some)
@@ -89,16 +87,16 @@ class RedisIndex:
             ]
         return [player.decode() for _, player in sorted(found)]
 
-    async def slice(self, ladder: Ladder, start: int, stop: int, *, distinct: bool = True) -> Slice:
+    async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop). O(log n + k)."""
-        found = await self._slice(ladder, distinct, "range", start, stop)
+        found = await self._slice(ladder, "range", start, stop)
         return _EMPTY if found is None else found
 
     async def slice_around(
-        self, ladder: Ladder, player: str, above: int, below: int, *, distinct: bool = True
+        self, ladder: Ladder, player: str, above: int, below: int
     ) -> Slice | None:
         """The player with neighbours. O(log n + k)."""
-        return await self._slice(ladder, distinct, "player", player, above, below)
+        return await self._slice(ladder, "player", player, above, below)
 
     async def slice_at(
         self,
@@ -109,11 +107,10 @@ class RedisIndex:
         below: int,
         *,
         full: bool,
-        distinct: bool = True,
     ) -> Slice:
         """The entries around a point of the order. O(log n + k)."""
         point = key + player.encode()
-        found = await self._slice(ladder, distinct, "point", point, above, below, int(full))
+        found = await self._slice(ladder, "point", point, above, below, int(full))
         return _EMPTY if found is None else found
 
     async def count_before(self, ladder: Ladder, keys: Sequence[bytes]) -> list[int]:
@@ -154,11 +151,11 @@ class RedisIndex:
         except UnknownBoard:
             return None
 
-    async def _slice(self, ladder: Ladder, distinct: bool, *how: Any) -> Slice | None:
+    async def _slice(self, ladder: Ladder, *how: Any) -> Slice | None:
         board = await self._board(ladder)
         if board is None:
             return None
-        head = _ladder_arguments(board, ladder, distinct=distinct)
+        head = _ladder_arguments(board, ladder)
         answer = await self._run("slice", board, *head, *how)
         if answer is None:
             return None
@@ -187,9 +184,13 @@ def ladder_name(ladder: Ladder) -> str:
     return f"{period_name(ladder.window, ladder.period)}/{ladder.scope}"
 
 
-def _ladder_arguments(board: Board, ladder: Ladder, *, distinct: bool) -> tuple[Any, ...]:
+def _ladder_arguments(board: Board, ladder: Ladder) -> tuple[Any, ...]:
     shape = board.shape
-    how = "" if not distinct else "set" if board.ranking == "dense" else "scan"
+    how = "scan"
+    if board.ranking == "dense":
+        how = "set"
+    elif isinstance(ladder, UndenseLadder):
+        how = ""
     return (
         period_name(ladder.window, ladder.period),
         ladder.scope,

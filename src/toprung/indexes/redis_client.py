@@ -112,6 +112,16 @@ class ScriptClient:
         self.breaker.failed()
         raise IndexUnavailable(f"the index cannot be reached: {error}") from error
 
+    async def scan_hash(self, key: str, cursor: int, count: int) -> tuple[int, list[bytes]]:
+        """Some fields of a HASH, and where to go on; 0 at the end."""
+        self.breaker.check()
+        try:
+            following, found = await self.client.hscan(key, cursor, count=count)
+        except self._lost as error:
+            self._raise(error)
+            raise
+        return int(following), list(found)
+
     async def server_of(self, key: str) -> str:
         """Which server now answers for a key: its run id."""
         self.breaker.check()

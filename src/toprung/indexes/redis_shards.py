@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card, entry_width, number_bytes, parse_period_name
+from toprung.domain.ladder import Ladder
 from toprung.domain.window import Period, Window
 from toprung.indexes.redis import shard_key
 from toprung.indexes.redis_client import ScriptClient, UndefinedNames
@@ -18,6 +19,7 @@ CARDS_PER_SCRIPT = 100
 """So that no script holds the server up for more than a few milliseconds."""
 
 NAMES_PER_SCRIPT = 2_000
+MEMBERS_PER_SCRIPT = 500
 DAY = 86_400_000_000
 
 
@@ -100,8 +102,8 @@ class RedisShards:
         """Open the shard for reads; False when it was lost meanwhile."""
         return bool(await self._run("finish_rebuild", board, token))
 
-    async def differing(self, board: Board, cards: Sequence[Card]) -> list[str]:
-        """The players whose card, or a retained entry of it, is not as it should be."""
+    async def differing(self, board: Board, cards: Sequence[Card]) -> list[tuple[str, str]]:
+        """(player, ladder) where a retained entry is missing; "" if the card itself differs."""
         periods, _ = await self._names.all_names(board.generation)
         now = self._clock.now()
         alive = b"".join(
@@ -109,16 +111,41 @@ class RedisShards:
             for number, name in periods.items()
             if _is_retained(board, name, now)
         )
-        found: list[str] = []
+        found: list[tuple[str, str]] = []
         for at in range(0, len(cards), CARDS_PER_SCRIPT):
             rows = [
                 (card.player, card.version.to_bytes(8) + card.entries)
                 for card in cards[at : at + CARDS_PER_SCRIPT]
             ]
             head = (entry_width(board.shape), 8 * board.shape.order, alive)
-            players = await self._run("differing", board, *head, *_flat(rows))
-            found += [player.decode() for player in players]
+            texts = [
+                text.decode() for text in await self._run("differing", board, *head, *_flat(rows))
+            ]
+            found += zip(texts[::2], texts[1::2], strict=True)
         return found
+
+    async def ghosts(self, board: Board, ladder: Ladder, *, remove: bool) -> list[str]:
+        """The players on a ladder whose card does not say so; taken off if wanted."""
+        found: list[str] = []
+        start, shape = 0, board.shape
+        head = (f"{ladder.window}/{ladder.period}", ladder.scope)
+        while True:
+            counted, *players = await self._run(
+                "ghosts", board, *head, entry_width(shape), 8 * shape.order,
+                start, start + MEMBERS_PER_SCRIPT, int(remove),
+            )  # fmt: skip
+            found += [player.decode() for player in players]
+            start += counted - (len(players) if remove else 0)
+            if counted < MEMBERS_PER_SCRIPT:
+                return found
+
+    async def players(self, board: Board) -> AsyncIterator[list[str]]:
+        """Every player that has a card in the shard, some of them twice."""
+        key = shard_key(self._prefix, board.generation).removesuffix("epoch") + "cards"
+        cursor = -1
+        while cursor:
+            cursor, fields = await self._client.scan_hash(key, max(cursor, 0), MEMBERS_PER_SCRIPT)
+            yield [field.decode() for field in fields]
 
     async def forget(self, board: Board, players: Sequence[str]) -> None:
         """Drop what is left of erased players: their empty cards."""

@@ -104,6 +104,7 @@ class PostgresJournal:
         self._boards: dict[str, tuple[Board | None, float]] = {}
         self._routes: dict[tuple[int, int], BoardRoutes] = {}
         self._applied: list[int] = []
+        self._recorded_at = 0
         self._marking: asyncio.Task[None] | None = None
         self.turn = asyncio.Lock()
         """Held while a batch is in the database."""
@@ -193,7 +194,7 @@ class PostgresJournal:
         commands = [r.command for r in batch if isinstance(r.command, Submit)]
 
         async def work(connection: Any, batch_id: UUID) -> tuple[SubmitBatch, Sequence[Any]]:
-            run = SubmitBatch(commands, self._clock.now(), self._routes_of, self._sink.before)
+            run = SubmitBatch(commands, self._moment(), self._routes_of, self._sink.before)
             return run, await run.run(connection, batch_id)
 
         run, results = await self._transact(work)
@@ -203,7 +204,7 @@ class PostgresJournal:
 
     async def _commit_command(self, request: _Request) -> None:
         async def work(connection: Any, batch_id: UUID) -> CommandRun:
-            run = CommandRun(self._store, connection, self._clock.now(), self._sink)
+            run = CommandRun(self._store, connection, self._moment(), self._sink)
             await run.run(request.command, batch_id)
             return run
 
@@ -215,6 +216,11 @@ class PostgresJournal:
         if run.follow is not None:
             await run.follow(self._sink)
         await self._hand_over(run.changes, [(request, run.result)])
+
+    def _moment(self) -> int:
+        """Now; within a process, times of recording never go back."""
+        self._recorded_at = max(self._recorded_at, self._clock.now())
+        return self._recorded_at
 
     def _routes_of(self, board: Board) -> BoardRoutes:
         name = (board.generation, board.version)

@@ -72,10 +72,21 @@ class PostgresOutbox:
             (number, Card(player, version, entries)) for number, player, version, entries in rows
         ]
 
+    async def cards_by_id(self, generation: int, players: Sequence[str]) -> list[Card]:
+        """The cards of these players, in their order; empty ones for who has none."""
+        rows = await self._store.select("cards_by_id", generation, list(players))
+        found = {row[0]: Card(*row) for row in rows}
+        return [found.get(player) or Card(player, 0, b"") for player in players]
+
     async def sample_cards(self, generation: int, limit: int) -> list[Card]:
         """Some cards of a board, from a random place on."""
         rows = await self._store.select("sample_cards", generation, limit, random.random())  # noqa: S311
         return [Card(*row) for row in rows]
+
+    async def position(self) -> int:
+        """A position that nothing recorded so far lies beyond."""
+        async with self._store.connection() as connection:
+            return int(await connection.fetchval("SELECT last_value FROM positions"))
 
     async def shard(self, generation: int) -> tuple[int, str]:
         """The mark that the index is known to have reached, and the server that told."""

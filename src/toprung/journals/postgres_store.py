@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from toprung.errors import DatabaseDamaged, MissingExtra, TruthUnavailable
+from toprung.errors import Closed, DatabaseDamaged, MissingExtra, TruthUnavailable
 
 if TYPE_CHECKING:
     import asyncpg
@@ -60,6 +60,7 @@ class PostgresStore:
         self._asyncpg = driver()
         self._numbers: dict[tuple[int, str, str], int] = {}
         self._names: dict[int, str] = {}
+        self._is_closed = False
 
     @classmethod
     async def connect(cls, url: str, *, schema: str | None = None) -> PostgresStore:
@@ -83,6 +84,7 @@ class PostgresStore:
 
     async def close(self) -> None:
         """Give all connections back; what hangs is cut off."""
+        self._is_closed = True
         try:
             async with asyncio.timeout(CONNECT_SECONDS_MAX):
                 await self.pool.close()
@@ -94,6 +96,8 @@ class PostgresStore:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Any]:
         """A connection for a few statements; TruthUnavailable when there is none to be had."""
+        if self._is_closed:
+            raise Closed
         try:
             async with self.pool.acquire(timeout=CONNECT_SECONDS_MAX) as connection:
                 yield connection

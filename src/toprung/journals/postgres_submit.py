@@ -24,7 +24,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card, CardEntry, join_card, split_card
 from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
 from toprung.domain.entry import Entry, check_increase, decide
-from toprung.domain.ladder import Ladder, periods_of
+from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
@@ -240,8 +240,9 @@ class SubmitBatch:
         for group in groups.values():
             for submission, (command, _) in zip(group.submissions, group.owners, strict=True):
                 if self._commands[command].receipts and group.players[submission.player].entries:
+                    name = Ladder if group.board.ranking == "dense" else UndenseLadder
                     for window, period in periods_of(group.board, submission.at, self._now)[0]:
-                        ladder = Ladder(group.board.id, window.name, period.id, GLOBAL)
+                        ladder = name(group.board.id, window.name, period.id, GLOBAL)
                         wanted[ladder, submission.player] = None
         if not wanted:
             return {}

@@ -41,13 +41,13 @@ class ClusterProfile:
         self.outbox = PostgresOutbox(store, clock)
         self.client = ScriptClient(connect(settings.index_url))
         self.shards = RedisShards(self.client, store, clock, settings.prefix)
-        self.rebuilder = Rebuilder(self.outbox, self.shards)
-        self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
         self.index = RedisIndex(
             self.client, self.journal.board, self._on_not_ready, settings.prefix
         )
+        self.rebuilder = Rebuilder(self.outbox, self.shards, self.index)
+        self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
         self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
-        self.reconciler = Reconciler(self.outbox, self.shards, self.index, store, clock)
+        self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock)
         self._is_closed = False
 
     @classmethod

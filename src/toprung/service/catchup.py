@@ -39,9 +39,10 @@ _log = logging.getLogger("toprung")
 class Rebuilder:
     """Derives shards from cards."""
 
-    def __init__(self, outbox: Outbox, shards: Shards) -> None:
+    def __init__(self, outbox: Outbox, shards: Shards, index: Index) -> None:
         self._outbox = outbox
         self._shards = shards
+        self._index = index
         self.cards_done = 0
         """How many cards the present rebuild has put: its progress."""
 
@@ -56,9 +57,11 @@ class Rebuilder:
             current = await self._current(board)
             if current is None:
                 return True
-            if not anew and (await self._shards.state(current)).ready:
-                return True
             self.cards_done = 0
+            if (await self._shards.state(current)).ready:
+                if anew:
+                    await self._put_anew(current)
+                return True
             while not await self._derive(current):
                 _log.warning("board %r was lost while it was rebuilt; once more", board.id)
             return True
@@ -67,6 +70,21 @@ class Rebuilder:
         """The board as it is now: its rules may have changed since somebody asked."""
         boards = await self._outbox.all_boards()
         return next((b for b in boards if b.generation == board.generation), None)
+
+    async def _put_anew(self, board: Board) -> None:
+        """Replace every card and every entry of a shard that is being read meanwhile."""
+        async for cards in card_pages(self._outbox, board):
+            await self._shards.put(board, 0, cards, force=True)
+            self.cards_done += len(cards)
+        async for players in self._shards.players(board):
+            cards = await self._outbox.cards_by_id(board.generation, players)
+            gone = [card for card in cards if not card.entries and not card.version]
+            if gone:
+                head = await self._outbox.position()
+                empty = [card._replace(version=head) for card in gone]
+                await self._shards.put(board, 0, empty, force=True)
+        for ladder, _ in await self._index.ladders(board.id):
+            await self._shards.ghosts(board, ladder, remove=True)
 
     async def _derive(self, board: Board) -> bool:
         token = await self._shards.begin_rebuild(board)

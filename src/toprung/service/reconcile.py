@@ -1,17 +1,25 @@
-"""Comparing truth and index: samples that are repaired, and a verification of everything."""
+"""Comparing truth and index: samples that are repaired, and a verification of everything.
+
+Both may run while scores are submitted: what differs is looked at again, a moment later and with
+the card as it is then, and only what keeps differing is a difference.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+import asyncio
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from toprung.domain.board import Board
-from toprung.domain.card import card_ladders, number_bytes, parse_period_name, split_card
-from toprung.ports import Clock, Index, Names, Outbox, Shards
+from toprung.domain.card import Card, parse_period_name, period_name
+from toprung.ports import Clock, Index, Outbox, Shards
 from toprung.service.catchup import card_pages
 
 DIFFERENCES_MAX = 1000
 """Differences that are named; more would help nobody."""
+
+LOOKS = 8
+LOOK_SECONDS = 0.05
 
 
 class Reconciled(NamedTuple):
@@ -24,13 +32,10 @@ class Reconciled(NamedTuple):
 class Reconciler:
     """Holds the index against the cards."""
 
-    def __init__(
-        self, outbox: Outbox, shards: Shards, index: Index, names: Names, clock: Clock
-    ) -> None:
+    def __init__(self, outbox: Outbox, shards: Shards, index: Index, clock: Clock) -> None:
         self._outbox = outbox
         self._shards = shards
         self._index = index
-        self._names = names
         self._clock = clock
         self.repaired = 0
         """Players repaired so far."""
@@ -40,17 +45,17 @@ class Reconciler:
         looked_at = repaired = 0
         for board in await self._outbox.all_boards():
             cards = await self._outbox.sample_cards(board.generation, sample)
-            differing = set(await self._shards.differing(board, cards))
-            wrong = [card for card in cards if card.player in differing]
-            if wrong:
+            players = sorted({player for player, _ in await self._differing(board, cards)})
+            if players:
+                wrong = await self._outbox.cards_by_id(board.generation, players)
                 await self._shards.put(board, 0, wrong, force=True)
             looked_at += len(cards)
-            repaired += len(wrong)
+            repaired += len(players)
         self.repaired += repaired
         return Reconciled(looked_at, repaired)
 
     async def verify(self) -> list[str]:
-        """One line per difference between cards and index; for a moment without writes."""
+        """One line per difference between cards and index, none when all is well."""
         found: list[str] = []
         for board in await self._outbox.all_boards():
             found += await self._verify_board(board)
@@ -59,32 +64,30 @@ class Reconciler:
         return found[:DIFFERENCES_MAX]
 
     async def _verify_board(self, board: Board) -> list[str]:
-        period_names, scope_names = await self._names.all_names(board.generation)
-        periods = {number_bytes(number): name for number, name in period_names.items()}
-        scopes = {number_bytes(number): name for number, name in scope_names.items()}
-        alive = {number for number, name in periods.items() if self._is_retained(board, name)}
-        expected: Counter[str] = Counter()
-        found = []
+        found: list[str] = []
         async for cards in card_pages(self._outbox, board):
-            found += [
-                f"board {board.id!r}: player {player!r} differs from the journal"
-                for player in await self._shards.differing(board, cards)
-            ]
-            for card in cards:
-                for number, entry in split_card(card.entries, board.shape).items():
-                    if number in alive:
-                        expected.update(card_ladders(entry, periods, scopes))
-        sizes = {
-            "/".join(ladder[1:]): size
-            for ladder, size in await self._index.ladders(board.id)
-            if self._is_retained(board, "/".join(ladder[1:3]))
-        }
-        found += [
-            f"ladder {board.id}/{name}: {sizes.get(name, 0)} entries in the index, "
-            f"{expected[name]} in the journal"
-            for name in sorted(expected.keys() | sizes.keys())
-            if expected[name] != sizes.get(name, 0)
-        ]
+            found += _lines(board, await self._differing(board, cards), "is not in the index")
+        async for players in self._shards.players(board):
+            known = await self._outbox.cards_by_id(board.generation, players)
+            nobody = [card for card in known if not card.entries]
+            found += _lines(board, await self._differing(board, nobody), "is not in the journal")
+        for ladder, _ in await self._index.ladders(board.id):
+            if self._is_retained(board, period_name(ladder.window, ladder.period)):
+                ghosts = await self._shards.ghosts(board, ladder, remove=False)
+                name = "/".join(ladder[1:])
+                found += _lines(board, [(player, name) for player in ghosts], "should not be there")
+        return found
+
+    async def _differing(self, board: Board, cards: Sequence[Card]) -> list[tuple[str, str]]:
+        """What keeps differing, although it is looked at again."""
+        found = await self._shards.differing(board, cards)
+        for look in range(LOOKS):
+            if not found:
+                break
+            await asyncio.sleep(LOOK_SECONDS * look)
+            players = list(dict.fromkeys(player for player, _ in found))
+            cards = await self._outbox.cards_by_id(board.generation, players)
+            found = await self._shards.differing(board, cards)
         return found
 
     def _is_retained(self, board: Board, name: str) -> bool:
@@ -95,3 +98,12 @@ class Reconciler:
                 period = calendar.period(period_id)
                 return period is not None and calendar.is_retained(period, self._clock.now())
         return False
+
+
+def _lines(board: Board, found: Sequence[tuple[str, str]], what: str) -> list[str]:
+    return [
+        f"ladder {board.id}/{ladder}: player {player!r} {what}"
+        if ladder
+        else f"board {board.id}: the card of player {player!r} differs from the journal"
+        for player, ladder in found
+    ]

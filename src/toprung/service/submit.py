@@ -11,14 +11,14 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from toprung.domain.board import Board
-from toprung.domain.command import Receipt, Receipts, RemoveEntries, Submit
-from toprung.domain.ladder import Ladder, is_retained
+from toprung.domain.command import Receipt, Receipts, RemoveEntries, Submit, WindowOutcome
+from toprung.domain.ladder import Ladder, UndenseLadder, is_retained
 from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.ranking import rank
 from toprung.domain.score import score_value
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowStanding
 from toprung.domain.submission import Submission, parse_submission
-from toprung.errors import Invalid, ToprungError
+from toprung.errors import Invalid, ToprungError, Unavailable
 from toprung.pending import start, turn
 from toprung.service.board_access import BoardAccess
 
@@ -103,12 +103,19 @@ class BoardWrites(BoardAccess):
     async def _result(self, board: Board, player: str, receipt: Receipt) -> SubmitResult:
         before = receipt.before or (None,) * len(receipt.outcomes)
         standings: dict[str, WindowStanding] = {}
+        stale = False
+        name = Ladder if board.ranking == "dense" else UndenseLadder
         for outcome, counts in zip(receipt.outcomes, before, strict=True):
-            ladder = Ladder(board.id, outcome.window, outcome.period, GLOBAL)
+            ladder = name(board.id, outcome.window, outcome.period, GLOBAL)
             place, total = None, 0
             if not receipt.replayed or is_retained(board, ladder, self._clock.now()):
-                place = await self._index.place(ladder, player)
-                total = await self._index.size(ladder) if place is None else place.total
+                try:
+                    place = await self._index.place(ladder, player)
+                    total = await self._index.size(ladder) if place is None else place.total
+                except Unavailable:
+                    stale = True
+                if place is not None and _is_behind(board, place.record, receipt, outcome):
+                    place, total, stale = None, 0, True
             previous = outcome.previous_score
             standings[outcome.window] = WindowStanding(
                 outcome.period,
@@ -119,7 +126,7 @@ class BoardWrites(BoardAccess):
                 total,
             )
         return SubmitResult(
-            receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed
+            receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed, stale
         )
 
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
@@ -188,6 +195,12 @@ def _parse_row(board: Board, now: int, row: object) -> Submission:
         if name not in row:
             raise Invalid(name, "is missing")
     return parse_submission(board, now, **row)
+
+
+def _is_behind(board: Board, record: bytes, receipt: Receipt, outcome: WindowOutcome) -> bool:
+    """Whether the index does not show yet what this submission led to."""
+    entry = board.shape.entry(record)
+    return entry.version < receipt.submission and entry.score != outcome.score
 
 
 def _in_rows(rejected: Iterable[Refused], refused: list[Refused], row_count: int) -> list[Refused]:

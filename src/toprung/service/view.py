@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from toprung.domain.board import Board
 from toprung.domain.instant import instant_datetime
-from toprung.domain.ladder import Ladder, check_scope, named_period
+from toprung.domain.ladder import Ladder, UndenseLadder, check_scope, named_period
 from toprung.domain.player import GLOBAL, parse_scope_value
 from toprung.domain.ranking import (
     RANKINGS,
@@ -111,7 +111,8 @@ def view_of(
         ranking = board.ranking
     elif ranking not in RANKINGS:
         raise Invalid("ranking", f"must be one of {', '.join(RANKINGS)}")
-    return View(board, Ladder(board.id, chosen.name, period_id, scope), ranking)
+    name = Ladder if ranking == "dense" else UndenseLadder
+    return View(board, name(board.id, chosen.name, period_id, scope), ranking)
 
 
 def current_period(board: Board, window: Window, now: int) -> Period:
