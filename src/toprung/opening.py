@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from toprung.blocking import Leaderboards as BlockingLeaderboards
+from toprung.config import cluster_settings, is_cluster_target
 from toprung.ports import Clock
 from toprung.profiles import open_embedded
 from toprung.service.leaderboards import Leaderboards
@@ -23,11 +24,18 @@ def open(  # noqa: A001 -- people write toprung.open
 ) -> BlockingLeaderboards:
     """Open the leaderboards in a file, which is created if need be, or in ``"memory:"``.
 
+    A target that ends in ``.toml`` names the settings of a cluster; ``"cluster:"`` takes them
+    from the environment (see `toprung.config`).
+
     >>> import toprung
     >>> with toprung.open("memory:") as boards:
     ...     boards.create("blitz").total()
     0
     """
+    if is_cluster_target(target):
+        from toprung.profiles.cluster import open_cluster_blocking
+
+        return BlockingLeaderboards(open_cluster_blocking(cluster_settings(target), clock=clock))
     return BlockingLeaderboards(open_embedded(target, clock=clock, synchronous=synchronous))
 
 
@@ -67,6 +75,10 @@ class Opening:
         await self._opened.close()
 
     async def _open(self) -> Leaderboards:
+        if is_cluster_target(self._target):
+            from toprung.profiles.cluster import open_cluster
+
+            return await open_cluster(cluster_settings(self._target), clock=self._clock)
         return await asyncio.to_thread(
             open_embedded, self._target, clock=self._clock, synchronous=self._synchronous
         )

@@ -71,10 +71,12 @@ def connect(url: str) -> Any:
 class ScriptClient:
     """Runs our scripts."""
 
-    def __init__(self, client: Any, breaker: CircuitBreaker | None = None) -> None:
+    def __init__(self, client: Any, url: str, breaker: CircuitBreaker | None = None) -> None:
         from redis import exceptions
 
         self.client = client
+        self._url = url
+        self._turns = 0
         self.breaker = breaker or CircuitBreaker()
         self._no_script = exceptions.NoScriptError
         self._answered = exceptions.ResponseError
@@ -121,6 +123,20 @@ class ScriptClient:
             self._raise(error)
             raise
         return int(following), list(found)
+
+    async def one_server(self) -> Any:
+        """A client of its own for one server that should be alive: another one at each call."""
+        from redis.asyncio import Redis
+
+        single = Redis.from_url(self._url.replace("+cluster", "", 1), decode_responses=False)
+        if hasattr(self.client, "get_nodes"):
+            nodes = self.client.get_nodes()
+            if nodes:
+                self._turns += 1
+                node = nodes[self._turns % len(nodes)]
+                address = {"host": node.host, "port": node.port}
+                single.connection_pool.connection_kwargs.update(address)
+        return single
 
     async def server_of(self, key: str) -> str:
         """Which server now answers for a key: its run id."""

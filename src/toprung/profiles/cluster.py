@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import cast
 
 from toprung.config import ClusterSettings
 from toprung.domain.board import Board
 from toprung.errors import Invalid, NotReady, Unavailable
+from toprung.feeds.redis import RedisFeed
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.indexes.redis_shards import RedisShards
 from toprung.journals.postgres import PostgresJournal
+from toprung.journals.postgres_keys import PostgresKeys
 from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_store import PostgresStore
-from toprung.ports import Clock, Maintenance
+from toprung.pending import run_blocking
+from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.profiles.embedded import SystemClock
+from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
 from toprung.service.catchup import CatchUp, IndexFollower, Rebuilder
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.reconcile import Reconciler
@@ -28,7 +33,36 @@ _log = logging.getLogger("toprung")
 async def open_cluster(settings: ClusterSettings, *, clock: Clock | None = None) -> Leaderboards:
     """Connect to the servers, migrate the database if need be, and begin to work."""
     profile = await ClusterProfile.open(settings, clock or SystemClock())
-    return Leaderboards(profile.journal, profile.index, profile.clock, profile)
+    return Leaderboards(
+        profile.journal,
+        profile.index,
+        profile.clock,
+        profile,
+        keys=profile.keys,
+        feed=profile.feed,
+    )
+
+
+def open_cluster_blocking(settings: ClusterSettings, *, clock: Clock | None = None) -> Leaderboards:
+    """`open_cluster` for programs without an event loop: its ports live on a portal's loop."""
+    portal = Portal()
+    try:
+        profile = run_blocking(_opened(portal, settings, clock or SystemClock()))
+    except BaseException:
+        portal.stop()
+        raise
+    return Leaderboards(
+        cast(Journal, Crossing(profile.journal, portal)),
+        cast(Index, Crossing(profile.index, portal)),
+        profile.clock,
+        cast(Maintenance, CrossingMaintenance(profile, portal)),
+        keys=cast(KeyStore, Crossing(profile.keys, portal)),
+        feed=cast(Feed, Crossing(profile.feed, portal)),
+    )
+
+
+async def _opened(portal: Portal, settings: ClusterSettings, clock: Clock) -> ClusterProfile:
+    return await portal.begin(ClusterProfile.open(settings, clock))
 
 
 class ClusterProfile:
@@ -39,7 +73,7 @@ class ClusterProfile:
         self.store = store
         self.journal = PostgresJournal(store, clock)
         self.outbox = PostgresOutbox(store, clock)
-        self.client = ScriptClient(connect(settings.index_url))
+        self.client = ScriptClient(connect(settings.index_url), settings.index_url)
         self.shards = RedisShards(self.client, store, clock, settings.prefix)
         self.index = RedisIndex(
             self.client, self.journal.board, self._on_not_ready, settings.prefix
@@ -48,6 +82,8 @@ class ClusterProfile:
         self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
         self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
         self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock)
+        self.keys = PostgresKeys(store)
+        self.feed = RedisFeed(self.client.one_server, settings.prefix)
         self._is_closed = False
 
     @classmethod
@@ -66,6 +102,7 @@ class ClusterProfile:
         except Unavailable as error:
             _log.warning("the index is not there yet: %s", error)
         profile.catch_up.start()
+        profile.feed.start()
         return profile
 
     def _on_not_ready(self, _board: Board) -> None:
@@ -104,6 +141,7 @@ class ClusterProfile:
         self._is_closed = True
         await self.journal.finish()
         await self.catch_up.close()
+        await self.feed.close()
         await self.client.close()
         await self.journal.close()
 

@@ -1,0 +1,99 @@
+"""Opening a cluster: from a file, from the environment, with and without an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import toprung
+from tests.cluster.workbench import ClusterWorkbench
+from toprung.domain.access import AccessKey
+from toprung.errors import Invalid
+from toprung.testing.clock import FrozenClock
+from toprung.testing.contracts.workbench import session
+from toprung.testing.servers import PostgresServer, RedisClusterServers, RedisServer
+
+
+@pytest.fixture
+def target(postgres: PostgresServer, redis_server: RedisServer, tmp_path: Path) -> str:
+    workbench = ClusterWorkbench(postgres.url, redis_server.url)
+    asyncio.run(workbench._execute(f"CREATE SCHEMA {workbench.settings.schema}"))
+    file = tmp_path / "cluster.toml"
+    file.write_text(
+        "[cluster]\n"
+        f'journal_url = "{postgres.url}"\n'
+        f'index_url = "{redis_server.url}"\n'
+        f'schema = "{workbench.settings.schema}"\n'
+        f'prefix = "{workbench.settings.prefix}"\n'
+    )
+    return str(file)
+
+
+def test_blocking_facade(target: str) -> None:
+    with toprung.open(target) as boards:
+        blitz = boards.create("blitz", windows=["all-time", "daily"])
+        assert blitz.submit("alice", 1500).standings["daily"].rank == 1
+        assert blitz.submit_many([("bob", 1700), ("carol", 1400)]).accepted == 2
+        assert [standing.player for standing in blitz.top(3)] == ["bob", "alice", "carol"]
+        assert boards.verify() == []
+        with pytest.raises(toprung.ToprungError):
+            boards.create("blitz")
+    with toprung.open(target) as boards:
+        assert boards["blitz"].standing("alice").rank == 2
+
+
+def test_two_processes_see_each_other_and_hear_of_it(target: str) -> None:
+    async def main() -> None:
+        async with toprung.open_async(target) as one, toprung.open_async(target) as other:
+            assert other.feed is not None
+            blitz = await one.create("blitz")
+            seen = await other.feed.changed(0)  # it listens
+            news = asyncio.create_task(other.feed.changed(seen))
+            assert (await blitz.submit("alice", 1)).standings["all-time"].rank == 1
+            await asyncio.wait_for(news, 1)
+            there = await other.board("blitz")
+            assert (await there.standing("alice")).score == 1
+            await other.patch("blitz", title="Blitz")
+            deadline = asyncio.get_running_loop().time() + 1
+            while (await blitz.rules()).title != "Blitz":
+                assert asyncio.get_running_loop().time() < deadline
+                await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+
+
+def test_feed_on_a_cluster(postgres: PostgresServer, redis_cluster: RedisClusterServers) -> None:
+    workbench = ClusterWorkbench(postgres.url, redis_cluster.url)
+    with session(workbench, FrozenClock()) as opened:
+
+        async def main() -> None:
+            feed = opened.opened.maintenance.feed  # type: ignore[attr-defined]
+            for number in range(4):  # boards on several nodes
+                board = await opened.boards.create(f"board-{number}")
+                seen = await feed.changed(0)
+                news = asyncio.create_task(feed.changed(seen))
+                await board.submit("alice", 1)
+                await asyncio.wait_for(news, 1)
+
+        opened.run(main())
+
+
+def test_access_keys(postgres: PostgresServer, redis_server: RedisServer) -> None:
+    with session(ClusterWorkbench(postgres.url, redis_server.url), FrozenClock()) as opened:
+        keys = opened.opened.maintenance.keys  # type: ignore[attr-defined]
+        key = AccessKey("abc", "eu", ("read", "write"), ("eu-*",), b"digest", 1)
+        opened.run(keys.add(key))
+        assert opened.run(keys.all()) == [key]
+        opened.run(keys.note_uses({"abc": 7, "unknown": 8}))
+        assert opened.run(keys.all())[0].last_used_at == 7
+        assert opened.run(keys.remove("abc"))
+        assert not opened.run(keys.remove("abc"))
+
+
+def test_environment(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOPRUNG_JOURNAL_URL", postgres.url)
+    monkeypatch.setenv("TOPRUNG_INDEX_URL", "http://example.org")
+    with pytest.raises(Invalid, match="index_url: must begin with one of redis://"):
+        toprung.open("cluster:")
