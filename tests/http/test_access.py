@@ -24,6 +24,7 @@ BODIES: dict[str, Any] = {
     "lookup_standings": {"players": ["alice"]},
     "put_player": {"name": "Mallory"},
     "create_key": {"name": "mine"},
+    "backup": {},
 }
 
 

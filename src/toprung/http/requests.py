@@ -14,15 +14,22 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from toprung.domain.ranking import Ranking
 from toprung.service.overview import BUCKETS_MAX
-from toprung.service.pages import LIMIT_MAX
+from toprung.service.pages import LIMIT_MAX, RANK_MAX
 from toprung.service.read import AROUND_MAX
 
 Score = Annotated[
     Any,
     Meta(
         description="An exact number; or the same as text, for whoever has only doubles.",
-        extra_json_schema={"anyOf": [{"type": "number"}, {"type": "string"}]},
+        extra_json_schema={"type": ["number", "string"]},
         examples=[1500],
+    ),
+]
+ScoreOrNull = Annotated[
+    Any,
+    Meta(
+        description="An exact number, the same as text, or null for none.",
+        extra_json_schema={"type": ["number", "string", "null"]},
     ),
 ]
 
@@ -36,7 +43,7 @@ class SubmissionBody(Struct, forbid_unknown_fields=True):
     score: Score
     at: str | UnsetType | None = UNSET
     """When it was achieved (RFC 3339 with offset); now, if omitted."""
-    subscore: Score | UnsetType = UNSET
+    subscore: ScoreOrNull | UnsetType = UNSET
     details: msgspec.Raw | UnsetType = UNSET
     """Any JSON of at most 1 KiB."""
     key: str | UnsetType | None = UNSET
@@ -67,9 +74,9 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     timezone: str | UnsetType | None = UNSET
     scopes: list[str] | UnsetType | None = UNSET
     public: bool | UnsetType | None = UNSET
-    score_min: Score | UnsetType = UNSET
-    score_max: Score | UnsetType = UNSET
-    max_increase: Score | UnsetType = UNSET
+    score_min: ScoreOrNull | UnsetType = UNSET
+    score_max: ScoreOrNull | UnsetType = UNSET
+    max_increase: ScoreOrNull | UnsetType = UNSET
 
     def rules(self) -> dict[str, Any]:
         """What was sent, as the library's mapping."""
@@ -127,7 +134,7 @@ class StandingsQuery(
 
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 100
     cursor: str | None = None
-    from_rank: Annotated[int, Meta(ge=1)] | None = None
+    from_rank: Annotated[int, Meta(ge=1, le=RANK_MAX)] | None = None
     min_score: str | None = None
     max_score: str | None = None
 
@@ -139,10 +146,10 @@ class AroundQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
     below: Annotated[int, Meta(ge=0, le=AROUND_MAX)] = 5
 
 
-class AroundScoreQuery(AroundQuery, forbid_unknown_fields=True, frozen=True):
+class AroundScoreQuery(AroundQuery, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Neighbours of a score."""
 
-    score: str | None = None
+    score: str
 
 
 class FriendsQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):

@@ -137,14 +137,14 @@ class QueryDecoder(Generic[T]):
         fields = msgspec.structs.fields(cast(type[msgspec.Struct], kind))
         self._kind = kind
         self._whole = {f.encode_name for f in fields if _takes_whole(f.type)}
-        self._none = kind()
+        self._none = None if any(f.required for f in fields) else kind()
 
     def decode(self, query: bytes) -> T:
         """The struct; whole numbers are digits and nothing else."""
-        if not query:
+        if not query and self._none is not None:
             return self._none
         values: dict[str, object] = {}
-        for name, text in _pairs(query):
+        for name, text in _pairs(query) if query else ():
             if name in values:
                 raise Invalid(name, "is given twice")
             is_whole = name in self._whole and _WHOLE.fullmatch(text)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from toprung.domain.board import Board
 from toprung.domain.standing import (
@@ -22,11 +22,16 @@ from toprung.domain.standing import (
     ReadablePeriod,
     Standing,
     SubmitResult,
-    WindowStanding,
 )
 
-Shown = int | Decimal | str
-"""A score in an answer."""
+Shown = Annotated[
+    Any,
+    Meta(
+        description="An exact number; as text when asked for with numbers=string.",
+        extra_json_schema={"type": ["number", "string", "null"]},
+    ),
+]
+"""A score in an answer, or null where there is none."""
 
 
 class StandingRow(Struct, omit_defaults=True, gc=False):
@@ -82,7 +87,7 @@ class WindowAnswer(Struct, gc=False):
     period: str
     score: Shown
     rank: int | None
-    previous_score: Shown | None
+    previous_score: Shown
     previous_rank: int | None
     total: int
 
@@ -93,7 +98,7 @@ class SubmitAnswer(Struct, omit_defaults=True):
     submission: int | str
     status: Literal["accepted", "unchanged"]
     skipped: tuple[str, ...]
-    standings: dict[str, WindowAnswer] | dict[str, WindowStanding]
+    standings: dict[str, WindowAnswer]
     stale: bool = False
     """True when the ranks are not known at the moment; the submission is recorded."""
 
@@ -200,9 +205,9 @@ class BoardAnswer(Struct, omit_defaults=True):
     timezone: str
     scopes: list[str]
     public: bool
-    score_min: Shown | None
-    score_max: Shown | None
-    max_increase: Shown | None
+    score_min: Shown
+    score_max: Shown
+    max_increase: Shown
     periods: dict[str, PeriodAnswer] = {}
 
 

@@ -55,6 +55,10 @@ class KeysAnswer(Struct):
     keys: list[KeyAnswer]
 
 
+class BackupBody(Struct, forbid_unknown_fields=True):
+    """Nothing: an empty object."""
+
+
 class HealthAnswer(Struct):
     """How the service is."""
 
@@ -83,8 +87,8 @@ async def revoke_key(call: Call[NoQuery, None]) -> Answer:
     return Empty()
 
 
-@routes.post("/v1/backup", "admin")
-async def backup(call: Call[NoQuery, None]) -> Sendable:
+@routes.post("/v1/backup", "admin", body=BackupBody)
+async def backup(call: Call[NoQuery, BackupBody]) -> Sendable:
     """Download a consistent copy of the embedded database, made while work goes on."""
     folder = tempfile.TemporaryDirectory(prefix="toprung-backup-")
     copy = Path(folder.name) / "toprung.db"

@@ -102,8 +102,6 @@ async def get_around(call: Call[AroundQuery, None]) -> Answer:
 async def get_around_score(call: Call[AroundScoreQuery, None]) -> Answer:
     """Who stands around a score, whether or not somebody has it."""
     board, query = await call.board(), call.query
-    if query.score is None:
-        raise Invalid("score", "is missing")
     page = await board.around_score(query.score, query.above, query.below, **query.options())
     return ok(page_answer(page, shows(query.numbers)))
 

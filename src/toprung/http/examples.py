@@ -1,0 +1,38 @@
+"""Examples for the OpenAPI document and the reference page; the tests send every one of them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+RECOVERABLE: Final = (429, 503)
+"""Statuses that come with Retry-After."""
+
+EXAMPLES: Final[dict[str, Any]] = {
+    "put_board": {
+        "title": "Blitz",
+        "windows": ["all-time", "daily", {"name": "noon", "cron": "0 12 * * *", "retain": 3}],
+        "scopes": ["global", "country"],
+        "decimals": 2,
+        "public": True,
+    },
+    "patch_board": {"title": "Blitz, season two", "score_max": 9999.99},
+    "submit": {
+        "player": "alice",
+        "score": 1500.25,
+        "key": "match-7f3a",
+        "details": {"map": "harbour", "moves": 41},
+    },
+    "submit_batch": [
+        {"player": "alice", "score": 1500.25},
+        {"player": "bob", "score": "1499.5", "at": "2026-11-15T12:30:00+01:00"},
+    ],
+    "lookup_standings": {"players": ["alice", "bob", "nobody"]},
+    "put_player": {
+        "name": "Alice",
+        "avatar_url": "https://example.org/alice.png",
+        "attributes": {"country": "US"},
+    },
+    "backup": {},
+    "create_key": {"name": "game server", "verbs": ["read", "write"], "boards": ["blitz", "eu-*"]},
+}
+"""Bodies by the name of their handler."""

@@ -1,0 +1,39 @@
+"""What the service says about itself: the OpenAPI document and the reference page."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from toprung.http.answers import Answer
+from toprung.http.call import Call
+from toprung.http.docs_page import POLICY, page
+from toprung.http.openapi import document, encoded
+from toprung.http.requests import NoQuery
+from toprung.http.routing import Routes
+
+routes = Routes()
+
+_CACHED: Final = (b"cache-control", b"public, max-age=300")
+
+
+@routes.get("/openapi.json", None)
+async def openapi(_call: Call[NoQuery, None]) -> Answer:
+    """This interface, as an OpenAPI 3.1 document."""
+    from toprung.http.routes import ROUTES
+
+    return Answer(200, encoded(tuple(ROUTES)), (_CACHED,))
+
+
+@routes.get("/docs", None)
+async def docs(_call: Call[NoQuery, None]) -> Answer:
+    """This interface, as a page to read."""
+    headers = (_CACHED, (b"content-security-policy", POLICY))
+    return Answer(200, _page(), headers, b"text/html; charset=utf-8")
+
+
+@cache
+def _page() -> bytes:
+    from toprung.http.routes import ROUTES
+
+    return page(document(ROUTES))

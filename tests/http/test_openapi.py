@@ -1,0 +1,72 @@
+"""The OpenAPI document is true: a stranger who knows nothing else finds no surprise."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.conftest import RunningService, StartService
+from tests.http.serving import serving
+from toprung.http.examples import EXAMPLES
+from toprung.http.problems import TITLES
+from toprung.http.routes import ROUTES
+from toprung.http.settings import ServiceSettings
+
+EXCEPTIONS = Path(__file__).parent / "schemathesis.toml"
+
+
+@pytest.fixture(scope="module")
+def document(http: httpx2.Client) -> Any:
+    return http.get("/openapi.json").json()
+
+
+def test_every_route_is_in_the_document(document: Any) -> None:
+    assert document["openapi"] == "3.1.0"
+    described = {
+        (method.upper(), path) for path, methods in document["paths"].items() for method in methods
+    }
+    assert described == {(route.method, route.path) for route in ROUTES}
+    assert all(op["summary"] for each in document["paths"].values() for op in each.values())
+
+
+def test_every_body_has_an_example_and_the_service_takes_it() -> None:
+    wanted = {route.handler.__name__ for route in ROUTES if route.body is not None}
+    assert wanted == set(EXAMPLES)
+    names = {"board": "blitz", "player": "alice"}
+    with serving(ServiceSettings()) as running:
+        for name, body in EXAMPLES.items():
+            route = next(route for route in ROUTES if route.handler.__name__ == name)
+            answer = running.http.request(route.method, route.path.format(**names), json=body)
+            assert answer.is_success, (name, answer.text)
+
+
+def test_the_reference_page_loads_nothing_from_elsewhere(http: httpx2.Client) -> None:
+    answer = http.get("/docs")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert not re.search(r"<script|<link|<img|@import|url\(|src=", answer.text)
+    assert all(f'id="{slug}"' in answer.text for slug in TITLES)
+    anchors = set(re.findall(r'href="#([^"]+)"', answer.text))
+    assert anchors <= set(re.findall(r'id="([^"]+)"', answer.text))
+
+
+@pytest.mark.slow
+def test_schemathesis_finds_nothing(start_service: StartService, tmp_path: Path) -> None:
+    service: RunningService = start_service("--db", "memory:")
+    command: list[str | Path] = [
+        Path(sys.executable).with_name("schemathesis"), "--config-file", EXCEPTIONS,
+        "run", f"{service.url}/openapi.json", "--seed", "20261115",
+        "--max-examples", "15", "--phases", "examples,coverage,fuzzing",
+        "--continue-on-failure", "--no-color",
+    ]  # fmt: skip
+    found = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False
+    )
+    assert found.returncode == 0, found.stdout[-8000:] + found.stderr[-2000:]
+    assert service.stop() == (0, "")
