@@ -3,6 +3,7 @@
 import random
 import struct
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -103,7 +104,7 @@ def test_interning_survives_exhaustion() -> None:
             players._check()
             assert players.limit in {limit, limit + done}
 
-        survive(lambda ids=ids: players.intern_many(ids), check)
+        survive(partial(players.intern_many, ids), check)
     survive(lambda: players.intern("one more"), players._check)
 
 
@@ -132,7 +133,7 @@ def test_putting_survives_exhaustion(count: int) -> None:
     survive(lambda: ranked.build(numbers, records(rng, count)), check)
     for _ in range(200):
         number, record = rng.randrange(3000), records(rng, 1)
-        survive(lambda n=number, r=record: ranked.put(n, r), ranked._check)
+        survive(partial(ranked.put, number, record), ranked._check)
 
 
 def test_reading_survives_exhaustion() -> None:

@@ -1,7 +1,8 @@
 """The native merge: rules, refusals, and nothing visible before `apply`."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -24,13 +25,15 @@ def ladder(players: PlayerTable) -> RankedSet:
     return RankedSet(players, words=3, order=2)
 
 
-def plan(rule: str, sets: Sequence[RankedSet], rows: Sequence[Values], **options: object) -> Merge:
+def plan(rule: Any, sets: Sequence[RankedSet], rows: Sequence[Values], **options: Any) -> Merge:
     """One route over all sets; rows are (player, at, score, ...)."""
     packed = b"".join(struct.pack(f"={len(r) + 1}q", r[0], 0, *r[1:]) for r in rows)
     return Merge(rule, [list(sets)], packed, **{"first_version": 1, **options})
 
 
-def entry(record: bytes | None, *, descending: bool = True, last_wins: bool = False) -> Values | None:
+def entry(
+    record: bytes | None, *, descending: bool = True, last_wins: bool = False
+) -> Values | None:
     """(score, at, version) of a record with one tied word."""
     if record is None:
         return None
@@ -44,7 +47,9 @@ def entry(record: bytes | None, *, descending: bool = True, last_wins: bool = Fa
 
 
 def test_keep_better(ladder: RankedSet) -> None:
-    merge = plan("keep-better", [ladder], [(0, 5, 10), (0, 6, 10), (0, 7, 9), (0, 8, 11), (0, 3, 11)])
+    merge = plan(
+        "keep-better", [ladder], [(0, 5, 10), (0, 6, 10), (0, 7, 9), (0, 8, 11), (0, 3, 11)]
+    )
     assert list(merge.statuses) == [1, 0, 0, 1, 1]
     assert struct.unpack("=5q", merge.versions) == (1, 2, 3, 4, 5)
     assert merge.apply() == 1
@@ -158,11 +163,11 @@ def test_apply_works_once(ladder: RankedSet) -> None:
 
 def test_apply_after_a_change_has_no_effect(players: PlayerTable, ladder: RankedSet) -> None:
     other = RankedSet(players, words=3, order=2)
-    changes = [
+    changes: list[Callable[[], object]] = [
         lambda: ladder.put(5, bytes(24)),
         lambda: ladder.remove(5),
         lambda: ladder.put_many(struct.pack("=I", 7), bytes(24)),
-        lambda: ladder.clear(),
+        ladder.clear,
         lambda: players.truncate(99),
         lambda: players.forget(3),
     ]
@@ -213,7 +218,7 @@ def test_refused_arguments(players: PlayerTable, ladder: RankedSet) -> None:
     row = struct.pack("=4q", 0, 0, 1, 1)
     good = {"first_version": 1}
     elsewhere = RankedSet(PlayerTable(), words=3, order=2)
-    wrong: list[tuple[type[Exception], tuple, dict]] = [
+    wrong: list[tuple[type[Exception], tuple[Any, ...], dict[str, Any]]] = [
         (ValueError, ("best", [[ladder]], row), good),
         (TypeError, (1, [[ladder]], row), good),
         (TypeError, ("add", [[ladder]], row), {}),

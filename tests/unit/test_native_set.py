@@ -5,10 +5,11 @@ import copy
 import pickle
 import random
 import struct
+from typing import Any
 
 import pytest
 
-from toprung._native import PlayerTable, RankedSet
+from toprung._native import PlayerTable, RankedSet, Slice
 
 MOST = 2**63 - 1
 
@@ -21,7 +22,8 @@ def numbers(*given: int) -> bytes:
     return struct.pack(f"={len(given)}I", *given)
 
 
-def ids(rows: tuple) -> list[str]:
+def ids(rows: Slice | None) -> list[str]:
+    assert rows is not None
     return [id.decode() for _, id, _ in rows[4]]
 
 
@@ -97,7 +99,9 @@ def test_a_tie_group_longer_than_a_leaf() -> None:
     ranked = RankedSet(table, words=1)
     for n in random.Random(1).sample(range(3000), 3000):
         ranked.put(n, record(n // 1000))
-    assert ranked.place(2999)[:3] == (2999, 2000, 2)
+    place = ranked.place(2999)
+    assert place is not None
+    assert place[:3] == (2999, 2000, 2)
     assert ranked.slice(1500, 1501)[:4] == (1500, 3000, 1000, 1)
     ranked._check()
 
@@ -127,7 +131,7 @@ def test_putting_nobody(ladder: RankedSet, players: PlayerTable) -> None:
 
 
 @pytest.mark.parametrize("wrong", [True, None, 1.0, [], ("a",), bytearray(b"a")])
-def test_players_of_a_wrong_type(ladder: RankedSet, wrong: object) -> None:
+def test_players_of_a_wrong_type(ladder: RankedSet, wrong: Any) -> None:
     calls = [ladder.find, ladder.offset, ladder.place, ladder.remove, ladder.__contains__]
     for call in calls:
         with pytest.raises(TypeError):
@@ -145,6 +149,7 @@ def test_records_of_a_wrong_length(ladder: RankedSet, wrong: bytes) -> None:
 
 
 def test_records_of_a_wrong_type(ladder: RankedSet) -> None:
+    wrong: Any
     for wrong in (None, 1, "x" * 16, bytearray(16)):
         with pytest.raises(TypeError):
             ladder.put("a", wrong)
@@ -266,7 +271,7 @@ def test_build(players: PlayerTable) -> None:
 
 
 @pytest.mark.parametrize("wrong", [array.array("d", [1.0]), array.array("q", [1]), b"abc"])
-def test_buffers_of_a_wrong_kind(ladder: RankedSet, wrong: object) -> None:
+def test_buffers_of_a_wrong_kind(ladder: RankedSet, wrong: Any) -> None:
     for call in (ladder.offsets, ladder.sort, ladder.remove_many):
         with pytest.raises((TypeError, ValueError)):
             call(wrong)
@@ -275,6 +280,7 @@ def test_buffers_of_a_wrong_kind(ladder: RankedSet, wrong: object) -> None:
 def test_buffers_must_be_contiguous(ladder: RankedSet) -> None:
     with pytest.raises(BufferError):
         ladder.sort(memoryview(numbers(1, 2, 3, 4))[::2])
+    wrong: Any
     for wrong in (None, 5, "abcd"):
         with pytest.raises(TypeError):
             ladder.sort(wrong)
@@ -315,6 +321,7 @@ def test_a_dump_of_players_the_table_lacks(ladder: RankedSet) -> None:
 
 
 def test_sets_cannot_be_copied_or_extended(ladder: RankedSet, players: PlayerTable) -> None:
+    thing: Any
     for thing in (ladder, players):
         with pytest.raises(TypeError):
             copy.copy(thing)
@@ -336,6 +343,7 @@ def test_a_set_keeps_its_table_alive() -> None:
 
 
 def test_wrong_tables() -> None:
+    wrong: Any
     for wrong in (None, 1, "table"):
         with pytest.raises(TypeError):
             RankedSet(wrong)
@@ -344,10 +352,11 @@ def test_wrong_tables() -> None:
 
 
 def test_objects_that_were_never_made() -> None:
-    for owner, call in ((PlayerTable, "dump"), (RankedSet, "dump")):
+    owner: Any
+    for owner in (PlayerTable, RankedSet):
         empty = owner.__new__(owner)
         with pytest.warns(RuntimeWarning), pytest.raises(TypeError):
-            getattr(empty, call)()
+            empty.dump()
 
 
 @pytest.mark.parametrize("words", [1, 2, 3, 4])

@@ -1,6 +1,7 @@
 """The native player table: numbers, holes, dumps."""
 
 import struct
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,7 @@ def test_ids_of_a_wrong_length(players: PlayerTable, bad: str | bytes) -> None:
 
 
 @pytest.mark.parametrize("bad", [None, 1, 1.5, True, [], bytearray(b"x")])
-def test_ids_of_a_wrong_type(players: PlayerTable, bad: object) -> None:
+def test_ids_of_a_wrong_type(players: PlayerTable, bad: Any) -> None:
     for call in (players.intern, players.number):
         with pytest.raises(TypeError):
             call(bad)
@@ -123,10 +124,11 @@ def test_numbers_never_given(players: PlayerTable, number: int) -> None:
 
 
 def test_odd_numbers(players: PlayerTable) -> None:
+    anything: Any = "ann"
     with pytest.raises(OverflowError):
         players.id(2**64)
     with pytest.raises(TypeError):
-        players.id("ann")
+        players.id(anything)
     with pytest.raises(ValueError, match="negative"):
         players.truncate(-1)
 
@@ -137,10 +139,12 @@ def test_lone_surrogates_are_refused(players: PlayerTable) -> None:
 
 
 def test_a_str_is_not_a_list_of_ids(players: PlayerTable) -> None:
-    with pytest.raises(TypeError):
-        players.intern_many("abc")
-    with pytest.raises(TypeError):
-        players.numbers(b"abc")
+    anything: Any
+    for anything in ("abc", b"abc"):
+        with pytest.raises(TypeError):
+            players.intern_many(anything)
+        with pytest.raises(TypeError):
+            players.numbers(anything)
 
 
 def test_every_damaged_dump_is_refused(players: PlayerTable) -> None:
