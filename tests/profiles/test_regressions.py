@@ -335,3 +335,19 @@ def test_repeat_for_a_player_who_was_removed(boards: toprung.Leaderboards) -> No
     board.remove("ann")
     told = board.submit("ann", 1, key="k").standings["all-time"]
     assert (told.score, told.rank, told.total) == (1, None, 1)
+
+
+def test_first_submission_of_a_route_is_refused(path: str, clock: FrozenClock) -> None:
+    """Its route was remembered but never recorded: later submissions pointed at nothing."""
+    with toprung.open(path, clock=clock) as boards:
+        board = boards.create("blitz", policy="sum", windows=["all-time", "daily"])
+        board.submit("ann", 2**63 - 1)
+        clock.advance(days=1)
+        with pytest.raises(toprung.errors.ScoreOverflow):
+            board.submit("ann", 1)
+        board.submit("bob", 1)
+        assert len(board.submissions("bob").submissions) == 1
+        assert boards.verify() == []
+    with toprung.open(path, clock=clock) as boards:
+        assert boards["blitz"].standing("bob", window="daily").rank == 1
+        assert len(boards["blitz"].submissions("bob").submissions) == 1

@@ -166,7 +166,8 @@ class SqliteJournal:
         try:
             if plan.repeats:
                 plan.settle(self._store.recorded_keys(plan.repeats))
-            if plan.head > self._head:
+            # Routes are remembered even when the rows that needed them are refused.
+            if plan.head > self._head or plan.routes or plan.players:
                 forgotten = self._store.write(plan, self._fold.last_submission)
         except Exception as error:  # noqa: BLE001
             plan.discard()
