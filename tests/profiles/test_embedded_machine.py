@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
@@ -13,6 +14,9 @@ from tests.workbenches import EmbeddedWorkbench
 from toprung.profiles import embedded
 from toprung.testing.contracts.workbench import Workbench
 from toprung.testing.profile_machine import ProfileMachine
+
+assert settings.default is not None
+EXAMPLES = settings.default.max_examples
 
 
 class EmbeddedMachine(ProfileMachine):
@@ -24,8 +28,6 @@ class EmbeddedMachine(ProfileMachine):
 
 class CheckpointingMachine(EmbeddedMachine):
     """The same, with a checkpoint every few events: restarts begin in the middle."""
-
-    tail = 3
 
     @initialize(tail=st.integers(1, 8))
     def shorten_tail(self, tail: int) -> None:
@@ -42,3 +44,4 @@ class CheckpointingMachine(EmbeddedMachine):
 
 TestEmbedded = EmbeddedMachine.TestCase
 TestCheckpointing = CheckpointingMachine.TestCase
+TestEmbedded.settings = TestCheckpointing.settings = settings(max_examples=max(200, EXAMPLES))
