@@ -22,14 +22,6 @@ HEAD = 8
 """Bytes of an entry before its record."""
 
 
-class CardEntry(NamedTuple):
-    """One entry of a card, still as bytes."""
-
-    period: bytes
-    scopes: bytes
-    record: bytes
-
-
 class Card(NamedTuple):
     """A player's card as it was at one moment."""
 
@@ -54,26 +46,36 @@ def entry_width(shape: RecordShape) -> int:
     return HEAD + 8 * shape.words
 
 
-def split_card(entries: bytes, shape: RecordShape) -> dict[bytes, CardEntry]:
-    """The entries by period.
+def card_entry(period: bytes, scopes: bytes, record: bytes) -> bytes:
+    """One entry of a card."""
+    return period + scopes + record
+
+
+def entry_scopes(entry: bytes) -> bytes:
+    """The number of the scopes that an entry counts in."""
+    return entry[4:HEAD]
+
+
+def entry_record(entry: bytes) -> bytes:
+    """The record of an entry."""
+    return entry[HEAD:]
+
+
+def split_card(entries: bytes, shape: RecordShape) -> dict[bytes, bytes]:
+    """The entries by the number of their period.
 
     >>> shape = RecordShape("desc", None, "first")
-    >>> entry = CardEntry(number_bytes(7), number_bytes(1), bytes(24))
+    >>> entry = card_entry(number_bytes(7), number_bytes(1), bytes(24))
     >>> split_card(join_card([entry]), shape) == {number_bytes(7): entry}
     True
     """
     width = HEAD + 8 * shape.words
-    return {
-        entries[at : at + 4]: CardEntry(
-            entries[at : at + 4], entries[at + 4 : at + 8], entries[at + 8 : at + width]
-        )
-        for at in range(0, len(entries), width)
-    }
+    return {entries[at : at + 4]: entries[at : at + width] for at in range(0, len(entries), width)}
 
 
-def join_card(entries: Iterable[CardEntry]) -> bytes:
+def join_card(entries: Iterable[bytes]) -> bytes:
     """The entries as one card, in the order of their periods."""
-    return b"".join([b"".join(entry) for entry in sorted(entries)])
+    return b"".join(sorted(entries))
 
 
 def period_name(window: str, period: str) -> str:

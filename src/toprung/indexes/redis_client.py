@@ -16,10 +16,10 @@ from typing import Any
 from toprung.errors import IndexUnavailable, MissingExtra, NotReady
 from toprung.indexes.breaker import CircuitBreaker
 
-ANSWER_SECONDS_MAX = 2.0
+ANSWER_SECONDS_MAX = 1.0
 CONNECT_SECONDS_MAX = 1.0
 CONNECTIONS_MAX = 64
-RETRIES = 2
+RETRIES = 1
 CLUSTER_RETRIES = 3
 
 _LUA = files(__package__).joinpath("lua")
@@ -47,6 +47,7 @@ def connect(url: str) -> Any:
         from redis.asyncio import Redis, RedisCluster
         from redis.asyncio.retry import Retry
         from redis.backoff import ExponentialBackoff
+        from redis.exceptions import ConnectionError  # noqa: A004 -- not Python's own
     except ImportError:
         raise MissingExtra("cluster") from None
     backoff = ExponentialBackoff(cap=0.2, base=0.01)
@@ -64,7 +65,10 @@ def connect(url: str) -> Any:
             **options,
         )
     return Redis.from_url(
-        url, retry=Retry(backoff, RETRIES), max_connections=CONNECTIONS_MAX, **options
+        url,
+        retry=Retry(backoff, RETRIES, (ConnectionError,)),
+        max_connections=CONNECTIONS_MAX,
+        **options,
     )
 
 

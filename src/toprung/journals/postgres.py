@@ -40,7 +40,7 @@ from toprung.errors import (
 from toprung.journals.postgres_commands import CommandRun
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_store import CONNECT_SECONDS_MAX, PostgresStore
-from toprung.journals.postgres_submit import STATUSES, KeyTaken, SubmitBatch, read_board
+from toprung.journals.postgres_submit import STATUSES, Raced, SubmitBatch, read_board
 from toprung.ports import (
     CardChanges,
     CardSink,
@@ -68,6 +68,9 @@ SETTLE_SECONDS = 60.0
 
 BOARD_SECONDS = 0.5
 """How long a board is believed to be as it was last read."""
+
+PLAYERS_REMEMBERED = 500_000
+"""Ids of players that a process remembers to exist, so as not to try to make them again."""
 
 FOREVER = 2**62
 
@@ -105,6 +108,7 @@ class PostgresJournal:
         self._routes: dict[tuple[int, int], BoardRoutes] = {}
         self._applied: list[int] = []
         self._recorded_at = 0
+        self._known: set[str] = set()
         self._marking: asyncio.Task[None] | None = None
         self.turn = asyncio.Lock()
         """Held while a batch is in the database."""
@@ -194,9 +198,13 @@ class PostgresJournal:
         commands = [r.command for r in batch if isinstance(r.command, Submit)]
 
         async def work(connection: Any, batch_id: UUID) -> tuple[SubmitBatch, Sequence[Any]]:
-            run = SubmitBatch(commands, self._moment(), self._routes_of, self._sink.before)
+            run = SubmitBatch(
+                commands, self._moment(), self._known, self._routes_of, self._sink.before
+            )
             return run, await run.run(connection, batch_id)
 
+        if len(self._known) > PLAYERS_REMEMBERED:
+            self._known.clear()
         run, results = await self._transact(work)
         for board in run.boards.values():
             self._boards[board.id] = (board, time.monotonic())
@@ -293,7 +301,7 @@ class PostgresJournal:
                     raise StorageFailed(
                         f"PostgreSQL does not answer ({error}); nothing was recorded"
                     ) from error
-            except (*store.collided, KeyTaken) as error:
+            except (*store.collided, Raced) as error:
                 if time.monotonic() > deadline:
                     raise StorageFailed(f"too many collisions ({error})") from error
             except TruthUnavailable as error:

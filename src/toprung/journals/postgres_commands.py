@@ -15,7 +15,9 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.card import (
     Card,
-    CardEntry,
+    card_entry,
+    entry_record,
+    entry_scopes,
     join_card,
     number_bytes,
     parse_period_name,
@@ -149,7 +151,7 @@ class CommandRun:
                 found = [entry for period, entry in before.items() if period in kept]
                 names = [
                     _rescoped(
-                        parse_scopes_name(scope_names[int.from_bytes(entry.scopes)]),
+                        parse_scopes_name(scope_names[int.from_bytes(entry_scopes(entry))]),
                         new,
                         added,
                         attributes.get(number, {}),
@@ -158,7 +160,7 @@ class CommandRun:
                 ]
                 numbers = await self._store.numbers(old.generation, "s", names)
                 after_entries = join_card(
-                    entry._replace(scopes=number_bytes(numbers[name]))
+                    card_entry(entry[:4], number_bytes(numbers[name]), entry_record(entry))
                     for entry, name in zip(found, names, strict=True)
                 )
                 if after_entries != entries:
@@ -217,7 +219,7 @@ class CommandRun:
         card = split_card(entries, board.shape)
         for period in map(number_bytes, names.values()):
             if period in card:
-                card[period] = CardEntry(period, target, card[period].record)
+                card[period] = card_entry(period, target, entry_record(card[period]))
         changed = join_card(card.values())
         if changed != entries:
             await self._put_cards(generation, [(number, changed)], version)

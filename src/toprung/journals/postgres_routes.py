@@ -9,7 +9,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.card import (
-    CardEntry,
+    entry_scopes,
     number_bytes,
     parse_period_name,
     parse_scopes_name,
@@ -31,7 +31,8 @@ class NumberedStop(NamedTuple):
     window: str
     period: str
     period_number: bytes
-    scopes_number: bytes
+    head: bytes
+    """How its entries begin: the numbers of period and scopes."""
 
 
 class NumberedRoute(NamedTuple):
@@ -48,7 +49,7 @@ class Wanted(NamedTuple):
     submission: Submission
     source: str
     scopes: tuple[str, ...]
-    entries: Mapping[bytes, CardEntry]
+    entries: Mapping[bytes, bytes]
 
 
 class BoardRoutes:
@@ -124,7 +125,7 @@ class BoardRoutes:
                 names[period_name(window.name, period.id)] = (window.name, period.id)
         numbers = await self._store.numbers(self.board.generation, "p", names)
         found = {
-            (id(each), *names[name]): each.entries[number_bytes(number)].scopes
+            (id(each), *names[name]): entry_scopes(each.entries[number_bytes(number)])
             for each in late
             for name, number in numbers.items()
             if number_bytes(number) in each.entries
@@ -151,19 +152,19 @@ class BoardRoutes:
             board.generation, "s", [scopes_name(stop.scopes) for stop in route.stops]
         )
         name = msgspec.json.encode([board.id, board.version, source, route.stops]).decode()
-        number = (await numbers(board.generation, "r", [name]))[name]
+        route_number = (await numbers(board.generation, "r", [name]))[name]
         stops = tuple(
             NumberedStop(
                 stop.window,
                 stop.period,
-                number_bytes(periods[period_name(stop.window, stop.period)]),
-                number_bytes(scopes[scopes_name(stop.scopes)]),
+                (number := number_bytes(periods[period_name(stop.window, stop.period)])),
+                number + number_bytes(scopes[scopes_name(stop.scopes)]),
             )
             for stop in route.stops
         )
-        return NumberedRoute(number, stops, skipped)
+        return NumberedRoute(route_number, stops, skipped)
 
-    async def find_dead(self, cards: Iterable[Mapping[bytes, CardEntry]], now: int) -> None:
+    async def find_dead(self, cards: Iterable[Mapping[bytes, bytes]], now: int) -> None:
         """Learn which of the periods in cards are no longer kept; before `prune`."""
         unknown = {period for card in cards for period in card if period not in self._dead}
         if unknown:
@@ -172,7 +173,7 @@ class BoardRoutes:
                 name = parse_period_name(names[int.from_bytes(period)])
                 self._dead[period] = not is_kept(self.board, *name, now - DAY)
 
-    def prune(self, entries: dict[bytes, CardEntry]) -> None:
+    def prune(self, entries: dict[bytes, bytes]) -> None:
         """Drop entries whose period left retention more than a day ago."""
         dead = self._dead
         for period in [period for period in entries if dead.get(period, False)]:

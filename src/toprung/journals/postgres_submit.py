@@ -13,15 +13,15 @@ records are ordered like results (`better`); a test holds the two together.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.card import Card, CardEntry, join_card, split_card
+from toprung.domain.card import Card, entry_record, join_card, split_card
 from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
 from toprung.domain.entry import Entry, check_increase, decide
 from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
@@ -44,21 +44,23 @@ from toprung.journals.postgres_routes import (
 from toprung.journals.postgres_store import statement
 from toprung.ports import CardChanges
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 KEY_LIFE = 2 * 86_400_000_000
 """How long (microseconds) an idempotency key is remembered: 48 hours, of which 24 are promised."""
 
 STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
 """What the column `events.status` means."""
 
+SCORE_COLUMNS = (
+    "position", "recorded_at", "generation", "player", "at", "score", "subscore", "route", "status",
+    "kind", "details",
+)  # fmt: skip
+
 Owner = tuple[int, int]
 """(command, index within it) of a submission."""
 
 
-class KeyTaken(Exception):  # noqa: N818 -- never leaves the journal
-    """Another batch used one of the keys meanwhile; the batch is tried again."""
+class Raced(Exception):  # noqa: N818 -- never leaves the journal
+    """Another process used a key, or erased a player, meanwhile; the batch is tried again."""
 
 
 class Outcomes(msgspec.Struct, frozen=True, array_like=True):
@@ -73,9 +75,7 @@ class PlayerState:
 
     __slots__ = ("entries", "number", "scopes", "version")
 
-    def __init__(
-        self, number: int, scopes: tuple[str, ...], entries: dict[bytes, CardEntry]
-    ) -> None:
+    def __init__(self, number: int, scopes: tuple[str, ...], entries: dict[bytes, bytes]) -> None:
         self.number = number
         self.scopes = scopes
         self.entries = entries
@@ -106,11 +106,14 @@ class SubmitBatch:
         self,
         commands: Sequence[Submit],
         now: int,
+        known: set[str],
         routes_of: Callable[[Board], BoardRoutes],
         sink_before: Callable[[list[tuple[Ladder, str]]], Any],
     ) -> None:
         self._commands = commands
         self._now = now
+        self._known = known
+        """Ids of players that exist, as far as this process knows."""
         self._routes_of = routes_of
         self._before = sink_before
         self._failed: dict[int, ToprungError] = {}
@@ -130,11 +133,10 @@ class SubmitBatch:
         for group in groups.values():
             await self._drop_repeats(connection, group)
         players = {s.player for group in groups.values() for s in group.submissions}
-        if players:
-            await connection.execute("SELECT lock_players($1)", sorted(players, key=str.encode))
+        locked = await self._lock(connection, sorted(players, key=str.encode))
         for group in groups.values():
             if group.submissions:
-                await self._read_players(connection, group)
+                await self._read_cards(connection, group, locked)
         before = await self._places(groups)
         count = sum(len(group.submissions) for group in groups.values())
         positions: list[int] = []
@@ -225,13 +227,35 @@ class SubmitBatch:
 
     # --- deciding --------------------------------------------------------------------------------
 
-    async def _read_players(self, connection: Any, group: Group) -> None:
+    async def _lock(self, connection: Any, players: list[str]) -> dict[str, tuple[int, str]]:
+        """Number and attributes of every player; all are locked now, new ones made."""
+        if not players:
+            return {}
+        if not self._known.issuperset(players):
+            await connection.execute("SELECT lock_players($1)", players)
+        rows = await connection.fetch(statement("lock_known_players"), players)
+        if len(rows) < len(players):  # erased by another process
+            self._known.clear()
+            raise Raced
+        self._known.update(players)
+        return {player: (number, attributes) for player, number, attributes in rows}
+
+    async def _read_cards(
+        self, connection: Any, group: Group, locked: Mapping[str, tuple[int, str]]
+    ) -> None:
         board = group.board
-        ids = list({submission.player: None for submission in group.submissions})
-        rows = await connection.fetch(statement("players_with_cards"), ids, board.generation)
-        for player, number, attributes, _, entries in rows:
+        ids = {submission.player: locked[submission.player] for submission in group.submissions}
+        rows = await connection.fetch(
+            statement("entries_of_players"),
+            board.generation,
+            [number for number, _ in ids.values()],
+        )
+        cards = dict(map(tuple, rows))
+        for player, (number, attributes) in ids.items():
             group.players[player] = PlayerState(
-                number, player_scopes(board, attributes), split_card(entries or b"", board.shape)
+                number,
+                player_scopes(board, attributes),
+                split_card(cards.get(number, b""), board.shape),
             )
 
     async def _places(self, groups: dict[str, Group]) -> dict[tuple[Ladder, str], Counts | None]:
@@ -270,7 +294,7 @@ class SubmitBatch:
             current = [state.entries.get(stop.period_number) for stop in route.stops]
             try:
                 if group.board.max_increase is not None and current[0] is not None:
-                    guard = group.board.shape.entry(current[0].record)
+                    guard = group.board.shape.entry(entry_record(current[0]))
                     check_increase(group.board, guard, submission)
                 records = rule(group.board, current, submission, position)
             except ToprungError as error:
@@ -281,11 +305,9 @@ class SubmitBatch:
                 )
                 continue
             changed = False
-            for stop, entry, record in zip(route.stops, current, records, strict=True):
-                if entry is None or record is not entry.record:
-                    state.entries[stop.period_number] = CardEntry(
-                        stop.period_number, stop.scopes_number, record
-                    )
+            for stop, old, record in zip(route.stops, current, records, strict=True):
+                if record is not None or old is None:
+                    state.entries[stop.period_number] = stop.head + (record or b"")
                     changed = True
             if changed:
                 state.version = position
@@ -299,23 +321,26 @@ class SubmitBatch:
         position: int,
         changed: bool,
         route: NumberedRoute,
-        current: list[CardEntry | None],
-        records: list[bytes],
+        current: list[bytes | None],
+        records: list[bytes | None],
         before: dict[tuple[Ladder, str], Counts | None],
     ) -> None:
         """Count one decided row, remember what will be written, make its receipt if wanted."""
         number = group.players[submission.player].number
         self._tally[owner[0]][changed] += 1
         group.columns.append(
-            (position, number, submission.at, submission.score, submission.subscore,
-             route.number, int(changed), submission.details)
+            (position, self._now, group.board.generation, number, submission.at, submission.score,
+             submission.subscore, route.number, int(changed), "score", submission.details)
         )  # fmt: skip
         if submission.key is None and not self._commands[owner[0]].receipts:
             return
         score = group.board.shape.score
         outcomes = tuple(
             WindowOutcome(
-                stop.window, stop.period, score(record), None if old is None else score(old.record)
+                stop.window,
+                stop.period,
+                score(record or entry_record(old or b"")),
+                None if old is None else score(entry_record(old)),
             )
             for stop, old, record in zip(route.stops, current, records, strict=True)
         )
@@ -355,8 +380,9 @@ class SubmitBatch:
                 [card.version for card in cards],
                 [card.entries for card in cards],
             )
-        columns = [list(column) for column in zip(*group.columns, strict=True)]
-        await connection.execute(statement("add_scores"), self._now, generation, *columns)
+        await connection.copy_records_to_table(
+            "events", records=group.columns, columns=SCORE_COLUMNS
+        )
         if group.key_rows:
             group.key_rows.sort()
             added = await connection.fetch(
@@ -367,7 +393,7 @@ class SubmitBatch:
                 *[list(column) for column in zip(*group.key_rows, strict=True)],
             )
             if len(added) < len(group.key_rows):
-                raise KeyTaken
+                raise Raced
         if cards:
             version = max(card.version for card in cards)
             mark = await connection.fetchval(
@@ -412,24 +438,27 @@ class SubmitBatch:
 
 
 def _best(
-    board: Board, current: list[CardEntry | None], submission: Submission, position: int
-) -> list[bytes]:
-    """Records compare like results: all words but the version, smaller is better."""
+    board: Board, current: list[bytes | None], submission: Submission, position: int
+) -> list[bytes | None]:
+    """The new records, None where the old entry stays.
+
+    Records compare like results: all words but the version, smaller is better.
+    """
     entry = Entry(submission.score, submission.subscore, submission.at, position)
     record = board.shape.record(entry)
     merit = record[:-8]
-    return [record if old is None or merit < old.record[:-8] else old.record for old in current]
+    return [record if old is None or merit < old[8:-8] else None for old in current]
 
 
 def _by_decide(
-    board: Board, current: list[CardEntry | None], submission: Submission, position: int
-) -> list[bytes]:
+    board: Board, current: list[bytes | None], submission: Submission, position: int
+) -> list[bytes | None]:
     shape = board.shape
-    records = []
+    records: list[bytes | None] = []
     for old in current:
-        entry = None if old is None else shape.entry(old.record)
+        entry = None if old is None else shape.entry(entry_record(old))
         new = decide(board, entry, submission, position)
-        records.append(old.record if old is not None and new is entry else shape.record(new))
+        records.append(None if new is entry else shape.record(new))
     return records
 
 

@@ -1,0 +1,62 @@
+"""A proxy in front of PostgreSQL that cuts a connection after COMMIT has gone through."""
+
+from __future__ import annotations
+
+import asyncio
+
+
+class CuttingProxy:
+    """Passes everything on; when armed, forwards the next COMMIT and drops its answer."""
+
+    def __init__(self, target_port: int) -> None:
+        self._target_port = target_port
+        self.armed = False
+        self.cuts = 0
+        self.port = 0
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        there, to_there = await asyncio.open_connection("127.0.0.1", self._target_port)
+        cut = asyncio.Event()
+
+        async def forward() -> None:
+            while data := await reader.read(65536):
+                if self.armed and b"COMMIT" in data:
+                    self.armed = False
+                    self.cuts += 1
+                    cut.set()
+                to_there.write(data)
+                await to_there.drain()
+
+        async def back() -> None:
+            while data := await there.read(65536):
+                if cut.is_set():  # the server has answered: it has committed
+                    return
+                writer.write(data)
+                await writer.drain()
+
+        work = [asyncio.create_task(forward()), asyncio.create_task(back())]
+        try:
+            await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in work:
+                each.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
+            writer.transport.abort()
+            to_there.transport.abort()
