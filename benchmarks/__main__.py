@@ -22,6 +22,10 @@ RUNS: tuple[tuple[str, tuple[str, ...], bool], ...] = (
     ("standing", (), True),
     ("friends", (), True),
     ("open_database", (), True),
+    ("cluster_submit", ("--rounds", "5"), True),
+    ("cluster_standing", ("--rounds", "5"), True),
+    ("cluster_rebuild", ("--rounds", "3"), True),
+    ("cluster_memory", (), True),
     ("memory", ("--size", "10000000"), False),
 )
 

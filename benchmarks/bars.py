@@ -55,6 +55,10 @@ BARS: tuple[Bar, ...] = (
     Bar("friends", "20 of 500 friends, against ZINTERSTORE", ">=", 5, "x"),
     Bar("open-checkpoint", "open with a checkpoint, over the bare load", "<=", 3, "x"),
     Bar("replay", "replay of a journal without a checkpoint", ">=", 150_000, "events/s"),
+    Bar("cluster-submit", "cluster: batches of 500, against bare inserts", ">=", 0.15, "x"),
+    Bar("cluster-standing", "cluster: one standing, against a pipeline", ">=", 0.7, "x"),
+    Bar("cluster-rebuild", "cluster: rebuild, against bare ZADD and HSET", ">=", 0.4, "x"),
+    Bar("cluster-memory", "cluster: memory in Redis, against plain ZSETs", "<=", 1.6, "x"),
 )
 
 

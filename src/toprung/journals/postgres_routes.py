@@ -59,6 +59,7 @@ class BoardRoutes:
         self.board = board
         self._store = store
         self._opens = self._closes = 0
+        self._is_open = False
         self._usual: dict[tuple[str, tuple[str, ...]], NumberedRoute] = {}
         self._unusual: dict[tuple[str, Route], NumberedRoute] = {}
         self._dead: dict[bytes, bool] = {}
@@ -67,9 +68,11 @@ class BoardRoutes:
         """Find the span around `now` in which no window turns."""
         if self._opens <= now < self._closes:
             return
-        opens, closes = 0, 1 << 62
+        opens, closes, self._is_open = 0, 1 << 62, False
         for window in self.board.windows:
-            for edge in _edges(window, self.board.calendar(window).period_at(now)):
+            period = self.board.calendar(window).period_at(now)
+            self._is_open = self._is_open or period is not None
+            for edge in _edges(window, period):
                 if edge <= now:
                     opens = max(opens, edge)
                 else:
@@ -80,8 +83,8 @@ class BoardRoutes:
         self._dead.clear()
 
     def is_timely(self, submission: Submission) -> bool:
-        """Whether it counts in the current periods."""
-        return self._opens <= submission.at < self._closes
+        """Whether it counts in the current periods, of which there is one."""
+        return self._is_open and self._opens <= submission.at < self._closes
 
     async def find(self, wanted: Sequence[Wanted], now: int) -> list[NumberedRoute]:
         """The route of every submission; each falls into at least one retained period."""
