@@ -64,6 +64,11 @@ struct Allocator {
 template <class T>
 using Vector = std::vector<T, Allocator<T>>;
 
-inline void prefetch(const void* address) noexcept { __builtin_prefetch(address); }
+// The empty statement is an effect: without one, GCC drops every call of a function that only
+// prefetches, because nothing depends on it.
+inline void prefetch(const void* address) noexcept {
+  __builtin_prefetch(address);
+  __asm__ volatile("");
+}
 
 }  // namespace toprung

@@ -104,7 +104,15 @@ class Tree final : public RankedSet {
   }
 
   void offsets(const u32* numbers, std::size_t count, i64* out) const noexcept override {
-    each_block(numbers, count, [&](std::size_t i, u32 leaf) {
+    const auto ask = [&](std::size_t, u32 leaf) {
+      if (leaves_[leaf].parent == kNone) return;
+      const InnerNode& parent = inners_[leaves_[leaf].parent];
+      const unsigned place = leaves_[leaf].place;
+      prefetch(&parent);
+      prefetch(&parent.child[place]);
+      prefetch_range(parent.counts, (place + 1) * sizeof(u32));
+    };
+    each_block(numbers, count, ask, [&](std::size_t i, u32 leaf) {
       if (leaf == kNone) {
         out[i] = -1;
       } else {
@@ -115,7 +123,11 @@ class Tree final : public RankedSet {
 
   void find_many(const u32* numbers, std::size_t count, u64* records,
                  u8* found) const noexcept override {
-    each_block(numbers, count, [&](std::size_t i, u32 leaf) {
+    const auto ask = [&](std::size_t i, u32 leaf) {
+      const unsigned slot = index_of(leaves_[leaf].players, numbers[i]);
+      for (unsigned w = 0; w < W; ++w) prefetch(&leaves_[leaf].words[w][slot]);
+    };
+    each_block(numbers, count, ask, [&](std::size_t i, u32 leaf) {
       found[i] = leaf != kNone;
       if (leaf == kNone) return;
       copy_slot(leaves_[leaf], index_of(leaves_[leaf].players, numbers[i]), records + i * W);
@@ -500,9 +512,10 @@ class Tree final : public RankedSet {
     prefetch_range(node.words[0], sizeof node.words[0]);
   }
 
-  // Calls visit(i, leaf of numbers[i]) with the waits for memory of a block overlapped.
-  template <class Visit>
-  void each_block(const u32* numbers, std::size_t count, Visit visit) const noexcept {
+  // Calls visit(i, leaf of numbers[i]) with the waits for memory of a block overlapped; ask(i, leaf) is
+  // called before, for each that has one, to prefetch what the visit will read.
+  template <class Ask, class Visit>
+  void each_block(const u32* numbers, std::size_t count, Ask ask, Visit visit) const noexcept {
     constexpr std::size_t kReads = 32;
     u32 leaf[kReads];
     for (std::size_t done = 0; done < count; done += kReads) {
@@ -513,12 +526,7 @@ class Tree final : public RankedSet {
         if (leaf[i] != kNone) prefetch_players(leaf[i]);
       }
       for (std::size_t i = 0; i < block; ++i) {
-        if (leaf[i] == kNone || leaves_[leaf[i]].parent == kNone) continue;
-        const InnerNode& parent = inners_[leaves_[leaf[i]].parent];
-        const unsigned place = leaves_[leaf[i]].place;
-        prefetch(&parent);
-        prefetch(&parent.child[place]);
-        prefetch_range(parent.counts, (place + 1) * sizeof(u32));
+        if (leaf[i] != kNone) ask(done + i, leaf[i]);
       }
       for (std::size_t i = 0; i < block; ++i) visit(done + i, leaf[i]);
     }
