@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks import cluster, harness
+from toprung.domain.board import Board
 from toprung.domain.card import Card, card_entry, join_card, number_bytes, period_name, scopes_name
 from toprung.domain.entry import Entry
 
@@ -54,9 +55,7 @@ async def _plain(opened: cluster.OpenCluster, names: list[str], size: int) -> in
     return used
 
 
-async def _ours(
-    opened: cluster.OpenCluster, board: cluster.Board, names: list[str], size: int
-) -> int:
+async def _ours(opened: cluster.OpenCluster, board: Board, names: list[str], size: int) -> int:
     store, pick = opened.profile.store, opened.rng.randrange
     numbers = await store.numbers(board.generation, "p", names)
     scopes = await store.numbers(board.generation, "s", [scopes_name(["global"])])

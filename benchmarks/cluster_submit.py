@@ -14,6 +14,7 @@ from typing import Any
 import asyncpg
 
 from benchmarks import cluster, harness
+from toprung.domain.submission import Submission
 
 BATCHES = 40
 IN_FLIGHT = 2
@@ -40,14 +41,14 @@ def run(options: argparse.Namespace) -> harness.Report:
         opened.run(connection.execute(BARE_TABLE))
         position = 0
 
-        async def ours(batches: list[list[cluster.Submission]]) -> None:
+        async def ours(batches: list[list[Submission]]) -> None:
             async def submitter() -> None:
                 while batches:
                     await cluster.record(opened.profile, board, batches.pop())
 
             await asyncio.gather(*(submitter() for _ in range(IN_FLIGHT)))
 
-        async def bare(batches: list[list[cluster.Submission]]) -> None:
+        async def bare(batches: list[list[Submission]]) -> None:
             nonlocal position
             for rows in batches:
                 count = len(rows)
