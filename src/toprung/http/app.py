@@ -16,6 +16,7 @@ from toprung.http.answers import Headers, Sendable
 from toprung.http.auth import Gate
 from toprung.http.call import Call, CallerGone, Patience, Receive, read_body
 from toprung.http.cors import Cors
+from toprung.http.live.sockets import LiveSockets
 from toprung.http.problems import Refused, problem, unexpected
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route, Router
@@ -50,12 +51,14 @@ class Service:
         self._gate = Gate(self.state.settings, self.state.boards.keys)
         self._patience = Patience(self.state.settings.body_seconds_max)
         self._cors = Cors(self.state.settings.origins)
+        self._sockets = LiveSockets(self.state, self._gate, self._cors, self.state.hub)
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
         self._pages = pages
 
     async def __aenter__(self) -> Self:
-        work = (self._keep_up(), self._patience.watch())
+        self._loop = asyncio.get_running_loop()
+        work = (self._keep_up(), self._patience.watch(), self.state.hub.run())
         self._upkeep = [asyncio.create_task(each) for each in work]
         return self
 
@@ -69,6 +72,7 @@ class Service:
     def stop(self) -> None:
         """End what would go on for ever; from now on `/readyz` says no."""
         self.state.is_closing = True
+        self._loop.call_soon_threadsafe(self.state.hub.close)
 
     async def _keep_up(self) -> None:
         """What is done now and then."""
@@ -81,6 +85,8 @@ class Service:
         """Serve one request or connection."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._sockets.serve(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         begin = time.perf_counter()
@@ -94,7 +100,7 @@ class Service:
             elif (found := self._router.find(scope["method"], scope["raw_path"])) is None:
                 answer = problem(_NO_ROUTE, request)
             else:
-                call = Call(self.state, scope, *found)
+                call = Call(self.state, scope, receive, *found)
                 answer = await self._answer(call, receive)
         except CallerGone:
             return

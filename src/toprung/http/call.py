@@ -23,14 +23,28 @@ Receive = Callable[[], Awaitable[Any]]
 class Call(Generic[Q, B]):
     """A request that was found to be for a route and is allowed."""
 
-    __slots__ = ("_board", "body", "is_public", "key", "query", "route", "scope", "state", "values")
+    __slots__ = (
+        "_board",
+        "body",
+        "is_public",
+        "key",
+        "query",
+        "receive",
+        "route",
+        "scope",
+        "state",
+        "values",
+    )
 
     query: Q
     body: B
 
-    def __init__(self, state: State, scope: Any, route: Route, values: list[str]) -> None:
+    def __init__(
+        self, state: State, scope: Any, receive: Receive, route: Route, values: list[str]
+    ) -> None:
         self.state = state
         self.scope = scope
+        self.receive = receive
         self.route = route
         self.values = values
         """What stands in the variable segments of the address, in order."""

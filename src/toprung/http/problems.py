@@ -113,7 +113,7 @@ def unexpected(request: str) -> Answer:
     return _answer("internal-error", 500, detail, [], request)
 
 
-def as_json(error: ToprungError) -> Problem:
+def as_problem(error: ToprungError) -> Problem:
     """The problem document itself, for messages that are not HTTP answers."""
     return msgspec.json.decode(problem(error).body, type=Problem)
 

@@ -40,6 +40,8 @@ def listen(host: str, port: int) -> socket.socket:
         raise Unavailable(f"cannot listen on {host}, port {port}: {reason}") from error
     # Connections inherit it. Answers go out in two pieces, and the second must not wait.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # who takes nothing for so long is gone for good
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * IDLE_SECONDS_MAX)
     return listener
 
 

@@ -29,8 +29,12 @@ class ServiceSettings:
     """How long a body may take to arrive."""
     head_seconds: float = 0.0
     """How long a hot page may be served without asking for its ladder's version."""
-    data: str = ""
-    """Where the data is, for the page that says so."""
+    send_seconds_max: float = 30.0
+    """A live reader that takes nothing for so long is cut off."""
+    sockets_max: int = 10_000
+    """Live connections in all."""
+    sockets_per_caller_max: int = 4_000
+    """Live connections of one key, or of one address without a key."""
 
 
 DEFAULT_KEY_RATE = Rate(1000.0, 2000)

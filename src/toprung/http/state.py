@@ -7,6 +7,7 @@ import secrets
 from typing import Final
 
 from toprung.http.heads import Heads
+from toprung.http.live.topics import Hub
 from toprung.http.metrics import Meter
 from toprung.http.settings import ServiceSettings
 from toprung.service.leaderboards import Leaderboard, Leaderboards
@@ -28,6 +29,7 @@ class State:
         self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
         self.subscriptions = 0
         self.sockets = 0
+        self.hub = Hub(self)
         self._held: dict[str, Leaderboard] = {}
         self._run = secrets.token_hex(4)
         self._numbers = itertools.count(1)

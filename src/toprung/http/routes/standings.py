@@ -5,6 +5,8 @@ from __future__ import annotations
 from toprung.errors import Invalid
 from toprung.http.answers import Answer, Empty, Sendable, encode, ok
 from toprung.http.call import Call
+from toprung.http.live.events import event_stream
+from toprung.http.live.messages import LiveQuery
 from toprung.http.requests import (
     AroundQuery,
     AroundScoreQuery,
@@ -118,6 +120,12 @@ async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
     board, query = await call.board(), call.query
     page = await board.friends(call.values[1], query.limit, query.cursor, **query.options())
     return ok(page_answer(page, shows(query.numbers)))
+
+
+@routes.get("/v1/boards/{board}/live", "read", query=LiveQuery, public=True)
+async def watch_board(call: Call[LiveQuery, None]) -> Sendable:
+    """Standings as they change, as server-sent events; `Last-Event-ID` is the last token seen."""
+    return await event_stream(call, call.state.hub)
 
 
 @routes.post(

@@ -1,0 +1,75 @@
+"""Server-sent events: the same news for plain HTTP clients."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, Final
+
+from toprung.http.answers import Stream
+from toprung.http.call import Call
+from toprung.http.live.messages import LiveQuery, Message, Subscribe
+from toprung.http.live.watcher import Watcher
+from toprung.http.problems import Refused
+
+if TYPE_CHECKING:
+    from toprung.http.live.topics import Hub
+
+PING_SECONDS: Final = 15.0
+SUBSCRIPTION: Final = "live"
+_HEADERS: Final = ((b"cache-control", b"no-store"), (b"x-accel-buffering", b"no"))
+
+
+async def event_stream(call: Call[LiveQuery, None], hub: Hub) -> Stream:
+    """The answer that goes on until the caller hangs up or the service stops."""
+    state = call.state
+    if state.sockets >= state.settings.sockets_max:
+        raise Refused(
+            503, "unavailable", "too many live connections", headers=((b"retry-after", b"5"),)
+        )
+    watcher = Watcher(hub, state).__enter__()
+    try:
+        await watcher.subscribe(_asked(call))
+    except BaseException:
+        watcher.__exit__()
+        raise
+    return Stream(_events(watcher, call.receive), b"text/event-stream", _HEADERS)
+
+
+async def _events(watcher: Watcher, receive: Any) -> AsyncIterator[bytes]:
+    gone = asyncio.create_task(_until_gone(watcher, receive))
+    try:
+        yield b": hello\n\n"
+        async for news in watcher.messages(PING_SECONDS):
+            yield b": ping\n\n" if news is None else _event(news)
+            if news is not None and news.kind == "error":
+                return
+    finally:
+        gone.cancel()
+        watcher.__exit__()
+
+
+async def _until_gone(watcher: Watcher, receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    watcher.close()
+
+
+def _event(news: Message) -> bytes:
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (news.token.encode(), news.kind.encode(), news.text)
+
+
+def _asked(call: Call[LiveQuery, None]) -> Subscribe:
+    query = call.query
+    last = call.header(b"last-event-id")
+    return Subscribe(
+        SUBSCRIPTION,
+        call.values[0],
+        query.window,
+        query.scope,
+        10 if query.top is None and query.player is None else query.top,
+        query.player,
+        query.friends is not None,
+        None if last is None else last.decode("latin-1"),
+        query.numbers,
+    )

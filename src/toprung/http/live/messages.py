@@ -1,0 +1,113 @@
+"""The messages of the live protocol."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from toprung.http.answers import encode
+from toprung.http.problems import Problem
+from toprung.http.strict import BodyDecoder
+from toprung.http.wire import Shown, StandingAnswer, StandingRow
+
+TOP_MAX: Final = 100
+ID_LENGTH_MAX: Final = 64
+
+SubscriptionId = Annotated[str, Meta(min_length=1, max_length=ID_LENGTH_MAX)]
+
+
+class Subscribe(Struct, forbid_unknown_fields=True):
+    """What is to be watched: the top of a ladder, a player on it, and the player's friends."""
+
+    id: SubscriptionId
+    board: str
+    window: str | None = None
+    scope: str = "global"
+    top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
+    player: str | None = None
+    friends: bool = False
+    token: str | None = None
+    """The last token seen: if it is still true, no snapshot is sent."""
+    numbers: Literal["number", "string"] = "number"
+
+
+class Request(Struct, forbid_unknown_fields=True):
+    """What a client sends: one of the two."""
+
+    subscribe: Subscribe | UnsetType = UNSET
+    unsubscribe: SubscriptionId | UnsetType = UNSET
+
+
+class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """What is to be watched, as a query string."""
+
+    window: str | None = None
+    scope: str = "global"
+    top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
+    player: str | None = None
+    friends: Literal["true"] | None = None
+    numbers: Literal["number", "string"] = "number"
+
+
+class TopPart(Struct):
+    """What all who watch the same top are sent."""
+
+    token: str
+    period: str
+    total: int
+    standings: list[StandingRow]
+
+
+class RankPart(Struct):
+    """Where the watched player stands; null when it is not on the ladder."""
+
+    token: str
+    standing: StandingAnswer | None
+
+
+class ScorePart(Struct):
+    """A player's score changed; null when it is not on the ladder any more."""
+
+    token: str
+    player: str
+    score: Shown
+    previous_score: Shown
+
+
+class PeriodPart(Struct):
+    """The window went over to another period; a snapshot follows."""
+
+    token: str
+    period: str
+    previous_period: str
+
+
+class ErrorPart(Struct):
+    """Something cannot be watched, or not any more."""
+
+    token: str | None
+    problem: Problem
+
+
+class Message(Struct):
+    """One message, whole: its kind, the token it brings, and the text."""
+
+    kind: str
+    token: str
+    text: bytes
+
+
+read_request = BodyDecoder(Request).decode
+
+
+def message(kind: str, subscription: str | None, token: str, part: bytes) -> Message:
+    """A message around its encoded part, which is an object."""
+    return Message(
+        kind, token, b'{"type":"%s","id":%s,%s' % (kind.encode(), encode(subscription), part[1:])
+    )
+
+
+def part_of(value: Any) -> bytes:
+    """The part of a message, encoded."""
+    return encode(value)

@@ -1,0 +1,188 @@
+"""The WebSocket: `/v1/live`. Clients subscribe and unsubscribe; we send what they watch."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from toprung.errors import Invalid, ToprungError
+from toprung.http.auth import Gate, bearer
+from toprung.http.call import header
+from toprung.http.cors import Cors
+from toprung.http.limits import RateLimit
+from toprung.http.live.messages import ErrorPart, Subscribe, message, part_of, read_request
+from toprung.http.live.watcher import Watcher
+from toprung.http.problems import Refused, as_problem
+from toprung.http.settings import Rate
+
+if TYPE_CHECKING:
+    from toprung.domain.access import AccessKey
+    from toprung.http.live.topics import Hub
+    from toprung.http.state import State
+
+PROTOCOL: Final = "toprung.v1"
+BEARER: Final = "bearer."
+IDLE_SECONDS_MAX: Final = 60.0
+"""A connection that watches nothing for so long is closed."""
+REQUESTS: Final = Rate(20.0, 100)
+"""How often a client may subscribe and unsubscribe."""
+
+GOING_AWAY, POLICY, TRY_LATER = 1012, 1008, 1013
+
+
+class LiveSockets:
+    """All WebSockets of a service."""
+
+    def __init__(self, state: State, gate: Gate, cors: Cors, hub: Hub) -> None:
+        self._state = state
+        self._gate = gate
+        self._cors = cors
+        self._hub = hub
+        self._by_caller: dict[str, int] = {}
+
+    async def serve(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one connection from its opening to its end."""
+        socket = WebSocket(scope, receive, send)
+        try:
+            access = await self._open(scope)
+        except ToprungError:
+            await socket.close()  # before it is accepted: the server answers 403
+            return
+        caller = access.caller
+        settings = self._state.settings
+        is_full = self._state.sockets >= settings.sockets_max
+        if is_full or self._by_caller.get(caller, 0) >= settings.sockets_per_caller_max:
+            await socket.close()
+            return
+        self._by_caller[caller] = self._by_caller.get(caller, 0) + 1
+        try:
+            offered = scope.get("subprotocols", [])
+            await socket.accept(PROTOCOL if PROTOCOL in offered else None)
+            with Watcher(self._hub, self._state) as watcher:
+                await _Connection(socket, watcher, access, settings.send_seconds_max).run()
+        finally:
+            self._by_caller[caller] -= 1
+            if not self._by_caller[caller]:
+                del self._by_caller[caller]
+
+    async def _open(self, scope: Any) -> Access:
+        if scope["path"] != "/v1/live":
+            raise Refused(404, "no-such-route", "the WebSocket is at /v1/live")
+        address = str((scope.get("client") or ("unknown",))[0])
+        if not self._state.settings.needs_keys:
+            self._gate.check_host(scope)
+            return Access(self._state, None, address, trusted=self._cors.is_welcome(scope))
+        text = _offered_key(scope) or bearer(scope)
+        if text is None:
+            return Access(self._state, None, address, trusted=False)
+        key = await self._gate.key(scope, text)
+        return Access(self._state, key, f"key {key.id}", trusted=False)
+
+
+class Access:
+    """Which boards a connection may watch."""
+
+    def __init__(self, state: State, key: AccessKey | None, caller: str, *, trusted: bool) -> None:
+        self._state = state
+        self._key = key
+        self.caller = caller
+        self._trusted = trusted
+
+    async def check(self, board_id: str) -> None:
+        """Refuse a board that may not be watched."""
+        if self._trusted or (self._key is not None and self._key.allows("read", board_id)):
+            return
+        board = await self._state.board(board_id)
+        if not (await board.rules()).public:
+            raise Refused(403, "forbidden", f"board {board_id!r} needs a key that allows 'read'")
+
+
+class _Connection:
+    """One open WebSocket: a task that reads, and one that sends."""
+
+    def __init__(
+        self, socket: WebSocket, watcher: Watcher, access: Access, send_seconds_max: float
+    ) -> None:
+        self._socket = socket
+        self._watcher = watcher
+        self._access = access
+        self._send_seconds_max = send_seconds_max
+        self._turn = asyncio.Lock()
+        self._limit = RateLimit(REQUESTS)
+
+    async def run(self) -> None:
+        """Serve until either side ends it."""
+        tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._send_news())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            done = await asyncio.gather(*tasks, return_exceptions=True)
+        codes = [code for code in done if isinstance(code, int)]
+        if codes:
+            with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+                async with asyncio.timeout(1):  # who reads nothing does not read this either
+                    await self._socket.close(codes[0])
+
+    async def _read(self) -> int | None:
+        while True:
+            received = await self._socket.receive()
+            if received["type"] == "websocket.disconnect":
+                return None
+            if self._limit.take("client") is not None:
+                return POLICY
+            try:
+                await self._obey(received.get("text") or "")
+            except ToprungError as error:
+                part = part_of(ErrorPart(None, as_problem(error)))
+                await self._send(message("error", _id_in(error), "", part).text)
+
+    async def _obey(self, text: str) -> None:
+        request = read_request(text.encode())
+        if isinstance(request.subscribe, Subscribe):
+            asked = request.subscribe
+            try:
+                await self._access.check(asked.board)
+                await self._watcher.subscribe(asked)
+            except ToprungError as error:
+                error.add_note(asked.id)
+                raise
+        elif isinstance(request.unsubscribe, str):
+            self._watcher.unsubscribe(request.unsubscribe)
+        else:
+            raise Invalid("", "must have subscribe or unsubscribe")
+
+    async def _send_news(self) -> int | None:
+        try:
+            async for news in self._watcher.messages(IDLE_SECONDS_MAX):
+                if news is not None:
+                    await self._send(news.text)
+                elif not len(self._watcher):
+                    return POLICY
+        except TimeoutError:
+            return TRY_LATER
+        except (WebSocketDisconnect, RuntimeError):
+            return None
+        return GOING_AWAY
+
+    async def _send(self, text: bytes) -> None:
+        async with asyncio.timeout(self._send_seconds_max), self._turn:
+            await self._socket.send({"type": "websocket.send", "text": text.decode()})
+
+
+def _id_in(error: ToprungError) -> str | None:
+    notes = getattr(error, "__notes__", [])
+    return str(notes[0]) if notes else None
+
+
+def _offered_key(scope: Any) -> str | None:
+    """The key among the offered protocols: all that a browser lets a page send."""
+    offered = header(scope, b"sec-websocket-protocol") or b""
+    for each in offered.decode("latin-1").split(","):
+        if each.strip().startswith(BEARER):
+            return each.strip().removeprefix(BEARER)
+    return None

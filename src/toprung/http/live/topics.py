@@ -1,0 +1,148 @@
+"""Topics: the ladders that somebody watches, and the hub that looks after them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from toprung.errors import Invalid, NotFound, ToprungError
+from toprung.http.live.messages import TopPart, part_of
+from toprung.http.wire import row, shows
+
+if TYPE_CHECKING:
+    from toprung.domain.ladder import Ladder
+    from toprung.http.live.watcher import Watcher
+    from toprung.http.state import State
+    from toprung.service.leaderboards import Leaderboard
+
+TICK_SECONDS: Final = 0.1
+LOOK_SECONDS: Final = 0.5
+"""How often topics are looked at when nothing changes: a period may have ended."""
+
+_log = logging.getLogger("toprung.http")
+
+
+class TopicName(NamedTuple):
+    """Which ladder: of the current period, whichever that is."""
+
+    board: str
+    window: str | None
+    scope: str
+
+
+class Topic:
+    """One watched ladder."""
+
+    def __init__(self, name: TopicName, board: Leaderboard) -> None:
+        self.name = name
+        self.board = board
+        self.ladder: Ladder | None = None
+        self.error: ToprungError | None = None
+        """Why it cannot be watched any more."""
+        self.token = ""
+        self.watchers: dict[Watcher, int] = {}
+        """Who watches, and with how many subscriptions."""
+        self._tops: dict[tuple[int, str], bytes] = {}
+
+    @property
+    def period(self) -> str:
+        """The period that is current."""
+        return "" if self.ladder is None else self.ladder.period
+
+    async def look(self) -> bool:
+        """Whether the ladder is another one, or another version, than at the last look."""
+        rules = await self.board.rules()
+        ladder, version = await self.board.version(window=self.name.window, scope=self.name.scope)
+        token = f"{rules.generation}.{ladder.period}.{version}"
+        if token == self.token:
+            return False
+        self.ladder, self.token = ladder, token
+        self._tops.clear()
+        return True
+
+    async def top(self, count: int, numbers: str) -> bytes:
+        """The first places, encoded once for all who watch them."""
+        known = self._tops.get((count, numbers))
+        if known is None:
+            token = self.token  # what is read now may be newer, never older
+            page = await self.board.standings(
+                count, window=self.name.window, period=self.period, scope=self.name.scope
+            )
+            show = shows(numbers)
+            rows = [row(standing, show) for standing in page.standings]
+            known = part_of(TopPart(token, page.period, page.total, rows))
+            if token == self.token:
+                self._tops[count, numbers] = known
+        return known
+
+
+class Hub:
+    """All topics of a service; looks at them when something changed, and wakes who watches."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._topics: dict[TopicName, Topic] = {}
+        self._awake = asyncio.Event()
+        self.watchers: set[Watcher] = set()
+
+    async def join(self, name: TopicName, watcher: Watcher) -> Topic:
+        """The topic of this name, watched by one more from now on."""
+        topic = self._topics.get(name)
+        if topic is None:
+            topic = Topic(name, await self._state.board(name.board))
+            await topic.look()
+            topic = self._topics.setdefault(name, topic)
+        topic.watchers[watcher] = topic.watchers.get(watcher, 0) + 1
+        self._state.subscriptions += 1
+        self._awake.set()
+        return topic
+
+    def leave(self, topic: Topic, watcher: Watcher) -> None:
+        """One subscription less; a topic that nobody watches is forgotten."""
+        self._state.subscriptions -= 1
+        topic.watchers[watcher] -= 1
+        if not topic.watchers[watcher]:
+            del topic.watchers[watcher]
+        if not topic.watchers and self._topics.get(topic.name) is topic:
+            del self._topics[topic.name]
+
+    def close(self) -> None:
+        """Let every watcher go."""
+        for watcher in self.watchers:
+            watcher.close()
+
+    async def run(self) -> None:
+        """Look after the topics, as long as the service runs."""
+        feed, position = self._state.boards.feed, 0
+        news: asyncio.Future[int] | None = None
+        try:
+            while True:
+                if not self._topics:
+                    self._awake.clear()
+                    await self._awake.wait()
+                if feed is not None:
+                    news = news or asyncio.ensure_future(feed.changed(position))
+                    await asyncio.wait({news}, timeout=LOOK_SECONDS)
+                    if news.done():
+                        position, news = news.result(), None
+                await self._look()
+                await asyncio.sleep(TICK_SECONDS)
+        finally:
+            if news is not None:
+                news.cancel()
+
+    async def _look(self) -> None:
+        for topic in list(self._topics.values()):
+            try:
+                changed = await topic.look()
+            except (NotFound, Invalid) as error:
+                topic.error, changed = error, True
+            except ToprungError:  # not now; the next look may find more
+                continue
+            except Exception:  # noqa: BLE001 -- the others must not suffer
+                _log.exception("a live topic could not be looked at")
+                continue
+            if changed:
+                for watcher in topic.watchers:
+                    watcher.wake()

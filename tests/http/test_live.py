@@ -1,0 +1,289 @@
+"""Live: snapshots, changes, tokens, limits and access, over real sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from tests.http.serving import Serving, serving
+from tests.http.waiting import eventually
+from toprung.http.live.sockets import REQUESTS
+from toprung.http.live.watcher import SUBSCRIPTIONS_MAX
+from toprung.http.settings import ServiceSettings
+from toprung.testing.clock import FrozenClock
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Serving]:
+    with serving(ServiceSettings()) as service:
+        yield service
+
+
+def watch(running: Serving, **options: Any) -> ClientConnection:
+    socket: ClientConnection = connect(running.url.replace("http", "ws") + "/v1/live", **options)
+    return socket
+
+
+def ask(socket: ClientConnection, **subscribe: Any) -> None:
+    socket.send(json.dumps({"subscribe": {"id": "a", **subscribe}}))
+
+
+def receive(socket: ClientConnection, kind: str, until: Any = None) -> Any:
+    """The next message of this kind for which `until` is true."""
+    while True:
+        message = json.loads(socket.recv(timeout=20))
+        if message["type"] == kind and (until is None or until(message)):
+            return message
+        assert message["type"] != "error", message
+
+
+def submit(running: Serving, board: str, player: str, score: int) -> None:
+    body = {"player": player, "score": score}
+    assert running.http.post(f"/v1/boards/{board}/scores", json=body).status_code == 200
+
+
+def make(running: Serving, board: str, **rules: Any) -> str:
+    assert running.http.put(f"/v1/boards/{board}", json=rules).status_code == 201
+    return board
+
+
+def test_a_snapshot_comes_first_and_changes_follow(running: Serving) -> None:
+    board = make(running, "first")
+    submit(running, board, "alice", 5)
+    with watch(running) as socket:
+        ask(socket, board=board, top=2)
+        snapshot = receive(socket, "top")
+        assert (snapshot["id"], snapshot["period"], snapshot["total"]) == ("a", "all", 1)
+        assert [row["player"] for row in snapshot["standings"]] == ["alice"]
+        submit(running, board, "bob", 6)
+        submit(running, board, "carol", 7)
+        change = receive(socket, "top", lambda message: message["total"] == 3)
+        assert [row["player"] for row in change["standings"]] == ["carol", "bob"]
+        assert change["token"] != snapshot["token"]
+
+
+def test_a_known_token_brings_no_snapshot(running: Serving) -> None:
+    board = make(running, "token")
+    submit(running, board, "alice", 5)
+    with watch(running) as socket:
+        ask(socket, board=board, top=3, player="alice")
+        token = receive(socket, "rank")["token"]
+    with watch(running) as socket:
+        ask(socket, board=board, top=3, player="alice", token=token)
+        submit(running, board, "bob", 6)
+        assert receive(socket, "top")["total"] == 2  # the first message is the change
+        assert receive(socket, "rank")["standing"]["rank"] == 2
+    with watch(running) as socket:
+        ask(socket, board=board, top=3, token=token)
+        assert receive(socket, "top")["total"] == 2  # the token is old: a snapshot
+
+
+def test_a_player_sees_its_rank_and_scores_of_friends(running: Serving) -> None:
+    board = make(running, "friends")
+    running.http.put("/v1/players/ann/friends/ben")
+    submit(running, board, "ann", 5)
+    with watch(running) as socket:
+        ask(socket, board=board, player="ann", friends=True)
+        assert receive(socket, "rank")["standing"]["rank"] == 1
+        submit(running, board, "ben", 9)
+        assert receive(socket, "rank")["standing"]["rank"] == 2
+        score = receive(socket, "score")
+        assert (score["player"], score["score"], score["previous_score"]) == ("ben", 9, None)
+        submit(running, board, "stranger", 1)
+        submit(running, board, "ann", 7)
+        score = receive(socket, "score")
+        assert (score["player"], score["score"], score["previous_score"]) == ("ann", 7, 5)
+        running.http.delete(f"/v1/boards/{board}/standings/ann")
+        assert receive(socket, "rank")["standing"] is None
+
+
+def test_unsubscribing_ends_it(running: Serving) -> None:
+    board = make(running, "ends")
+    with watch(running) as socket:
+        ask(socket, board=board, top=1)
+        receive(socket, "top")
+        socket.send(json.dumps({"unsubscribe": "a"}))
+        socket.send(json.dumps({"subscribe": {"id": "b", "board": board, "top": 1}}))
+        receive(socket, "top")
+        submit(running, board, "alice", 5)
+        assert receive(socket, "top")["id"] == "b"
+
+
+def test_a_deleted_board_is_told(running: Serving) -> None:
+    board = make(running, "doomed")
+    with watch(running) as socket:
+        ask(socket, board=board, top=1)
+        receive(socket, "top")
+        running.http.delete(f"/v1/boards/{board}")
+        error = json.loads(socket.recv(timeout=20))
+        assert (error["type"], error["id"]) == ("error", "a")
+        assert error["problem"]["type"] == "/docs#unknown-board"
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("nonsense", "malformed"),
+        ("[]", "invalid"),
+        ("{}", "invalid"),
+        ('{"subscribe": {"id": "a", "board": "nowhere", "top": 1}}', "unknown-board"),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 101}}', "invalid"),
+        ('{"subscribe": {"id": "a", "board": "first"}}', "invalid"),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 1, "topp": 1}}', "invalid"),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 1, "top": 2}}', "malformed"),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 1, "window": "x"}}', "unknown-window"),
+        ('{"subscribe": {"id": "a", "board": "first", "friends": true, "top": 1}}', "invalid"),
+        ('{"subscribe": {"id": "a", "board": "first", "player": "a/b"}}', "invalid"),
+    ],
+)
+def test_a_bad_request_is_answered_and_the_socket_lives(
+    running: Serving, text: str, slug: str
+) -> None:
+    running.http.put("/v1/boards/first", json={})
+    with watch(running) as socket:
+        socket.send(text)
+        error = json.loads(socket.recv(timeout=20))
+        assert error["type"] == "error"
+        assert error["problem"]["type"] == f"/docs#{slug}"
+        ask(socket, board="first", top=1)
+        receive(socket, "top")
+
+
+def test_subscriptions_and_requests_are_limited(running: Serving) -> None:
+    board = make(running, "many")
+    with watch(running, close_timeout=0.5) as socket:
+        for number in range(SUBSCRIPTIONS_MAX):
+            ask(socket, id=str(number), board=board, top=1)
+        ask(socket, id="one-more", board=board, top=1)
+        problem = None
+        while problem is None:
+            message = json.loads(socket.recv(timeout=20))
+            problem = message.get("problem")
+        assert "at most 50" in problem["detail"]
+    with watch(running, close_timeout=0.5) as socket:
+        assert code_after(socket, ['{"unsubscribe": "x"}'] * REQUESTS.burst * 3) == 1008
+
+
+def code_after(socket: ClientConnection, texts: list[str]) -> int | None:
+    """The code that the service closes with when it is sent these texts."""
+    try:
+        for text in texts:
+            socket.send(text)
+        socket.recv(timeout=20)
+    except ConnectionClosed as closed:
+        return None if closed.rcvd is None else closed.rcvd.code
+    pytest.fail("the connection is still open")
+
+
+def test_a_huge_message_ends_the_connection(running: Serving) -> None:
+    with watch(running) as socket:
+        assert code_after(socket, ["x" * 20_000]) == 1009
+
+
+def test_pages_of_other_origins_see_public_boards_only(running: Serving) -> None:
+    make(running, "hidden")
+    make(running, "shown", public=True)
+    with watch(running, origin="https://evil.example") as socket:
+        ask(socket, board="hidden", top=1)
+        error = json.loads(socket.recv(timeout=20))
+        assert error["problem"]["status"] == 403
+        ask(socket, board="shown", top=1)
+        receive(socket, "top")
+    with watch(running, origin=running.url) as socket:
+        ask(socket, board="hidden", top=1)
+        receive(socket, "top")
+
+
+def test_keys_decide_what_may_be_watched() -> None:
+    with serving(ServiceSettings(needs_keys=True)) as guarded:
+        make(guarded, "secret")
+        make(guarded, "open", public=True)
+        reader = guarded.post_key(verbs=["read"], boards=["sec*"])
+        writer = guarded.post_key(verbs=["write"])
+        for options in (
+            {"subprotocols": ["toprung.v1", f"bearer.{reader}"]},
+            {"additional_headers": {"authorization": f"Bearer {reader}"}},
+        ):
+            with watch(guarded, **options) as socket:
+                ask(socket, board="secret", top=1)
+                receive(socket, "top")
+        for options in ({}, {"subprotocols": ["toprung.v1", f"bearer.{writer}"]}):
+            with watch(guarded, **options) as socket:
+                ask(socket, board="secret", top=1)
+                assert json.loads(socket.recv(timeout=20))["problem"]["status"] == 403
+                ask(socket, board="open", top=1)
+                receive(socket, "top")
+        wrong = ["toprung.v1", "bearer.tr_aaaaaaaa_" + "A" * 43]
+        with pytest.raises(InvalidStatus):
+            watch(guarded, subprotocols=wrong)
+        with pytest.raises(InvalidStatus):
+            connect(guarded.url.replace("http", "ws") + "/v1/elsewhere")
+
+
+def test_a_new_period_is_told_and_begins_empty() -> None:
+    clock = FrozenClock("2026-11-15T23:59:00Z")
+    with serving(ServiceSettings(), clock) as running:
+        board = make(running, "daily", windows=["daily"])
+        submit(running, board, "alice", 5)
+        with watch(running) as socket:
+            ask(socket, board=board, top=3, player="alice")
+            assert receive(socket, "top")["period"] == "2026-11-15"
+            assert receive(socket, "rank")["standing"]["rank"] == 1
+            clock.advance(minutes=2)
+            news = receive(socket, "period")
+            assert (news["previous_period"], news["period"]) == ("2026-11-15", "2026-11-16")
+            snapshot = receive(socket, "top")
+            assert (snapshot["period"], snapshot["standings"]) == ("2026-11-16", [])
+            assert receive(socket, "rank")["standing"] is None
+
+
+def events(answer: httpx2.Response) -> Iterator[dict[str, str]]:
+    event: dict[str, str] = {}
+    for line in answer.iter_lines():
+        if not line and event:
+            yield event
+            event = {}
+        elif line and not line.startswith(":"):
+            name, _, value = line.partition(": ")
+            event[name] = value
+
+
+def test_server_sent_events_tell_the_same(running: Serving) -> None:
+    board = make(running, "events")
+    submit(running, board, "alice", 5)
+    url = f"/v1/boards/{board}/live"
+    with running.http.stream("GET", url, params={"top": 2}) as answer:
+        assert answer.headers["content-type"] == "text/event-stream"
+        stream = events(answer)
+        snapshot = next(stream)
+        assert snapshot["event"] == "top"
+        assert json.loads(snapshot["data"])["total"] == 1
+        submit(running, board, "bob", 6)
+        change = next(stream)
+        assert json.loads(change["data"])["total"] == 2
+    headers = {"last-event-id": change["id"]}
+    with running.http.stream("GET", url, params={"top": 2}, headers=headers) as answer:
+        stream = events(answer)
+        submit(running, board, "carol", 7)
+        assert json.loads(next(stream)["data"])["total"] == 3
+    assert running.http.get("/v1/boards/nowhere/live").status_code == 404
+    assert running.http.get(url, params={"top": 0}).status_code == 422
+
+
+def test_everybody_who_leaves_is_forgotten(running: Serving) -> None:
+    board = make(running, "leavers")
+    for _ in range(3):
+        with watch(running) as socket:
+            ask(socket, board=board, top=1)
+            receive(socket, "top")
+        with running.http.stream("GET", f"/v1/boards/{board}/live") as answer:
+            next(events(answer))
+    state = running.service.state
+    eventually(lambda: (state.sockets, state.subscriptions) == (0, 0))
+    assert "toprung_live_sockets 0.0" in running.http.get("/metrics").text
