@@ -71,41 +71,42 @@ inline u64 remove_bit(u64 bits, unsigned at) noexcept {
 }
 inline u32 count_bits(u64 bits) noexcept { return static_cast<u32>(std::popcount(bits)); }
 
-// Index of the first `value`, which must be there; the arrays are read 16 at a time.
-inline unsigned index_of(const u32* values, u32 value) noexcept {
+// Index of the first `value`, which must be there. All of the array is looked at: a loop that stops
+// early stops at random, and a mispredicted branch costs more than the rest of the array.
+template <unsigned N>
+unsigned index_of(const u32 (&values)[N], u32 value) noexcept {
+  static_assert(N % 16 == 0 && N <= 64);
+  u64 found = 0;
 #if defined(__SSE2__)
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(value));
-  for (unsigned i = 0;; i += 16) {
-    const auto equal = [&](unsigned k) {
-      return _mm_cmpeq_epi32(
-          _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i + 4 * k)), wanted);
-    };
-    const __m128i low = _mm_packs_epi32(equal(0), equal(1));
-    const __m128i high = _mm_packs_epi32(equal(2), equal(3));
-    const int found = _mm_movemask_epi8(_mm_packs_epi16(low, high));
-    if (found != 0) return i + static_cast<unsigned>(std::countr_zero(static_cast<u32>(found)));
+  const auto equal = [&](unsigned i) {
+    return _mm_cmpeq_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i)), wanted);
+  };
+  for (unsigned i = 0; i < N; i += 16) {
+    const __m128i low = _mm_packs_epi32(equal(i), equal(i + 4));
+    const __m128i high = _mm_packs_epi32(equal(i + 8), equal(i + 12));
+    found |= u64{static_cast<u32>(_mm_movemask_epi8(_mm_packs_epi16(low, high)))} << i;
   }
 #else
-  unsigned i = 0;
-  while (values[i] != value) ++i;
-  return i;
+  for (unsigned i = 0; i < N; ++i) found |= u64{values[i] == value} << i;
 #endif
+  return static_cast<unsigned>(std::countr_zero(found));
 }
-inline unsigned index_of(const u8* values, unsigned value) noexcept {
+template <unsigned N>
+unsigned index_of(const u8 (&values)[N], unsigned value) noexcept {
+  static_assert(N % 16 == 0 && N <= 64);
+  u64 found = 0;
 #if defined(__SSE2__)
   const __m128i wanted = _mm_set1_epi8(static_cast<char>(value));
-  for (unsigned i = 0;; i += 16) {
+  for (unsigned i = 0; i < N; i += 16) {
     const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i));
-    const int found = _mm_movemask_epi8(_mm_cmpeq_epi8(some, wanted));
-    if (found != 0) return i + static_cast<unsigned>(std::countr_zero(static_cast<u32>(found)));
+    found |= u64{static_cast<u32>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, wanted)))} << i;
   }
 #else
-  unsigned i = 0;
-  while (values[i] != value) ++i;
-  return i;
+  for (unsigned i = 0; i < N; ++i) found |= u64{values[i] == value} << i;
 #endif
+  return static_cast<unsigned>(std::countr_zero(found));
 }
-static_assert(kLeafEntries % 16 == 0 && kInnerChildren % 16 == 0);
 
 inline u64 sum_of(const u32* values, unsigned count) noexcept {
   u32 sum = 0;  // a set has fewer than 2^32 entries, as many as there are numbers
