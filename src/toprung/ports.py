@@ -443,6 +443,10 @@ class Outbox(Protocol):
         """Whether this process alone now rebuilds the board's shard."""
         ...
 
+    async def erased(self) -> list[tuple[int, Sequence[str]]]:
+        """(generation, players) of erasures that are about to be pruned."""
+        ...
+
     async def housekeep(self) -> None:
         """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
         ...
@@ -494,6 +498,10 @@ class Shards(Protocol):
 
     def players(self, board: Board) -> AsyncIterator[list[str]]:
         """Every player that has a card in the shard, some of them twice."""
+        ...
+
+    async def forget(self, board: Board, players: Sequence[str]) -> None:
+        """Drop what is left of erased players: their empty cards."""
         ...
 
     async def remove(self, board: Board) -> None:

@@ -19,6 +19,7 @@ from toprung.feeds.local import LocalFeed
 from toprung.ports import Feed
 
 RECONNECT_SECONDS = 0.2
+CANCEL_SECONDS = 0.2
 
 _log = logging.getLogger("toprung")
 
@@ -34,6 +35,7 @@ class RedisFeed:
         self._position = 0
         self._task: asyncio.Task[None] | None = None
         self.is_listening = asyncio.Event()
+        self._closing = False
 
     def start(self) -> None:
         """Begin to listen in the background."""
@@ -45,9 +47,10 @@ class RedisFeed:
 
     async def close(self) -> None:
         """Stop listening."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        self._closing = True
+        while self._task is not None and not self._task.done():
+            self._task.cancel()  # the client library may swallow it once
+            await asyncio.wait([self._task], timeout=CANCEL_SECONDS)
 
     def _tell(self, position: int) -> None:
         """Hand out ever greater numbers: batches of several processes come in any order."""
@@ -55,7 +58,7 @@ class RedisFeed:
         self._local.tell(self._position)
 
     async def _listen(self) -> None:
-        while True:
+        while not self._closing:
             client = None
             try:
                 client = await self._connect()

@@ -34,13 +34,16 @@ class RedisShards:
         self._clock = clock
         self._prefix = prefix
         self._marks: dict[int, int] = {}
-        self.went_back: set[int] = set()
+        self._went_back: set[int] = set()
         """Generations whose mark was seen to go back: what is kept is to be applied again."""
 
     async def state(self, board: Board) -> ShardState:
         """Whether the shard is complete, and how far it is."""
         ready, mark = await self._run("state", board)
         server = await self._client.server_of(shard_key(self._prefix, board.generation))
+        if board.generation in self._went_back:
+            self._went_back.discard(board.generation)
+            mark = -1
         return ShardState(bool(ready), int(mark), server)
 
     async def put(
@@ -67,14 +70,16 @@ class RedisShards:
         for card in cards:
             arguments.append(card.player)
             arguments.append(card.version.to_bytes(8) + card.entries)
+        known = self._marks.get(board.generation, 0)
         try:
             before, _ = await self._run("apply", board, *arguments)
         except UndefinedNames:
             await self._define(board)
             before, _ = await self._run("apply", board, *arguments)
-        if before < self._marks.get(board.generation, 0):
-            self.went_back.add(board.generation)
-        self._marks[board.generation] = max(before, mark)
+        if before < known:
+            self._went_back.add(board.generation)
+            self._marks[board.generation] = 0
+        self._marks[board.generation] = max(before, mark, self._marks.get(board.generation, 0))
 
     async def _define(self, board: Board) -> None:
         """Tell the shard what the numbers in its cards stand for."""

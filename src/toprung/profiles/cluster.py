@@ -91,7 +91,8 @@ class ClusterProfile:
         """Connect, migrate, and start the writer and the catch-up worker."""
         store = await PostgresStore.connect(settings.journal_url, schema=settings.schema)
         try:
-            await store.migrate()
+            if await store.migrate():
+                await store.prepare_partitions(clock.now())  # before the first event needs one
             profile = cls(store, settings, clock)
         except BaseException:
             await store.close()

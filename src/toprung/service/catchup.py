@@ -32,6 +32,7 @@ POLL_SECONDS = 0.5
 SWEEP_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 60.0
 REBUILD_SECONDS_MAX = 600.0
+CANCEL_SECONDS = 0.2
 
 _log = logging.getLogger("toprung")
 
@@ -180,9 +181,9 @@ class CatchUp:
     async def close(self) -> None:
         """Stop; what is under way is cut short, for it can always be done again."""
         self._closing = True
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        while self._task is not None and not self._task.done():
+            self._task.cancel()  # a client library may swallow it once
+            await asyncio.wait([self._task], timeout=CANCEL_SECONDS)
 
     async def _run(self) -> None:
         while not self._closing:
@@ -207,7 +208,15 @@ class CatchUp:
             pass
         if now - self._housekept_at >= HOUSEKEEPING_SECONDS:
             self._housekept_at = now
+            await self._forget_erased()
             await self._outbox.housekeep()
+
+    async def _forget_erased(self) -> None:
+        """Nothing late can bring them back any more: drop the last traces of erased players."""
+        boards = {board.generation: board for board in await self._outbox.all_boards()}
+        for generation, players in await self._outbox.erased():
+            if generation in boards:
+                await self._shards.forget(boards[generation], players)
 
     async def sweep(self) -> None:
         """See that every shard is complete and none has gone back."""

@@ -1,0 +1,167 @@
+"""Catching up, piece by piece: what was left behind, went back, was planted, erased or deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster.workbench import ClusterWorkbench
+from toprung.domain.board import Board
+from toprung.domain.ladder import Ladder
+from toprung.errors import IndexUnavailable, NotReady, Unavailable
+from toprung.indexes.redis import shard_key
+from toprung.profiles.cluster import ClusterProfile
+from toprung.testing.clock import FrozenClock
+from toprung.testing.contracts.workbench import Session, session
+from toprung.testing.servers import PostgresServer, RedisServer
+
+LADDER = Ladder("blitz", "all-time", "all", "global")
+
+
+class Bench:
+    """A cluster with one board and three players."""
+
+    def __init__(self, opened: Session, workbench: ClusterWorkbench) -> None:
+        self.opened = opened
+        self.workbench = workbench
+        self.run = opened.run
+        assert isinstance(opened.opened.maintenance, ClusterProfile)
+        self.profile: ClusterProfile = opened.opened.maintenance
+        self.leaderboard = self.run(opened.boards.create("blitz"))
+        self.board: Board = self.run(opened.journal.board("blitz"))
+        for player, score in (("ann", 3), ("bob", 2), ("cy", 1)):
+            self.run(self.leaderboard.submit(player, score))
+
+    def redis(self, *command: Any) -> Any:
+        return self.run(self.profile.client.client.execute_command(*command))
+
+    def key(self, name: str) -> str:
+        base = shard_key(self.workbench.settings.prefix, self.board.generation)
+        return base.removesuffix("epoch") + name
+
+    def sql(self, statement: str) -> None:
+        self.run(self._execute(statement))
+
+    async def _execute(self, statement: str) -> None:
+        await self.profile.store.execute(statement)
+
+    def verify(self) -> list[str]:
+        return self.run(self.profile.reconciler.verify())
+
+
+@pytest.fixture
+def bench(postgres: PostgresServer, redis_server: RedisServer) -> Iterator[Bench]:
+    workbench = ClusterWorkbench(postgres.url, redis_server.url)
+    with session(workbench, FrozenClock("2026-11-15T12:30:00Z")) as opened:
+        yield Bench(opened, workbench)
+
+
+def test_a_missing_epoch_is_not_ready_then_rebuilt(bench: Bench) -> None:
+    bench.redis("DEL", bench.key("epoch"))
+    with pytest.raises(NotReady):
+        bench.run(bench.opened.index.size(LADDER))
+    bench.run(bench.profile.catch_up.sweep())
+    assert bench.run(bench.opened.index.size(LADDER)) == 3
+    assert bench.verify() == []
+
+
+def test_what_went_back_is_applied_again(bench: Bench) -> None:
+    """A replica that missed the last batch has taken over."""
+    bench.run(bench.profile.catch_up.sweep())
+    old = bench.redis("HGET", bench.key("cards"), "cy")
+    mark = int(bench.redis("GET", bench.key("mark")))
+    bench.redis("HDEL", bench.key("cards"), "cy")
+    member = next(m for m in bench.redis("ZRANGE", bench.key("z:all-time/all/global"), 0, -1)
+                  if m.endswith(b"cy"))  # fmt: skip
+    bench.redis("ZREM", bench.key("z:all-time/all/global"), member)
+    bench.redis("SET", bench.key("mark"), mark - 1)
+    assert bench.verify()
+    bench.run(bench.profile.catch_up.sweep())
+    assert bench.redis("HGET", bench.key("cards"), "cy") == old
+    assert bench.verify() == []
+
+
+def test_a_process_notices_a_mark_that_went_back(bench: Bench) -> None:
+    bench.redis("HDEL", bench.key("cards"), "cy")
+    bench.redis("SET", bench.key("mark"), 0)
+    bench.run(bench.leaderboard.submit("ann", 4))  # puts the mark where it was, and beyond
+    bench.run(bench.profile.catch_up.sweep())
+    assert bench.verify() == []
+
+
+def test_reconcile_repairs_and_counts(bench: Bench) -> None:
+    bench.run(bench.workbench.plant(bench.opened.opened, LADDER, "bob"))
+    found = [bench.run(bench.profile.reconciler.reconcile(1000)) for _ in range(60)]
+    assert sum(each.repaired for each in found) == 1 == bench.profile.reconciler.repaired
+    assert bench.verify() == []
+
+
+def test_ghosts_are_named_and_removed_by_a_rebuild(bench: Bench) -> None:
+    bench.redis("ZADD", bench.key("z:all-time/all/global"), 0, bytes(16) + b"ghost")
+    (line,) = bench.verify()
+    assert "ghost" in line
+    bench.run(bench.opened.boards.rebuild())
+    assert bench.verify() == []
+
+
+def test_erased_players_leave_no_trace(bench: Bench) -> None:
+    bench.run(bench.opened.boards.erase("cy"))
+    assert bench.redis("HSTRLEN", bench.key("cards"), "cy") == 8  # against late changes
+    assert bench.run(bench.opened.index.size(LADDER)) == 2
+    bench.sql("UPDATE outbox SET marked_at = now() - interval '1 hour'")
+    bench.profile.catch_up._housekept_at = -1e9
+    bench.run(bench.profile.catch_up.step())
+    assert not bench.redis("HEXISTS", bench.key("cards"), "cy")
+    for table in ("outbox", "players", "cards"):
+        rows = bench.run(bench.profile.store.pool.fetch(f"SELECT * FROM {table}"))
+        assert "cy" not in repr(rows)
+
+
+def test_deleted_boards_are_buried(bench: Bench) -> None:
+    bench.run(bench.opened.boards.delete("blitz"))
+    assert bench.redis("KEYS", bench.key("*").replace("{", "\\{")) == []
+    for _ in range(2):
+        bench.run(bench.profile.outbox.housekeep())
+    for table in ("cards", "graves"):
+        assert bench.run(bench.profile.store.pool.fetch(f"SELECT * FROM {table}")) == []
+
+
+def test_partitions_are_made_ahead(bench: Bench) -> None:
+    bench.run(bench.profile.outbox.housekeep())
+    rows = bench.run(
+        bench.profile.store.pool.fetch(
+            "SELECT relname FROM pg_class WHERE relname LIKE 'events_2026%' OR relname LIKE "
+            "'events_2027%' AND relkind = 'r' ORDER BY 1"
+        )
+    )
+    names = {row[0] for row in rows if row[0].count("_") == 2}
+    assert {"events_2026_11", "events_2026_12", "events_2027_01"} <= names
+
+
+def test_scripts_forgotten_by_the_server_are_sent_again(bench: Bench) -> None:
+    bench.redis("SCRIPT", "FLUSH")
+    assert bench.run(bench.leaderboard.standing("ann")).rank == 1
+
+
+def test_no_retention_is_a_matter_of_redis(bench: Bench) -> None:
+    assert bench.redis("TTL", bench.key("z:all-time/all/global")) == -1
+    days = bench.redis("TTL", bench.key("z:daily/2026-11-15/global")) / 86_400
+    assert 8 < days < 9  # the rest of today, seven more days, and one beyond
+
+
+def test_unreachable_index_is_unavailable(bench: Bench) -> None:
+    breaker = bench.profile.client.breaker
+    for _ in range(3):
+        breaker.failed()
+    with pytest.raises(IndexUnavailable):
+        bench.run(bench.leaderboard.top(1))
+    result = bench.run(bench.leaderboard.submit("ann", 9))
+    assert result.stale
+    assert result.standings["daily"].rank is None
+    with pytest.raises(Unavailable, match="cannot be reached"):  # ladders cannot be laid out anew
+        bench.run(bench.opened.boards.patch("blitz", scopes=["country"]))
+    breaker.succeeded()
+    bench.run(bench.profile.catch_up.sweep())
+    assert bench.run(bench.leaderboard.rules()).scopes == ("global",)
