@@ -118,8 +118,8 @@ class RedisIndex:
         board = await self._board(ladder)
         if board is None:
             return [0] * len(keys)
-        _, *counts = await self._run("counts", board, ladder_name(ladder), *keys)
-        return counts
+        counts: list[int] = await self._run("counts", board, ladder_name(ladder), *keys)
+        return counts[1:]
 
     async def size(self, ladder: Ladder) -> int:
         """How many entries the ladder has. O(1)."""

@@ -301,7 +301,10 @@ class PostgresJournal:
                     raise StorageFailed(
                         f"PostgreSQL does not answer ({error}); nothing was recorded"
                     ) from error
-            except (*store.collided, Raced) as error:
+            except Raced as error:
+                if time.monotonic() > deadline:
+                    raise StorageFailed("other processes were always faster") from error
+            except store.collided as error:
                 if time.monotonic() > deadline:
                     raise StorageFailed(f"too many collisions ({error})") from error
             except TruthUnavailable as error:

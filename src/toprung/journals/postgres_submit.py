@@ -371,8 +371,8 @@ class SubmitBatch:
         for player, state in dirty:
             group.routes.prune(state.entries)
             cards.append(Card(player, state.version, join_card(state.entries.values())))
+        numbers = [state.number for _, state in dirty]
         if cards:
-            numbers = [state.number for _, state in dirty]
             await connection.execute(
                 statement("put_cards"),
                 generation,
