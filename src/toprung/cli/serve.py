@@ -7,6 +7,7 @@ import socket
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from toprung.config import is_cluster_target
 from toprung.errors import Invalid
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     add = parser.add_argument
     add("--host", default=_HOST, help="the address to listen on; beyond this machine needs keys")
     add("--port", default=_PORT, type=_port, help="0 picks a free one")
-    add("--db", default=_DB, help="the database file; memory: keeps nothing")
+    add("--db", default=_DB, help="the database file, memory:, or a cluster's .toml")
     add("--require-keys", action="store_true", help="ask for keys on this machine, too")
     add("--origin", action="append", default=[], help="a web origin whose pages may ask; repeat")
     add("--proxy", action="append", default=[], help="an address whose X-Forwarded-For is true")
@@ -74,8 +75,9 @@ async def _settings(options: argparse.Namespace, boards: Leaderboards) -> Servic
     from toprung.http.settings import DEFAULT_ADDRESS_RATE, DEFAULT_KEY_RATE, ServiceSettings
 
     is_loopback = parse_host(options.host).is_loopback
+    head_seconds = 1.0 if is_cluster_target(options.db) else 0.0
     if is_loopback and not options.require_keys:
-        return ServiceSettings(origins=tuple(options.origin))
+        return ServiceSettings(origins=tuple(options.origin), head_seconds=head_seconds)
     if boards.keys is None or not await boards.keys.all():
         raise Invalid(
             "host",
@@ -87,4 +89,5 @@ async def _settings(options: argparse.Namespace, boards: Leaderboards) -> Servic
         origins=tuple(options.origin),
         key_rate=None if is_loopback else DEFAULT_KEY_RATE,
         address_rate=None if is_loopback else DEFAULT_ADDRESS_RATE,
+        head_seconds=head_seconds,
     )

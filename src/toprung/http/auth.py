@@ -47,7 +47,7 @@ class Gate:
         route = call.route
         if not self._settings.needs_keys:
             self.check_host(call.scope)
-            if route.public:
+            if route.public and header(call.scope, b"origin") is not None:
                 call.is_public = await _is_public(call)
             return
         if route.verb is None:

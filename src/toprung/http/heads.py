@@ -24,6 +24,7 @@ Read = Callable[["Call[StandingsQuery, None]"], Awaitable[bytes]]
 
 PAGES_MAX: Final = 512
 PAGE_BYTES_MAX: Final = 256 * 1024
+NAMES_SECONDS: Final = 5
 PRIVATE: Final = (b"cache-control", b"private, no-cache")
 PUBLIC: Final = (b"cache-control", b"public, max-age=1, stale-while-revalidate=5")
 
@@ -58,7 +59,7 @@ class Heads:
         if head is not None and self._seconds and now - head.checked_at < self._seconds:
             self.hits += 1
             return _answer(call, head.body, head.tag)
-        stamp = await _stamp(call)
+        stamp = await _stamp(call, now)
         if head is None or head.stamp != stamp:
             self.misses += 1
             body = await read(call)
@@ -79,15 +80,18 @@ class Heads:
                 self._pages.popitem(last=False)
 
 
-async def _stamp(call: Call[StandingsQuery, None]) -> object:
-    """Equal stamps mean equal pages: board rules, ladder and its version, names."""
+async def _stamp(call: Call[StandingsQuery, None], now: float) -> object:
+    """Equal stamps mean equal pages: board rules, ladder and its version, names.
+
+    Names that another process changed are seen a few seconds later.
+    """
     query, board = call.query, await call.board()
     names = call.state.names_version
     rules = await board.rules()
     ladder, version = await board.version(
         window=query.window, period=query.period, scope=query.scope
     )
-    return rules.version, rules.generation, ladder, version, names
+    return rules.version, rules.generation, ladder, version, names, now // NAMES_SECONDS
 
 
 def _tag(body: bytes) -> bytes:

@@ -21,6 +21,7 @@ Handler = Callable[[Any], Awaitable[Sendable]]
 
 BODY_BYTES_MAX: Final = 64 * 1024
 ADDRESS_BYTES_MAX: Final = 4096
+PREFIXES_MAX: Final = 1024
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _ANY = b"{}"
@@ -121,6 +122,7 @@ class Router:
 
     def __init__(self, routes: list[Route]) -> None:
         self._root = _Node()
+        self._prefixes: dict[bytes, tuple[_Node, list[str]]] = {}
         for route in routes:
             node = self._root
             for segment in route.segments:
@@ -134,18 +136,31 @@ class Router:
         A fixed segment is tried before a variable one, and the method decides between them: a
         player may be called "lookup". An address with other methods only is refused with 405.
         """
-        segments = raw_path.split(b"/")
-        node = self._root
-        values: list[str] = []
-        for segment in segments[1:]:  # most addresses need no second thought
+        prefix, _, last = raw_path.rpartition(b"/")
+        found = self._prefixes.get(prefix)
+        if found is None:
+            found = self._walk_prefix(prefix)
+        node, values = found
+        child = node.children.get(last)
+        if child is None and (child := node.children.get(_ANY)) is not None:
+            values = [*values, _text(last)]
+        route = None if child is None else child.methods.get(method)
+        if route is not None and len(raw_path) <= ADDRESS_BYTES_MAX:
+            return route, values
+        return self._find_any(method, raw_path, raw_path.split(b"/"))
+
+    def _walk_prefix(self, prefix: bytes) -> tuple[_Node, list[str]]:
+        """Where an address without its last segment leads; remembered, as many share it."""
+        node, values = self._root, []
+        for segment in prefix.split(b"/")[1:]:
             child = node.children.get(segment)
             if child is None and (child := node.children.get(_ANY)) is not None:
                 values.append(_text(segment))
             node = child or _NOWHERE
-        route = node.methods.get(method)
-        if route is not None and len(raw_path) <= ADDRESS_BYTES_MAX:
-            return route, values
-        return self._find_any(method, raw_path, segments)
+        if len(self._prefixes) >= PREFIXES_MAX:
+            self._prefixes.clear()
+        self._prefixes[prefix] = (node, values)
+        return node, values
 
     def _find_any(
         self, method: str, raw_path: bytes, segments: list[bytes]

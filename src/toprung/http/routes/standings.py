@@ -28,8 +28,6 @@ from toprung.http.wire import (
 
 routes = Routes()
 
-_PLAIN = LadderQuery()
-
 
 @routes.get(
     "/v1/boards/{board}/standings", "read", query=StandingsQuery, answer=PageAnswer, public=True
@@ -65,7 +63,7 @@ async def _list(call: Call[StandingsQuery, None]) -> bytes:
 async def get_standing(call: Call[LadderQuery, None]) -> Answer:
     """Where a player stands; 404 when it is not on that ladder."""
     board, query = await call.board(), call.query
-    if query == _PLAIN:  # the hot case
+    if not call.scope["query_string"]:  # the hot case
         standing = await board.standing(call.values[1], names=True)
         return Answer(200, encode(standing_answer(standing)))
     standing = await board.standing(call.values[1], names=True, **query.options())
