@@ -287,6 +287,7 @@ class PostgresJournal:
     async def _transact(self, work: Callable[[Any, UUID], Awaitable[T]]) -> T:
         """Do `work` in a transaction, again if need be; its result is durable."""
         store = self._store
+        again: tuple[type[BaseException], ...] = (*store.collided, Raced, TruthUnavailable)
         deadline = time.monotonic() + RETRY_SECONDS
         attempt = 0
         while True:
@@ -301,13 +302,7 @@ class PostgresJournal:
                     raise StorageFailed(
                         f"PostgreSQL does not answer ({error}); nothing was recorded"
                     ) from error
-            except Raced as error:
-                if time.monotonic() > deadline:
-                    raise StorageFailed("other processes were always faster") from error
-            except store.collided as error:
-                if time.monotonic() > deadline:
-                    raise StorageFailed(f"too many collisions ({error})") from error
-            except TruthUnavailable as error:
+            except again as error:
                 if time.monotonic() > deadline:
                     raise StorageFailed(f"{error}; nothing was recorded") from error
             attempt += 1
