@@ -67,7 +67,7 @@ class SqliteKeys:
         with self._turn:
             if not self._exists():
                 return []
-            rows = self._connection.execute("SELECT * FROM access_keys").fetchall()
+            rows: list[Any] = self._connection.execute("SELECT * FROM access_keys").fetchall()
         return [_key(*row) for row in rows]
 
     async def remove(self, key_id: str) -> bool:
@@ -100,10 +100,11 @@ class SqliteKeys:
         return changed
 
     def _transact(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
-        with self._turn, self._connection:
+        with self._turn:
             before = self._connection.total_changes()
-            self._connection.execute(_TABLE)
-            self._connection.executemany(statement, rows)
+            with self._connection:
+                self._connection.execute(_TABLE)
+                self._connection.executemany(statement, rows)
             return self._connection.total_changes() - before
 
 
