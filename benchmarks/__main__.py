@@ -22,6 +22,7 @@ RUNS: tuple[tuple[str, tuple[str, ...], bool], ...] = (
     ("standing", (), True),
     ("friends", (), True),
     ("open_database", (), True),
+    ("http_routes", ("--rounds", "3"), True),
     ("cluster_submit", ("--rounds", "5"), True),
     ("cluster_standing", ("--rounds", "5"), True),
     ("cluster_rebuild", ("--rounds", "3"), True),

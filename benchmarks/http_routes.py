@@ -1,0 +1,211 @@
+"""How many requests a second do the hot routes answer, against a bare ASGI handler?
+
+The bare handler (benchmarks.http_bare) runs on the same server library in a process of its own
+and answers a constant of the same bytes; for submissions it decodes the same body. wrk asks both
+in turn, with one thread: 32 connections for reads, 64 for submissions, which are durable in ours.
+While the top is asked for, its head changes a hundred times a second.
+The last question is about batches: 1,000 rows per request against the library called directly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+
+import toprung
+from benchmarks import harness, servers
+
+SECONDS = 3
+BATCH = 1000
+BATCHES = 20
+JSON = {"content-type": "application/json"}
+
+STANDING = """
+math.randomseed({seed})
+request = function()
+  return wrk.format("GET", string.format("{path}", math.random(0, {size} - 1)))
+end
+"""
+SUBMIT = """
+math.randomseed({seed})
+wrk.headers["Content-Type"] = "application/json"
+request = function()
+  local body = string.format('{{"player":"%012d","score":%d}}',
+    math.random(0, {size} - 1), math.random(0, 10000000))
+  return wrk.format("POST", "/v1/boards/blitz/scores", nil, body)
+end
+"""
+
+
+def run(options: argparse.Namespace) -> harness.Report:
+    """Measure, print and report."""
+    report = harness.Report("http_routes")
+    if servers.missing("wrk"):
+        print("\nHTTP routes: not measured, wrk is missing (scripts/system-packages wrk)")
+        return report
+    harness.print_header("Hot routes against a bare ASGI handler", players=options.size)
+    with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name:
+        folder = Path(name)
+        fill(str(folder / "served.db"), options.size)
+        with ours(folder) as port, httpx2.Client(base_url=f"http://127.0.0.1:{port}") as http:
+            save_answers(http, folder)
+            with bare(folder) as bare_port:
+                reads(report, options, folder, port, bare_port, http)
+        batches(report, folder)
+    return report
+
+
+def reads(
+    report: harness.Report,
+    options: argparse.Namespace,
+    folder: Path,
+    port: int,
+    bare_port: int,
+    http: httpx2.Client,
+) -> None:
+    path = "/v1/boards/blitz/standings/%012d"
+    texts = {
+        "ours": STANDING.format(seed=harness.SEED, path=path, size=options.size),
+        "bare": STANDING.format(seed=harness.SEED, path="/standing", size=options.size),
+        "submit": SUBMIT.format(seed=harness.SEED, size=options.size),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.lua").write_text(text)
+    top = f"http://127.0.0.1:{port}/v1/boards/blitz/standings?limit=100"
+
+    def ask(url: str, connections: int, script: str | None = None) -> float:
+        return wrk(url, connections, None if script is None else folder / f"{script}.lua")
+
+    questions = {
+        "http-standing": (
+            lambda: ask(f"http://127.0.0.1:{port}", 32, "ours"),
+            lambda: ask(f"http://127.0.0.1:{bare_port}", 32, "bare"),
+        ),
+        "http-top": (
+            lambda: while_the_head_changes(http, lambda: ask(top, 32)),
+            lambda: ask(f"http://127.0.0.1:{bare_port}/top", 32),
+        ),
+        "http-submit": (
+            lambda: ask(f"http://127.0.0.1:{port}", 64, "submit"),
+            lambda: ask(f"http://127.0.0.1:{bare_port}", 64, "submit"),
+        ),
+    }
+    for bar_id, (measure_ours, measure_bare) in questions.items():
+        medians = harness.interleave(options.rounds, {"ours": measure_ours, "bare": measure_bare})
+        for name, rate in medians.items():
+            report.add_figure(f"{bar_id}, {name}", rate, "requests/s")
+        report.add_bar(bar_id, medians["ours"] / medians["bare"])
+
+
+def while_the_head_changes(http: httpx2.Client, measure: Callable[[], float]) -> float:
+    """Measure while somebody new takes the lead a hundred times a second."""
+    done = threading.Event()
+
+    def change() -> None:
+        leader = int(time.time()) * 1000
+        while not done.wait(0.01):
+            leader += 1
+            body = {"player": f"leader-{leader % 100}", "score": leader}
+            http.post("/v1/boards/blitz/scores", json=body)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        return measure()
+    finally:
+        done.set()
+        thread.join()
+
+
+def wrk(url: str, connections: int, script: Path | None) -> float:
+    """Requests per second; every answer must be a success."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s"]
+    command += [] if script is None else ["-s", str(script)]
+    printed = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
+    assert "Non-2xx" not in printed, printed
+    found = re.search(r"Requests/sec:\s+([\d.]+)", printed)
+    assert found is not None, printed
+    return float(found[1])
+
+
+def batches(report: harness.Report, folder: Path) -> None:
+    """Rows per second of 1,000-row requests, and of the library with the same rows."""
+    rows = [(f"{n:012d}", n * 7919 % 1_000_003) for n in range(BATCH * BATCHES)]
+    chunks = [rows[n : n + BATCH] for n in range(0, len(rows), BATCH)]
+    bodies = [json.dumps([{"player": p, "score": s} for p, s in chunk]) for chunk in chunks]
+    with toprung.open(str(folder / "library.db")) as boards:
+        board = boards.create("blitz")
+        begin = time.perf_counter()
+        for chunk in chunks:
+            board.submit_many(chunk)
+        library = len(rows) / (time.perf_counter() - begin)
+    with ours(folder, "batches.db") as port, httpx2.Client(timeout=60) as http:
+        board_url = f"http://127.0.0.1:{port}/v1/boards/blitz"
+        http.put(board_url, json={})
+        begin = time.perf_counter()
+        for body in bodies:
+            http.post(f"{board_url}/scores/batch", content=body, headers=JSON)
+        served = len(rows) / (time.perf_counter() - begin)
+    report.add_figure("batches of 1,000 over HTTP", served, "rows/s")
+    report.add_figure("batches of 1,000 by the library", library, "rows/s")
+    report.add_bar("http-batches", served / library)
+
+
+def fill(path: str, size: int) -> None:
+    """A database in which every player has a score."""
+    with toprung.open(path, synchronous="normal") as boards:
+        board = boards.create("blitz")
+        board.submit_many(
+            (player.decode(), score)
+            for player, (score, _) in harness.filled_keys(size, harness.SEED)
+        )
+
+
+def save_answers(http: httpx2.Client, folder: Path) -> None:
+    """What ours answers, for the bare handler to answer as well."""
+    standing = http.get(f"/v1/boards/blitz/standings/{0:012d}").content
+    top = http.get("/v1/boards/blitz/standings?limit=100").content
+    submit = http.post("/v1/boards/blitz/scores", json={"player": f"{0:012d}", "score": 1}).content
+    for name, body in (("standing", standing), ("top", top), ("submit", submit)):
+        (folder / name).write_bytes(body)
+
+
+@contextmanager
+def ours(folder: Path, database: str = "served.db") -> Iterator[int]:
+    command = ["-m", "toprung", "serve", "--port", "0", "--db", str(folder / database)]
+    with _serving(command) as line:
+        found = re.search(r":(\d+) ", line)
+        assert found is not None, line
+        yield int(found[1])
+
+
+@contextmanager
+def bare(folder: Path) -> Iterator[int]:
+    with _serving(["-m", "benchmarks.http_bare", str(folder)]) as line:
+        yield int(line)
+
+
+@contextmanager
+def _serving(arguments: list[str]) -> Iterator[str]:
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline()
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+if __name__ == "__main__":
+    harness.main(run)
