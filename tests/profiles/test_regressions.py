@@ -143,6 +143,8 @@ def test_backward_pages_have_the_ranks_of_forward_pages(boards: toprung.Leaderbo
     backward = [forward[-1]]
     while backward[-1].prev is not None:
         backward.append(board.standings(7, cursor=backward[-1].prev))
+    assert [len(page.standings) for page in forward] == [7] * 14 + [2]
+    assert [len(page.standings) for page in backward] == [2] + [7] * 14
     ahead = [standing for page in forward for standing in page.standings]
     back = [standing for page in reversed(backward) for standing in page.standings]
     assert ahead == back == board.top(100)

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from toprung.domain.board import Board
 from toprung.domain.ranking import RANKINGS
 from toprung.domain.standing import BatchResult, Lookup, Page, Rejected, Standing, SubmitResult
 from toprung.errors import Invalid, NotRanked, ToprungError
@@ -32,7 +34,7 @@ from toprung.testing.contracts.workbench import Session, Workbench
 from toprung.testing.profile_oracle import KEY_LIFE, ProfileOracle, Read, Submitted, moment
 
 BOARD_IDS = ("blitz", "marathon", "0.a_b-c")
-PLAYERS = ("ann", "bob", "Bob", "cy", "d\u00e9a", "de\u0301a", "\U0001f3c6", "\uffff", "~")
+PLAYERS = ("ann", "bob", "Bob", "d\u00e9a", "de\u0301a", "\U0001f3c6", "\uffff")
 ATTRIBUTES = {"country": ("DE", "US", "a:b"), "platform": ("pc", "phone")}
 SECOND = 1_000_000
 MINUTE, HOUR, DAY = 60 * SECOND, 3600 * SECOND, 86_400 * SECOND
@@ -66,7 +68,7 @@ ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australi
 
 # --- strategies -----------------------------------------------------------------------------
 
-board_ids = st.sampled_from((*BOARD_IDS[:2] * 3, *BOARD_IDS))
+board_ids = st.sampled_from((BOARD_IDS[0],) * 6 + (BOARD_IDS[1],) * 3 + (BOARD_IDS[2],))
 players = st.sampled_from(PLAYERS)
 small = st.integers(-3, 3)
 int64s = st.sampled_from([-(2**63), 2**63 - 1, 2**53 + 1, -(2**62), 2**62])
@@ -103,8 +105,11 @@ board_rules = st.fixed_dictionaries(usual, optional=rare)
 patches = st.dictionaries(
     st.sampled_from(sorted(free_rules)), st.none(), max_size=1
 ) | st.fixed_dictionaries({}, optional=free_rules)
-attributes = st.fixed_dictionaries(
-    {}, optional={name: st.sampled_from(values) for name, values in ATTRIBUTES.items()}
+countries = st.sampled_from(ATTRIBUTES["country"])
+platforms = st.sampled_from(ATTRIBUTES["platform"])
+nothing: dict[str, str] = {}
+attributes = st.just(nothing) | st.fixed_dictionaries(
+    {"country": countries}, optional={"platform": platforms}
 )
 details = st.sampled_from([None, None, None, {"replay": 7}, [1, "\u00e9"], "text"])
 offsets = st.sampled_from(
@@ -180,13 +185,28 @@ class ProfileMachine(RuleBasedStateMachine):
         """One submission, with or without time, key and details."""
         self._submit(board, self._row(board, data))
 
-    @rule(data=st.data(), changed=st.booleans())
-    def submit_again(self, data: st.DataObject, changed: bool) -> None:
+    @rule(data=st.data(), changed=st.booleans(), restart=st.booleans())
+    def submit_again(self, data: st.DataObject, changed: bool, restart: bool) -> None:
         """A key that was used within the last 24 hours, with the same body or another."""
         usable = [(b, row) for b, row, at in self.sent if at > self.clock.now() - KEY_LIFE]
-        if usable:
-            board, row = data.draw(st.sampled_from(usable), label="repeated")
-            self._submit(board, row | {"score": 1} if changed else row)
+        if not usable:
+            return
+        if restart:
+            self.restart()
+        board, row = data.draw(st.sampled_from(usable), label="repeated")
+        self._submit(board, row | {"score": 1} if changed else row)
+
+    @rule(board=board_ids, attributes=attributes, moves=st.booleans(), data=st.data())
+    def submit_to_closed_period(
+        self, board: str, attributes: dict[str, str], moves: bool, data: st.DataObject
+    ) -> None:
+        """A late result for somebody who has one in a period that ended, and may have moved."""
+        past = self._closed_results(board)
+        if past:
+            player, at = data.draw(st.sampled_from(past), label="past")
+            if moves:
+                self.set_player(player, attributes, None)
+            self._submit(board, {"player": player, "score": data.draw(small), "at": moment(at)})
 
     @rule(board=board_ids, count=st.integers(1, 12), data=st.data())
     def submit_many(self, board: str, count: int, data: st.DataObject) -> None:
@@ -197,6 +217,9 @@ class ProfileMachine(RuleBasedStateMachine):
         )
         self.touched.add(board)
         if isinstance(answer, BatchResult):
+            refused = {row.index for row in answer.rejected}
+            used = [row for at, row in enumerate(rows) if "key" in row and at not in refused]
+            self.sent += [(board, row, self.clock.now()) for row in used]
             self._learn_numbers(board)
 
     # --- players ------------------------------------------------------------------------------
@@ -213,12 +236,25 @@ class ProfileMachine(RuleBasedStateMachine):
         )
         self.touched.update(BOARD_IDS)
 
+    @rule(board=board_ids, data=st.data())
+    def move(self, board: str, data: st.DataObject) -> None:
+        """Somebody who has an entry moves to another country, then perhaps plays there."""
+        found = self.model.boards.get(board)
+        there = sorted({p for results in found.results.values() for p in results} if found else ())
+        if there:
+            player = data.draw(st.sampled_from(there), label="who")
+            self.set_player(player, {"country": data.draw(countries)}, None)
+            self.ladders_agree()
+            if data.draw(st.booleans(), label="plays"):
+                self._submit(board, {"player": player, "score": data.draw(small)})
+
     @rule(player=players)
     def erase(self, player: str) -> None:
         """Erase a player everywhere."""
         self.agree(lambda: self.model.erase(player), self.session.boards.erase(player))
         self.sent = [sent for sent in self.sent if sent[1]["player"] != player]
         self.touched.update(BOARD_IDS)
+        self.friends_agree()
 
     @rule(board=board_ids, player=players)
     def remove(self, board: str, player: str) -> None:
@@ -226,12 +262,13 @@ class ProfileMachine(RuleBasedStateMachine):
         self.agree(lambda: self.model.remove(board, player), self._board(board, "remove", player))
         self.touched.add(board)
 
-    @rule(player=players, other=players)
-    def befriend(self, player: str, other: str) -> None:
+    @rule(player=players, others=st.lists(players, min_size=1, max_size=4))
+    def befriend(self, player: str, others: list[str]) -> None:
         """Make friends."""
-        self.agree(
-            lambda: self.model.befriend(player, other), self.session.boards.befriend(player, other)
-        )
+        boards = self.session.boards
+        for other in others:
+            self.agree(partial(self.model.befriend, player, other), boards.befriend(player, other))
+        self.friends_agree()
 
     @rule(player=players, other=players)
     def unfriend(self, player: str, other: str) -> None:
@@ -239,10 +276,11 @@ class ProfileMachine(RuleBasedStateMachine):
         self.agree(
             lambda: self.model.unfriend(player, other), self.session.boards.unfriend(player, other)
         )
+        self.friends_agree()
 
     # --- time and operation -------------------------------------------------------------------
 
-    @rule(span=st.sampled_from(SPANS) | st.sampled_from(LONG_SPANS))
+    @rule(span=st.sampled_from(SPANS * 3 + LONG_SPANS))
     def let_time_pass(self, span: int) -> None:
         """Move the clock on."""
         self._move_to(self.clock.now() + span)
@@ -263,6 +301,7 @@ class ProfileMachine(RuleBasedStateMachine):
         """Close and open again."""
         self.session.restart()
         self.touched.update(BOARD_IDS)
+        self.friends_agree()
 
     @rule()
     def rebuild(self) -> None:
@@ -337,13 +376,13 @@ class ProfileMachine(RuleBasedStateMachine):
             lambda: _around(self.model.standings(board, read), player, above, below),
             _standings_of(self._board(board, "around", player, above, below, **_options(read))),
         )
-        self._friends(board, player, read, data.draw(st.integers(1, 4)))
+        popular = max(PLAYERS, key=lambda player: len(self.model.friends.get(player, ())))
+        for owner in {player, popular}:
+            self._friends(board, owner, read, data.draw(st.integers(1, 3)))
         self._submissions(board, player, data.draw(st.integers(1, 5)))
         boards = self.session.boards
         self.agree(lambda: self.model.profile(player), boards.player(player))
         self.agree(lambda: self.model.everywhere(player), boards.standings(player))
-        friends = sorted(self.model.friends.get(player, ()), key=str.encode)
-        assert self.run(boards.friends(player)) == friends
 
     @rule(board=board_ids, some=st.lists(players, min_size=1, max_size=9), data=st.data())
     def read_board(self, board: str, some: list[str], data: st.DataObject) -> None:
@@ -400,8 +439,7 @@ class ProfileMachine(RuleBasedStateMachine):
                 for window in board.rules.windows
             }
             for window, period in sorted(names | current):
-                known = board.scopes.get((window, period), {}).values()
-                for scope in {"global"}.union(*known):
+                for scope in _scopes(board.rules):
                     self._ladder_agrees(board_id, Read(window, period, scope))
         self.touched.clear()
 
@@ -410,6 +448,12 @@ class ProfileMachine(RuleBasedStateMachine):
             lambda: self.model.standings(board, read),
             self._board(board, "top", 1000, **_options(read)),
         )
+
+    def friends_agree(self) -> None:
+        """Everybody's friends."""
+        for player in PLAYERS:
+            friends = sorted(self.model.friends.get(player, ()), key=str.encode)
+            assert self.run(self.session.boards.friends(player)) == friends
 
     # --- how steps are taken ------------------------------------------------------------------
 
@@ -501,7 +545,7 @@ class ProfileMachine(RuleBasedStateMachine):
             row["subscore"] = data.draw(small)
         if data.draw(st.booleans()):
             row["at"] = moment(max(0, self.clock.now() + data.draw(offsets, label="offset")))
-        if data.draw(st.integers(0, 3)) == 0:
+        if data.draw(st.integers(0, 2)) == 0:
             row["key"] = self._key(data)
         found = data.draw(details)
         return row if found is None else row | {"details": found}
@@ -530,6 +574,20 @@ class ProfileMachine(RuleBasedStateMachine):
         ranking = data.draw(st.none() | st.sampled_from(RANKINGS), label="ranking")
         return Read(window, period, scope, ranking)
 
+    def _closed_results(self, board_id: str) -> list[tuple[str, int]]:
+        """(player, at) of what counts in periods that have ended and are retained."""
+        board, now = self.model.boards.get(board_id), self.clock.now()
+        if board is None:
+            return []
+        open_now = set(board.unclosed(now))
+        return [
+            (player, recorded.submission.at)
+            for name, results in board.results.items()
+            if name not in open_now and board.is_retained(name, now)
+            for player, found in results.items()
+            for recorded in found
+        ]
+
     def _move_to(self, instant: int) -> None:
         self.clock.move_to(instant)
         self.touched.update(BOARD_IDS)
@@ -541,9 +599,10 @@ class ProfileMachine(RuleBasedStateMachine):
         pages = [page]
         shown = {"names": True, "details": True, "ranking": read.ranking}
         while (cursor := getattr(pages[-1], way)) is not None:
-            assert len(pages[-1].standings) == limit or way == "prev"
+            # All but the last page of a walk are full; a walk back may begin with that one.
+            assert len(pages[-1].standings) == limit or (way == "prev" and len(pages) == 1)
             following = self.run(self._board(board, "standings", limit, cursor=cursor, **shown))
-            assert following.standings, "a cursor led to an empty page"
+            assert 0 < len(following.standings) <= limit
             pages.append(following)
         return pages
 
@@ -586,6 +645,12 @@ class ProfileMachine(RuleBasedStateMachine):
         descending = self.model.boards[board].rules.order == "desc"
         before = sum(s.score > score if descending else s.score < score for s in whole)
         return _stretch(whole, before - above, above + below)
+
+
+def _scopes(rules: Board) -> list[str]:
+    """Every scope that anybody could be in."""
+    named = (f"{name}:{value}" for name in rules.scopes[1:] for value in ATTRIBUTES[name])
+    return ["global", *named]
 
 
 def _options(read: Read) -> dict[str, Any]:
