@@ -45,7 +45,11 @@ class BoardReads(BoardAccess):
             raise
         if place is None:
             raise _not_ranked(parse_player(player), view)
-        if names or details:
+        if names and not details:
+            profiles = await self._journal.profiles((player,))
+            shown = profiles.get(player)
+            return view.standing(player, place.record, place.counts, place.total, profile=shown)
+        if details:
             lister = Lister(self._journal, view, names, details)
             listed = (player, place.record, place.counts, place.total, None)
             return (await lister.standings([listed]))[0]
