@@ -550,6 +550,8 @@ void add_aliases(nb::module_& module) {
 }  // namespace
 
 NB_MODULE(_native, module) {
+  // Sets that are alive when the interpreter ends are no leak: programs need not close what they open.
+  nb::set_leak_warnings(false);
   using namespace nb::literals;
 
   module.doc() = kModuleDoc;
