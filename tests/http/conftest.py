@@ -3,23 +3,55 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
 from tests.conftest import RunningService
+from toprung.testing.servers import (
+    PostgresServer,
+    RedisServer,
+    postgres_programs,
+    redis_program,
+)
 
 _numbers = itertools.count(1)
 
 
-@pytest.fixture(scope="session")
-def service() -> Iterator[RunningService]:
-    running = RunningService("--db", "served.db")
-    yield running
-    code, complaints = running.stop()
-    assert (code, complaints) == (0, "")
+# TOPRUNG_HTTP_PROFILES=embedded,cluster runs every test of `service` on both.
+PROFILES = os.environ.get("TOPRUNG_HTTP_PROFILES", "embedded").split(",")
+
+
+@pytest.fixture(scope="session", params=PROFILES)
+def service(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[RunningService]:
+    """The service on each profile: the same tests must pass."""
+    with ExitStack() as servers:
+        database = "served.db"
+        if request.param == "cluster":
+            database = str(tmp_path_factory.mktemp("cluster") / "cluster.toml")
+            write_settings(database, servers)
+        running = RunningService("--db", database)
+        yield running
+        code, complaints = running.stop()
+        assert (code, complaints) == (0, "")
+
+
+def write_settings(path: str, servers: ExitStack) -> None:
+    """Start the servers of a cluster, and say in a file where they are."""
+    if postgres_programs() is None or redis_program() is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("postgresql and redis-server must be installed")
+        pytest.skip("not installed: postgresql or redis-server")
+    journal, index = PostgresServer(), RedisServer()
+    servers.callback(journal.close)
+    servers.callback(index.close)
+    text = f'[cluster]\njournal_url = "{journal.url}"\nindex_url = "{index.url}"\n'
+    Path(path).write_text(text)
 
 
 @pytest.fixture(scope="session")

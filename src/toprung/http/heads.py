@@ -33,6 +33,8 @@ class Head(NamedTuple):
     """An encoded page, and what it was read from."""
 
     stamp: object
+    names: int
+    """The state of names that this process knows of."""
     body: bytes
     tag: bytes
     checked_at: float
@@ -56,14 +58,16 @@ class Heads:
         name = (call.values[0], call.scope["query_string"])
         head = self._pages.get(name)
         now = time.monotonic() if self._seconds else 0.0
-        if head is not None and self._seconds and now - head.checked_at < self._seconds:
+        is_fresh = head is not None and now - head.checked_at < self._seconds
+        if head is not None and is_fresh and head.names == call.state.names_version:
             self.hits += 1
             return _answer(call, head.body, head.tag)
-        stamp = await _stamp(call, now)
+        names = call.state.names_version
+        stamp = await _stamp(call, names, now)
         if head is None or head.stamp != stamp:
             self.misses += 1
             body = await read(call)
-            head = Head(stamp, body, _tag(body), now)
+            head = Head(stamp, names, body, _tag(body), now)
             self._keep(name, head)
         else:
             self.hits += 1
@@ -80,13 +84,12 @@ class Heads:
                 self._pages.popitem(last=False)
 
 
-async def _stamp(call: Call[StandingsQuery, None], now: float) -> object:
+async def _stamp(call: Call[StandingsQuery, None], names: int, now: float) -> object:
     """Equal stamps mean equal pages: board rules, ladder and its version, names.
 
     Names that another process changed are seen a few seconds later.
     """
     query, board = call.query, await call.board()
-    names = call.state.names_version
     rules = await board.rules()
     ladder, version = await board.version(
         window=query.window, period=query.period, scope=query.scope
