@@ -11,8 +11,10 @@ Fenced blocks are run by their language:
 
 from __future__ import annotations
 
+import argparse
 import doctest
 import re
+import shlex
 import subprocess
 import sys
 import urllib.request
@@ -108,17 +110,30 @@ def test_console_examples_run(page: str, start_service: StartService) -> None:
 
 
 def run(command: str, service: RunningService | None) -> str:
-    program, *arguments = command.split()
+    program, *arguments = shlex.split(command)
     if program == "curl":
         assert service is not None, "the page asks a service that it has not started"
-        url = arguments[-1].replace("8080", str(service.port))
-        with urllib.request.urlopen(url, timeout=10) as response:
-            return str(response.read().decode())
+        return _curl(arguments, service.port)
     if program == "toprung":
         return _output([sys.executable, "-m", "toprung", *arguments])
     assert program == "make", f"do not know how to run: {command}"
     assert arguments[0] in TARGETS
     return _output(["make", "--no-print-directory", "help"]) if arguments == ["help"] else ""
+
+
+def _curl(arguments: list[str], port: int) -> str:
+    """What curl would print, for the few options that our pages use."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-X", dest="method")
+    parser.add_argument("--json", type=str.encode)
+    parser.add_argument("url")
+    asked = parser.parse_args(arguments)
+    request = urllib.request.Request(
+        asked.url.replace("8080", str(port)), data=asked.json, method=asked.method
+    )
+    request.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return str(response.read().decode())
 
 
 def _output(command: list[str]) -> str:
