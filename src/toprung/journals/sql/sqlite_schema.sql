@@ -16,6 +16,9 @@ CREATE TABLE players (
     avatar_url TEXT
 ) STRICT;
 
+-- Few players have something to show, and start-up finds them without reading all others.
+CREATE INDEX players_shown ON players (number) WHERE name IS NOT NULL OR avatar_url IS NOT NULL;
+
 -- Where submissions counted: board (with the generation and version of its rules), periods and
 -- scopes, and who sent them. Thousands of submissions share one.
 CREATE TABLE routes (
