@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Generator
+from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal
 
 from toprung.blocking import Leaderboards as BlockingLeaderboards
 from toprung.config import cluster_settings, is_cluster_target
+from toprung.pending import run_blocking
 from toprung.ports import Clock
 from toprung.profiles import open_embedded
 from toprung.service.leaderboards import Leaderboards
@@ -17,7 +19,7 @@ Synchronous = Literal["full", "normal"]
 
 
 def open(  # noqa: A001 -- people write toprung.open
-    target: str = "toprung.db",
+    target: str | PathLike[str] = "toprung.db",
     *,
     clock: Clock | None = None,
     synchronous: Synchronous = "full",
@@ -32,6 +34,7 @@ def open(  # noqa: A001 -- people write toprung.open
     ...     boards.create("blitz").total()
     0
     """
+    target = fspath(target)
     if is_cluster_target(target):
         from toprung.profiles.cluster import open_cluster_blocking
 
@@ -40,13 +43,13 @@ def open(  # noqa: A001 -- people write toprung.open
 
 
 def open_async(
-    target: str = "toprung.db",
+    target: str | PathLike[str] = "toprung.db",
     *,
     clock: Clock | None = None,
     synchronous: Synchronous = "full",
 ) -> Opening:
     """`open` for programs with an event loop: await it, or use it with ``async with``."""
-    return Opening(target, clock, synchronous)
+    return Opening(fspath(target), clock, synchronous)
 
 
 class Opening:
@@ -79,6 +82,18 @@ class Opening:
             from toprung.profiles.cluster import open_cluster
 
             return await open_cluster(cluster_settings(self._target), clock=self._clock)
-        return await asyncio.to_thread(
-            open_embedded, self._target, clock=self._clock, synchronous=self._synchronous
+        work = asyncio.ensure_future(
+            asyncio.to_thread(
+                open_embedded, self._target, clock=self._clock, synchronous=self._synchronous
+            )
         )
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:  # the thread goes on; what it opens must not stay open
+            work.add_done_callback(_close)
+            raise
+
+
+def _close(opened: asyncio.Future[Leaderboards]) -> None:
+    if not opened.cancelled() and opened.exception() is None:
+        run_blocking(opened.result().close())

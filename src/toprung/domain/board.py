@@ -75,9 +75,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Traceback (most recent call last):
         toprung.errors.Invalid: ordr: is not a rule of a board
         """
-        for name in rules:
-            if name not in _RULES:
-                raise Invalid(str(name), "is not a rule of a board")
+        _check_names(rules)
         decimals = _integer(rules.get("decimals", 0), 0, DECIMALS_MAX, "decimals")
         limits: dict[str, Any] = {
             name: None if rules.get(name) is None else parse_score(rules[name], decimals, name)
@@ -103,6 +101,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def patched(self, patch: Mapping[str, object]) -> Board:
         """The board after a JSON merge patch: null puts a rule back to its default."""
+        _check_names(patch)
         merged = self.rules() | dict(patch)
         rules = {k: v for k, v in merged.items() if v is not None or k not in patch}
         changed = Board.parse(self.id, {k: v for k, v in rules.items() if v is not None})
@@ -120,7 +119,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         before = {window.name: window for window in self.windows}
         for number, window in enumerate(new.windows):
             old = before.get(window.name, window)
-            if (old.kind, old.cron, old.starts) != (window.kind, window.cron, window.starts):
+            if _span(old) != _span(window):
                 raise FixedRule(
                     f"windows/{number}",
                     f"{window.name!r} has entries; give the changed window another name",
@@ -215,7 +214,16 @@ def _scopes(value: object) -> tuple[str, ...]:
 def _title(value: object) -> str:
     if not isinstance(value, str) or len(value) > TITLE_MAX:
         raise Invalid("title", f"must be text of at most {TITLE_MAX} characters")
-    return value
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid("title", "is not valid Unicode text (a lone surrogate)") from None
+    return str(value)
+
+
+def _span(window: Window) -> tuple[object, ...]:
+    """What decides which period a moment belongs to."""
+    return window.kind, window.cron, window.starts, window.ends
 
 
 def _choice(rules: Mapping[str, object], name: str) -> Any:
@@ -237,6 +245,12 @@ def _boolean(value: object, field: str) -> bool:
     if isinstance(value, bool):
         return value
     raise Invalid(field, "must be true or false")
+
+
+def _check_names(rules: Mapping[str, object]) -> None:
+    for name in rules:
+        if name not in _RULES:
+            raise Invalid(str(name), "is not a rule of a board")
 
 
 def _as_is(_board: Board, value: T) -> T:

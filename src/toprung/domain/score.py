@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from toprung.errors import Invalid
 
@@ -16,8 +16,13 @@ INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 DECIMALS_MAX = 9
 
+_DIGITS_MAX = 100
+
 # A double holds every integer up to here; beyond it, digits may have been lost before we see it.
 _FLOAT_EXACT_MAX = 2**53
+
+# Wide enough for any int64, whatever context the caller's own arithmetic has.
+_EXACT = Context(prec=40)
 
 # Long enough for any int64 with nine decimals, short enough that no exponent can hurt.
 _TEXT = re.compile(r"-?[0-9]{1,32}(\.[0-9]{1,32})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
@@ -46,7 +51,7 @@ def score_value(score: int, decimals: int) -> int | Decimal:
     >>> score_value(1250, 2), score_value(1500, 0)
     (Decimal('12.50'), 1500)
     """
-    return score if decimals == 0 else Decimal(score).scaleb(-decimals)
+    return score if decimals == 0 else _EXACT.scaleb(Decimal(score), -decimals)
 
 
 def _exact(value: object, field: str) -> Decimal:
@@ -81,6 +86,8 @@ def _scale(number: Decimal, decimals: int, field: str) -> int:
     if number and number.adjusted() > 19:  # before any arithmetic with a huge exponent
         raise _out_of_range(decimals, field)
     sign, digits, exponent = number.as_tuple()
+    if len(digits) > _DIGITS_MAX:
+        raise Invalid(field, f"has more than {_DIGITS_MAX} digits")
     assert isinstance(exponent, int)  # finite: checked by _exact
     magnitude = int("".join(map(str, digits)) or "0")
     shift = exponent + decimals

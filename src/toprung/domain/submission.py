@@ -76,6 +76,10 @@ def encode_details(details: object) -> bytes:
         text = msgspec.json.encode(details)
     except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
         raise Invalid("details", f"cannot be written as JSON: {error}") from None
+    try:
+        msgspec.json.decode(text)  # text that is passed through unread (msgspec.Raw) may be none
+    except msgspec.DecodeError as error:
+        raise Invalid("details", f"is not JSON: {error}") from None
     if len(text) > DETAILS_BYTES_MAX:
         raise Invalid("details", f"must have at most {DETAILS_BYTES_MAX} bytes as JSON")
     return text

@@ -36,7 +36,7 @@ class MemoryFold:
         self.players = index.players
         self.boards: dict[str, Board] = {}
         self.friends: dict[int, array[int]] = {}
-        self.sheets = sheets or PlayerSheets()
+        self.sheets = PlayerSheets() if sheets is None else sheets
         self.routes = RouteBook()
         self.keys = KeyMemory()
         self._routers: dict[str, Router] = {}
@@ -65,8 +65,8 @@ class MemoryFold:
         return self.players.number(player)
 
     def attributes(self, number: int) -> Mapping[str, str]:
-        """A player's attributes."""
-        return self.sheets.attributes(number)
+        """A player's attributes; a copy, for the sheets share one mapping among many players."""
+        return dict(self.sheets.attributes(number))
 
     def last_submission(self, number: int) -> int:
         """The position of the player's last submission on any board."""

@@ -51,7 +51,8 @@ class MemoryIndex:
     """Every ladder of every board, in memory."""
 
     def __init__(self, players: PlayerTable | None = None) -> None:
-        self.players = players or PlayerTable()
+        # Not `or`: a table whose players were all erased is empty, and must keep its numbers.
+        self.players = PlayerTable() if players is None else players
         self._boards: dict[str, dict[Ladder, RankedSet]] = {}
         self._versions: dict[Ladder, int] = {}
 

@@ -131,7 +131,7 @@ class SubmitPlan(DecidedBatch):
 
     def _is_fresh(self, number: int, i: int, command: Submit, board: Board, timely: bool) -> bool:
         submission = command.submissions[i]
-        if submission.key is not None and not self._is_first(number, i, submission, board):
+        if submission.key is not None and self._is_repeat(number, i, submission, board):
             return False
         if not timely:
             try:
@@ -139,17 +139,22 @@ class SubmitPlan(DecidedBatch):
             except TooLate as error:
                 # Its traceback would keep this plan, and its sets, for as long as a caller likes.
                 self._rejected[number, i] = error.with_traceback(None)
-                return False
+                return False  # and leaves its key to others
+        return submission.key is None or self._is_first(number, i, submission, board)
+
+    def _is_repeat(self, number: int, i: int, submission: Submission, board: Board) -> bool:
+        """Whether the key was recorded before; the repeat is noted for later."""
+        position = self._fold.keys.find(key_digest(board.generation, submission.key or ""))
+        if position is None:
+            return False
+        self._repeated.append((number, i, position))
+        self.repeats.append(position)
         return True
 
     def _is_first(self, number: int, i: int, submission: Submission, board: Board) -> bool:
-        """Whether the key is new; a repeat is noted for later."""
+        """Whether the key is new in this batch; a twin is noted for later."""
         key = key_digest(board.generation, submission.key or "")
-        position = self._fold.keys.find(key)
-        if position is not None:
-            self._repeated.append((number, i, position))
-            self.repeats.append(position)
-        elif key in self._keys:
+        if key in self._keys:
             self._twins.append((number, i, key))
         elif not self._fold.keys.has_room(len(self._keys) + 1):
             self._rejected[number, i] = Overloaded(

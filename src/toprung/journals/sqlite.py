@@ -78,7 +78,7 @@ class SqliteJournal:
         self._wake = threading.Condition()
         self._turn = threading.Lock()
         self._closing = False
-        self._failure: ToprungError | None = None
+        self._failure: str | None = None
         self._thread: threading.Thread | None = None
 
     def start(self, fold: Fold, after_commit: Callable[[bool], None]) -> None:
@@ -103,7 +103,7 @@ class SqliteJournal:
             if self._closing:
                 raise Closed
             if self._failure is not None:
-                raise self._failure
+                raise StorageFailed(self._failure)
             if self._queued_rows + request.rows > QUEUE_ROWS_MAX and self._queue:
                 raise Overloaded
             self._queue.append(request)
@@ -133,7 +133,7 @@ class SqliteJournal:
                 with self._turn:
                     outcomes = self._commit(batch)
             except Exception as error:  # noqa: BLE001 -- a caller must never wait in vain
-                outcomes = [self._failed(error)] * len(batch)
+                outcomes = [self._failed(error) for _ in batch]
             resolve_all(zip((request.pending for request in batch), outcomes, strict=True))
 
     def _take(self) -> list[_Request]:
@@ -156,7 +156,7 @@ class SqliteJournal:
 
     def _commit(self, batch: list[_Request]) -> Sequence[Receipts | Board | Exception | None]:
         if self._failure is not None:
-            return [self._failure] * len(batch)
+            return [StorageFailed(self._failure) for _ in batch]
         now = max(self._clock.now(), self._recorded_at)
         try:
             plan = self._fold.plan([request.command for request in batch], self._head, now)
@@ -171,22 +171,23 @@ class SqliteJournal:
                 forgotten = self._store.write(plan, self._fold.last_submission)
         except Exception as error:  # noqa: BLE001
             plan.discard()
-            return [self._failed(error)] * len(batch)
+            return [self._failed(error) for _ in batch]
         try:
             results = plan.apply()
             self._fold.forget_keys(forgotten)
         except Exception as error:  # noqa: BLE001 -- durable, but memory no longer shows it
             _log.exception("a recorded batch could not be made visible")
-            self._failure = StorageFailed(
-                f"the submission is recorded, but memory failed ({error}); reopen the database"
-            )
-            return [self._failure] * len(batch)
+            self._failure = f"it is recorded, but memory failed ({error}); reopen the database"
+            return [StorageFailed(self._failure) for _ in batch]
         if plan.head > self._head:
             self._head, self._recorded_at = plan.head, now
             if plan.profiles or plan.erased:
                 self._profiles.tell(plan.profiles)
                 self._profiles.forget(plan.erased)
-            self._after_commit(bool(plan.erased))
+            try:
+                self._after_commit(bool(plan.erased))
+            except Exception:  # noqa: BLE001 -- what is recorded stays recorded all the same
+                _log.exception("the checkpoint could not be looked after")
         return results
 
     def paused(self, work: Callable[[], T]) -> T:
@@ -209,11 +210,14 @@ class SqliteJournal:
             return StorageFailed(
                 f"database {self._store.path!r} is read-only; nothing was recorded"
             )
+        if not isinstance(error, apsw.Error):  # not the disk's: the next batch may be fine
+            _log.error("a batch could not be written: %r", error)
+            return StorageFailed(f"it could not be written ({error}); nothing was recorded")
         _log.error("the journal failed and takes no more writes: %s", error)
-        self._failure = StorageFailed(
+        self._failure = (
             f"the journal failed ({error}); it takes no more writes until it is reopened"
         )
-        return self._failure
+        return StorageFailed(self._failure)
 
     # --- the Journal port: reading -------------------------------------------------------------
 

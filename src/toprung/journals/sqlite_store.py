@@ -9,6 +9,7 @@ interpreter lock a thousand times per batch.
 
 from __future__ import annotations
 
+import logging
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,6 +36,7 @@ _APPLICATION_ID = 0x544F5052  # "TOPR"
 _ROWS_PER_STATEMENT = (500, 100, 20, 5, 1)
 _PARAMETERS_MAX = 32_766
 _PAGE_ROWS = 20_000
+_log = logging.getLogger("toprung")
 
 
 class SqliteStore:
@@ -86,7 +88,16 @@ class SqliteStore:
                 if not writer.get_autocommit():
                     writer.execute("ROLLBACK")
                 raise
+        if plan.erased:
+            self._empty_log()
         return keys
+
+    def _empty_log(self) -> None:
+        """Move the log into the file, so that no old page of it names who was erased."""
+        try:
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except apsw.Error as error:  # the erasure is durable; the next checkpoint empties the log
+            _log.warning("the log could not be emptied after an erasure: %s", error)
 
     def _writing(self) -> AbstractContextManager[Any]:
         """In memory, readers share the writer's connection and must not see half a batch."""

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 
 from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder, is_kept
-from toprung.errors import DatabaseDamaged, Invalid, ToprungError
+from toprung.errors import Closed, DatabaseDamaged, Invalid, ToprungError
 from toprung.feeds.local import LocalFeed
 from toprung.indexes.checkpoint import Checkpoint, load_checkpoint, remove_checkpoint
 from toprung.indexes.difference import differences
@@ -82,6 +82,7 @@ class EmbeddedProfile:
         self._ownership = None if path == MEMORY else Ownership(self._path)
         self._checkpoint_path = f"{self._path}.checkpoint"
         self._checkpointing: threading.Thread | None = None
+        self._closing = threading.RLock()
         self._is_closed = False
         store: SqliteStore | None = None
         try:
@@ -206,9 +207,11 @@ class EmbeddedProfile:
         await _in_thread(lambda: self._copy(path))
 
     def _copy(self, path: str) -> None:
+        if self._is_closed:
+            raise Closed
         if Path(path).exists():
             raise Invalid("path", f"{path!r} exists already; a backup never overwrites")
-        self._store.copy_to(path)
+        self._store.copy_to(str(Path(path).absolute()))
 
     def announce(self, url: str) -> None:
         """Tell whoever finds the file locked where it is served."""
@@ -217,18 +220,19 @@ class EmbeddedProfile:
 
     async def close(self) -> None:
         """Finish what was accepted and let go; leave a fresh checkpoint when the tail is long."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        await self.journal.finish()
-        if self._ownership is not None:
-            self._finish_checkpoint()
-            if self._is_tail_long():
-                self._write_checkpoint(self._take_checkpoint())
-        self.keys.close()
-        await self.journal.close()
-        if self._ownership is not None:
-            self._ownership.release()
+        with self._closing:  # another thread that closes waits; after an interrupt one may again
+            if self._is_closed:
+                return
+            await self.journal.finish()
+            if self._ownership is not None:
+                self._finish_checkpoint()
+                if self._is_tail_long():
+                    self._write_checkpoint(self._take_checkpoint())
+            self.keys.close()
+            await self.journal.close()
+            if self._ownership is not None:
+                self._ownership.release()
+            self._is_closed = True
 
 
 class _Retention:

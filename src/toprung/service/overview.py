@@ -23,14 +23,11 @@ from toprung.domain.standing import (
 from toprung.errors import Invalid
 from toprung.ports import RecordedSubmission
 from toprung.service.board_access import BoardAccess
-from toprung.service.cursor import WORST, SubmissionsCursor, cursor_text, parse_cursor
+from toprung.service.cursor import SubmissionsCursor, cursor_text, parse_cursor
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import bounded
 
 BUCKETS_MAX = 200
-
-LAST_ID = "\U0010ffff"
-"""Sorts after every player id in use."""
 
 
 class BoardOverview(BoardAccess):
@@ -54,8 +51,7 @@ class BoardOverview(BoardAccess):
         view = await self._view(window, period, scope)
         board, ladder = view.board, view.ladder
         best = await self._index.slice(ladder, 0, 1)
-        end = WORST * board.shape.order
-        worst = await self._index.slice_at(ladder, end, LAST_ID, 1, 0, full=False)
+        worst = await self._index.slice(ladder, best.total - 1, best.total)
         if not best.rows or not worst.rows:
             return Distribution(0, ())
         scores = [board.shape.entry(found.rows[0].record).score for found in (best, worst)]
