@@ -21,13 +21,13 @@ class CircuitBreaker:
     >>> now = 0.0
     >>> breaker = CircuitBreaker(failures_max=1, rest_seconds=1, clock=lambda: now)
     >>> breaker.check()
-    ... breaker.failed()
+    >>> breaker.failed()
     >>> breaker.is_open
     True
     >>> now = 2.0
     >>> breaker.check()
-    ... breaker.succeeded()
-    ... breaker.is_open
+    >>> breaker.succeeded()
+    >>> breaker.is_open
     False
     """
 
