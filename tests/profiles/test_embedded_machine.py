@@ -44,4 +44,4 @@ class CheckpointingMachine(EmbeddedMachine):
 
 TestEmbedded = EmbeddedMachine.TestCase
 TestCheckpointing = CheckpointingMachine.TestCase
-TestEmbedded.settings = TestCheckpointing.settings = settings(max_examples=max(200, EXAMPLES))
+TestEmbedded.settings = TestCheckpointing.settings = settings(max_examples=max(160, EXAMPLES))

@@ -477,7 +477,7 @@ class ProfileMachine(RuleBasedStateMachine):
                 assert answer.submission == self.numbers[expected.number]
         elif isinstance(expected, BatchResult):
             assert isinstance(answer, BatchResult), answer
-            assert _without_reasons(answer) == _without_reasons(expected)
+            assert _without_reasons(answer) == _without_reasons(expected), (answer, expected)
         elif expected is not None:
             assert answer == expected, (answer, expected)
         else:
@@ -551,9 +551,9 @@ class ProfileMachine(RuleBasedStateMachine):
         return row if found is None else row | {"details": found}
 
     def _key(self, data: st.DataObject) -> str:
-        """A key that is new today: how long old ones are remembered is the profile's choice."""
+        """A key of today: how long older ones are remembered is the profile's choice."""
         day = moment(self.clock.now()) - moment(0)
-        return f"{day // timedelta(days=4)}-{data.draw(st.integers(0, 5))}"
+        return f"{day // timedelta(days=1)}-{data.draw(st.integers(0, 5))}"
 
     def _read(self, board: str, data: st.DataObject) -> Read:
         """A ladder, most often one that exists."""
