@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
@@ -14,10 +13,6 @@ from tests.workbenches import EmbeddedWorkbench
 from toprung.profiles import embedded
 from toprung.testing.contracts.workbench import Workbench
 from toprung.testing.profile_machine import ProfileMachine
-
-assert settings.default is not None
-EXAMPLES = settings.default.max_examples
-
 
 class EmbeddedMachine(ProfileMachine):
     """Databases in files; some write a checkpoint all the time, some never."""
