@@ -14,6 +14,7 @@ from toprung.profiles import embedded
 from toprung.testing.contracts.workbench import Workbench
 from toprung.testing.profile_machine import ProfileMachine
 
+
 class EmbeddedMachine(ProfileMachine):
     """Databases in files; some write a checkpoint all the time, some never."""
 
@@ -39,4 +40,3 @@ class CheckpointingMachine(EmbeddedMachine):
 
 TestEmbedded = EmbeddedMachine.TestCase
 TestCheckpointing = CheckpointingMachine.TestCase
-TestEmbedded.settings = TestCheckpointing.settings = settings(max_examples=max(160, EXAMPLES))
