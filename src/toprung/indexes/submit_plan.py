@@ -131,7 +131,8 @@ class SubmitPlan(DecidedBatch):
 
     def _is_fresh(self, number: int, i: int, command: Submit, board: Board, timely: bool) -> bool:
         submission = command.submissions[i]
-        if submission.key is not None and self._is_repeat(number, i, submission, board):
+        key = None if submission.key is None else key_digest(board.generation, submission.key)
+        if key is not None and self._is_repeat(number, i, key):
             return False
         if not timely:
             try:
@@ -140,30 +141,29 @@ class SubmitPlan(DecidedBatch):
                 # Its traceback would keep this plan, and its sets, for as long as a caller likes.
                 self._rejected[number, i] = error.with_traceback(None)
                 return False  # and leaves its key to others
-        return submission.key is None or self._is_first(number, i, submission, board)
+        return key is None or self._claim(number, i, key)
 
-    def _is_repeat(self, number: int, i: int, submission: Submission, board: Board) -> bool:
-        """Whether the key was recorded before; the repeat is noted for later."""
-        position = self._fold.keys.find(key_digest(board.generation, submission.key or ""))
-        if position is None:
+    def _is_repeat(self, number: int, i: int, key: bytes) -> bool:
+        """Whether the key was used before, recorded or in this batch; noted for later."""
+        position = self._fold.keys.find(key)
+        if position is not None:
+            self._repeated.append((number, i, position))
+            self.repeats.append(position)
+        elif key in self._keys:
+            self._twins.append((number, i, key))
+        else:
             return False
-        self._repeated.append((number, i, position))
-        self.repeats.append(position)
         return True
 
-    def _is_first(self, number: int, i: int, submission: Submission, board: Board) -> bool:
-        """Whether the key is new in this batch; a twin is noted for later."""
-        key = key_digest(board.generation, submission.key or "")
-        if key in self._keys:
-            self._twins.append((number, i, key))
-        elif not self._fold.keys.has_room(len(self._keys) + 1):
+    def _claim(self, number: int, i: int, key: bytes) -> bool:
+        """Use a key that is new, if it can be remembered."""
+        if not self._fold.keys.has_room(len(self._keys) + 1):
             self._rejected[number, i] = Overloaded(
                 "too many idempotency keys within 24 hours; submit without a key or try later"
             )
-        else:
-            self._keys[key] = (number, i)
-            return True
-        return False
+            return False
+        self._keys[key] = (number, i)
+        return True
 
     # --- deciding a group ------------------------------------------------------------------------
 

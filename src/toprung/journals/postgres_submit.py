@@ -91,7 +91,7 @@ class Group:
         self.routes = routes
         self.submissions: list[Submission] = []
         self.owners: list[Owner] = []
-        self.keys: dict[bytes, Owner] = {}
+        self.keys: set[bytes] = set()
         self.twins: list[tuple[Owner, Owner]] = []
         """Submissions that carry the key of an earlier one of the batch, and that one."""
         self.players: dict[str, PlayerState] = {}
@@ -171,11 +171,7 @@ class SubmitBatch:
 
     def _is_fresh(self, group: Group, owner: Owner, submission: Submission) -> bool:
         if submission.key is not None:
-            key = key_hash(submission.key)
-            first = group.keys.setdefault(key, owner)
-            if first != owner:
-                group.twins.append((owner, first))
-                return False
+            group.keys.add(key_hash(submission.key))
             return True  # whether it is too late matters only if the key is new
         return self._is_placed(group, owner, submission)
 
@@ -200,18 +196,19 @@ class SubmitBatch:
             self._now - KEY_LIFE,
         )
         known = {row["key"]: row for row in found}
+        claimed: dict[bytes, Owner] = {}
         kept: list[int] = []
         for at, (owner, submission) in enumerate(zip(group.owners, group.submissions, strict=True)):
-            row = known.get(key_hash(submission.key)) if submission.key is not None else None
-            if row is not None:
-                self._repeat(owner, submission, row)
-            elif submission.key is None or self._is_placed(group, owner, submission):
+            key = None if submission.key is None else key_hash(submission.key)
+            if key is None:
                 kept.append(at)
-        for owner, _ in group.twins:
-            submission = self._submission(owner)
-            row = known.get(key_hash(submission.key or ""))
-            if row is not None:
-                self._repeat(owner, submission, row)
+            elif key in known:
+                self._repeat(owner, submission, known[key])
+            elif key in claimed:
+                group.twins.append((owner, claimed[key]))
+            elif self._is_placed(group, owner, submission):  # else it leaves its key to others
+                claimed[key] = owner
+                kept.append(at)
         group.submissions = [group.submissions[at] for at in kept]
         group.owners = [group.owners[at] for at in kept]
 
@@ -408,8 +405,6 @@ class SubmitBatch:
         twins = (twin for group in self._groups.values() for twin in group.twins)
         for owner, first in twins:
             submission = self._submission(owner)
-            if owner in self._receipts or owner in self._rejected:  # the key was known before
-                continue
             if submission.digest != self._submission(first).digest:
                 self._rejected[owner] = _reused(submission)
             elif first in self._rejected:

@@ -347,7 +347,7 @@ class ProfileOracle:
         return Submitted(outcome.number, outcome.status, outcome.skipped, standings, replayed)
 
     def submit_many(self, board_id: str, rows: Sequence[Mapping[str, Any]]) -> BatchResult:
-        """Many submissions; within a batch a key stands for the first row that has it."""
+        """Many submissions; within a batch a key stands for the first row that was not too late."""
         board = self.board(board_id)
         tally = {"accepted": 0, "unchanged": 0, "duplicates": 0}
         rejected: list[Rejected] = []
@@ -374,7 +374,7 @@ class ProfileOracle:
         first_uses: dict[str, tuple[tuple[object, ...], ToprungError | None]],
     ) -> None:
         key = fields.get("key")
-        if key is None or key in board.keys or key in first_uses:
+        if key is None or key in board.keys or key in first_uses or isinstance(error, TooLate):
             return
         try:
             submission = parse_submission(board.rules, self.now, **fields)

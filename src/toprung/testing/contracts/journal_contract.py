@@ -298,6 +298,25 @@ class JournalContract(ContractSuite):
         found = recorder.submit(board, keyed("ann", -1, "k"), keyed("bob", 2, "l"))
         assert found.accepted == 2
 
+    def test_late_row_leaves_its_key_to_others(self, recorder: Recorder) -> None:
+        board = recorder.board("blitz", policy="sum", windows=["daily"])
+        late = keyed("ann", 1, "k", at=AT - 40 * 86_400_000_000)
+        found = recorder.submit(board, late, keyed("bob", 2, "k"), keyed("bob", 2, "k"))
+        assert [(at, type(error)) for at, error in found.rejected] == [(0, TooLate)]
+        assert (found.accepted, found.duplicates) == (1, 1)
+
+    def test_late_row_with_a_key_that_is_taken(self, recorder: Recorder) -> None:
+        board = recorder.board("blitz", policy="sum", windows=["daily"])
+        late = keyed("bob", 2, "k", at=AT - 40 * 86_400_000_000)
+        found = recorder.submit(board, keyed("ann", 1, "k"), late)
+        assert [(at, type(error)) for at, error in found.rejected] == [(1, KeyReused)]
+
+    def test_repeat_is_answered_however_late(self, recorder: Recorder, clock: FrozenClock) -> None:
+        board = recorder.board("blitz", policy="sum", windows=[{"name": "hourly", "retain": 1}])
+        first = recorder.submit(board, keyed("ann", 5, "k")).receipts[0]
+        clock.advance(hours=5)
+        self.check_repeat(first, recorder.submit(board, keyed("ann", 5, "k")).receipts[0])
+
     def test_keys_belong_to_a_board(self, recorder: Recorder) -> None:
         boards = [recorder.board(board_id) for board_id in ("one", "two")]
         for board in boards:
