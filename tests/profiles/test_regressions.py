@@ -353,3 +353,15 @@ def test_first_submission_of_a_route_is_refused(path: str, clock: FrozenClock) -
     with toprung.open(path, clock=clock) as boards:
         assert boards["blitz"].standing("bob", window="daily").rank == 1
         assert len(boards["blitz"].submissions("bob").submissions) == 1
+
+
+def test_reads_of_a_ladder_that_everybody_left(boards: toprung.Leaderboards) -> None:
+    """An emptied ladder is not the same to the index as one that never was."""
+    board = boards.create("blitz", windows=["all-time"])
+    board.submit("ann", 1)
+    board.remove("ann")
+    assert board.distribution() == toprung.Distribution(0, ())
+    assert board.scopes() == []
+    page = board.standings(3)
+    assert (page.total, page.standings, page.next, page.prev) == (0, (), None, None)
+    assert board.around_score(5).total == board.total() == 0

@@ -21,7 +21,7 @@ from toprung.domain.standing import (
     ScopeSize,
 )
 from toprung.errors import Invalid
-from toprung.ports import RecordedSubmission
+from toprung.ports import RecordedSubmission, Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import SubmissionsCursor, cursor_text, parse_cursor
 from toprung.service.pages import LIMIT_MAX
@@ -50,14 +50,21 @@ class BoardOverview(BoardAccess):
         bounded(buckets, BUCKETS_MAX, "buckets")
         view = await self._view(window, period, scope)
         board, ladder = view.board, view.ladder
-        best = await self._index.slice(ladder, 0, 1)
-        worst = await self._index.slice(ladder, best.total - 1, best.total)
-        if not best.rows or not worst.rows:
+        ends = await self._ends(ladder)
+        if ends is None:
             return Distribution(0, ())
-        scores = [board.shape.entry(found.rows[0].record).score for found in (best, worst)]
+        scores = [board.shape.entry(found.rows[0].record).score for found in ends]
         edges = _edges(min(scores), max(scores), buckets)
-        below = await self._count_below(board, ladder, edges, best.total)
+        below = await self._count_below(board, ladder, edges, ends[0].total)
         return _distribution(board, edges, below)
+
+    async def _ends(self, ladder: Ladder) -> tuple[Slice, Slice] | None:
+        """The first and the last entry; None when there is none."""
+        while (best := await self._index.slice(ladder, 0, 1)).rows:
+            worst = await self._index.slice(ladder, best.total - 1, best.total)
+            if worst.rows:  # else somebody left in between
+                return best, worst
+        return None
 
     async def _count_below(
         self, board: Board, ladder: Ladder, edges: list[int], total: int

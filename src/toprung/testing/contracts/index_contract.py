@@ -202,6 +202,17 @@ class IndexContract(ContractSuite):
         opened.restart()
         stage.check(ladder, stage.ladder())
 
+    def test_ladder_that_everybody_left(self, opened: Session) -> None:
+        stage = Stage(opened)
+        stage.submit([Submission(player, 1, AT) for player in PLAYERS[:3]])
+        for player in PLAYERS[:3]:
+            stage.recorder.record(RemoveEntries("blitz", player))
+        ladder, empty = Ladder("blitz", *GLOBAL), oracle.Ladder(stage.shape)
+        stage.check(ladder, empty)
+        assert stage.ask(stage.index.ladders("blitz")) == []
+        opened.restart()
+        stage.check(ladder, empty)
+
     def test_deleted_board_leaves_no_ghosts(self, opened: Session) -> None:
         stage = Stage(opened)
         stage.fill(4)
