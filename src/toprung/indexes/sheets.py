@@ -94,13 +94,11 @@ class PlayerSheets:
 class Routed:
     """A route in use: its number in the journal and the sets behind its ladders."""
 
-    __slots__ = ("globals", "home", "ladders", "number", "route", "sets", "source")
+    __slots__ = ("globals", "home", "ladders", "number", "sets")
 
-    def __init__(self, number: int, board: str, generation: int, source: str, route: Route) -> None:
+    def __init__(self, number: int, board: str, generation: int, route: Route) -> None:
         self.number = number
-        self.source = source
         self.home = (board, generation)
-        self.route = route
         self.ladders: list[Ladder] = list(route.ladders(board))
         self.globals = [i for i, ladder in enumerate(self.ladders) if ladder.scope == GLOBAL]
         self.sets: list[RankedSet] = []
@@ -127,7 +125,7 @@ class RouteBook:
     ) -> Routed:
         """Enter a route under its number."""
         self._numbers[board, generation, version, source, route] = number
-        routed = self._by_number[number] = Routed(number, board, generation, source, route)
+        routed = self._by_number[number] = Routed(number, board, generation, route)
         self.next = max(self.next, number + 1)
         return routed
 
@@ -145,9 +143,6 @@ class RouteBook:
 
     def __getitem__(self, number: int) -> Routed:
         return self._by_number[number]
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._by_number
 
 
 class KeyMemory:
