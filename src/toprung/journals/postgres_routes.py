@@ -154,7 +154,7 @@ class BoardRoutes:
         scopes = await numbers(
             board.generation, "s", [scopes_name(stop.scopes) for stop in route.stops]
         )
-        name = msgspec.json.encode([board.id, board.version, source, route.stops]).decode()
+        name = route_name(board.id, board.version, source, route)
         route_number = (await numbers(board.generation, "r", [name]))[name]
         stops = tuple(
             NumberedStop(
@@ -181,6 +181,11 @@ class BoardRoutes:
         dead = self._dead
         for period in [period for period in entries if dead.get(period, False)]:
             del entries[period]
+
+
+def route_name(board_id: str, version: int, source: str, route: Route) -> str:
+    """What the number of a route stands for."""
+    return msgspec.json.encode([board_id, version, source, route.stops]).decode()
 
 
 def player_scopes(board: Board, attributes: str) -> tuple[str, ...]:

@@ -168,11 +168,11 @@ class SqliteStore:
 
     def players_from(self, number: int) -> Iterator[list[tuple[Any, ...]]]:
         """(number, id) of the players from a number on, in pages."""
-        return self._pages("SELECT number, id FROM players WHERE number > ?", number - 1)
+        return self.pages("SELECT number, id FROM players WHERE number > ?", number - 1)
 
     def routes(self) -> Iterator[tuple[int, str, int, int, str, Route]]:
         """Every route, by number."""
-        pages = self._pages("SELECT * FROM routes WHERE number > ?", 0)
+        pages = self.pages("SELECT * FROM routes WHERE number > ?", 0)
         for *name, route in chain.from_iterable(pages):
             yield (*name, msgspec.json.decode(route, type=Route))
 
@@ -188,7 +188,7 @@ class SqliteStore:
 
     def events_between(self, after: int, until: int) -> Iterator[Event]:
         """Events besides submissions at positions in (after, until]."""
-        pages = self._pages(
+        pages = self.pages(
             "SELECT position, recorded_at, kind, body FROM events WHERE position > ?", after
         )
         for position, recorded_at, kind, body in chain.from_iterable(pages):
@@ -204,11 +204,11 @@ class SqliteStore:
 
     def keys_since(self, moment: int) -> Iterator[tuple[int, int, str]]:
         """(position, board generation, key) of the keyed submissions recorded since a moment."""
-        pages = self._pages(
+        pages = self.pages(
             "SELECT s.position, r.generation, s.key FROM submissions AS s "
             "JOIN routes AS r ON r.number = s.route "
             "WHERE s.key IS NOT NULL AND s.position > ?",
-            self._position_at(moment),
+            self.position_at(moment),
             "s.position",
         )
         yield from chain.from_iterable(pages)
@@ -243,7 +243,7 @@ class SqliteStore:
         with closing(apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)) as source:
             _copy(source, target)
 
-    def _position_at(self, moment: int) -> int:
+    def position_at(self, moment: int) -> int:
         """The last position recorded before a moment; recording times never go back."""
         low, high = 0, self.last()[0]
         while low < high:
@@ -258,7 +258,7 @@ class SqliteStore:
                 high = middle - 1
         return low
 
-    def _pages(
+    def pages(
         self, statement: str, after: int, column: str | None = None
     ) -> Iterator[list[tuple[Any, ...]]]:
         """Pages of rows in the order of their first column."""

@@ -86,8 +86,8 @@ class EmbeddedProfile:
         self._is_closed = False
         store: SqliteStore | None = None
         try:
-            store = self._store = SqliteStore(self._path, synchronous)
-            self.journal = SqliteJournal(self._store, clock)
+            store = self.store = SqliteStore(self._path, synchronous)
+            self.journal = SqliteJournal(self.store, clock)
             self.fold, self._saved_position = self._recover()
             self.index = self.fold.index
             self.feed = LocalFeed(self.journal.last_position)
@@ -109,21 +109,21 @@ class EmbeddedProfile:
         found = None
         if self._ownership is not None:
             found = load_checkpoint(
-                self._checkpoint_path, self._store.database, self._store.fingerprint
+                self._checkpoint_path, self.store.database, self.store.fingerprint
             )
         fold, position = found or (MemoryFold(MemoryIndex()), 0)
         self.replay(fold, position)
         since = self.clock.now() - 2 * DAY
         keys = (
             (key_digest(generation, key), at)
-            for at, generation, key in self._store.keys_since(since)
+            for at, generation, key in self.store.keys_since(since)
         )
         fold.keys.remember(keys, self.clock.now())
         return fold, position
 
     def replay(self, fold: MemoryFold, after: int) -> None:
         """Fold in what the journal holds after a position."""
-        store, head = self._store, self.journal.last_position
+        store, head = self.store, self.journal.last_position
         for players in store.players_from(fold.players.limit):
             restore_players(fold, players)
         for number, board, generation, version, source, route in store.routes():
@@ -166,8 +166,8 @@ class EmbeddedProfile:
     def _take_checkpoint(self) -> Checkpoint:
         position = self.journal.last_position
         self._saved_position = position
-        fingerprint = self._store.fingerprint(position)
-        return Checkpoint(self.fold, self._store.database, position, fingerprint)
+        fingerprint = self.store.fingerprint(position)
+        return Checkpoint(self.fold, self.store.database, position, fingerprint)
 
     def _write_checkpoint(self, checkpoint: Checkpoint) -> None:
         try:
@@ -211,7 +211,7 @@ class EmbeddedProfile:
             raise Closed
         if Path(path).exists():
             raise Invalid("path", f"{path!r} exists already; a backup never overwrites")
-        self._store.copy_to(str(Path(path).absolute()))
+        self.store.copy_to(str(Path(path).absolute()))
 
     def announce(self, url: str) -> None:
         """Tell whoever finds the file locked where it is served."""

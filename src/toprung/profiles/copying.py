@@ -1,0 +1,320 @@
+"""From the embedded profile to the cluster profile without losing a score.
+
+Everything is copied as it was recorded: positions (so submissions keep their ids), times, routes,
+idempotency keys, access keys. All of it goes into one transaction, so an interrupted copy leaves
+nothing behind and can simply be run again; a finished one is recognised and only compared.
+
+Players' numbers grow by one: the embedded profile counts from 0, the cluster from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.card import (
+    card_entry,
+    join_card,
+    number_bytes,
+    period_name,
+    scopes_name,
+)
+from toprung.domain.ladder import Route, is_kept
+from toprung.domain.player import GLOBAL
+from toprung.errors import Invalid
+from toprung.journals import postgres_import as into
+from toprung.journals.postgres_import import PostgresImport
+from toprung.journals.postgres_routes import route_name
+from toprung.journals.postgres_submit import KEY_LIFE, key_hash
+from toprung.profiles.cluster import ClusterProfile
+from toprung.profiles.embedded import EmbeddedProfile
+from toprung.service.compare import Side, board_differences, player_differences
+
+PAGE = 5000
+DIFFERENCES_MAX = 100
+
+T = TypeVar("T")
+Tell = Callable[[str, int, int], None]
+"""Told of progress: what is being copied, how much of it is done, how much there is."""
+
+
+class CopyResult(NamedTuple):
+    """What became of a copy."""
+
+    head: int
+    """The last position that was copied."""
+    was_there: bool
+    """Whether an earlier run had copied everything already."""
+    differences: list[str]
+    """What the comparison of both sides found; nothing, if all is well."""
+
+
+async def copy_into_cluster(
+    source: EmbeddedProfile, target: ClusterProfile, tell: Tell = lambda *_: None
+) -> CopyResult:
+    """Copy an embedded database, which nobody else can use meanwhile, into an empty cluster.
+
+    Invalid if the cluster holds anything else, or an older copy of this database.
+    """
+    copying = _Copying(source, target, tell)
+    was_there = await copying.copy()
+    if was_there is not None and not was_there.is_current:
+        return CopyResult(was_there.head, True, [])  # the cluster has gone on: it is the truth now
+    await target.rebuild()
+    differences = [line async for line in copying.differences()]
+    return CopyResult(copying.head, was_there is not None, differences)
+
+
+class _Recorded(NamedTuple):
+    """A route as the file has it."""
+
+    board: str
+    generation: int
+    version: int
+    source: str
+    route: Route
+
+
+class _Copying:
+    def __init__(self, source: EmbeddedProfile, target: ClusterProfile, tell: Tell) -> None:
+        self._source = source
+        self._target = target
+        self._store = target.store
+        self._tell = tell
+        self.head = source.journal.last_position
+        self._routes = {row[0]: _Recorded(*row[1:]) for row in source.store.routes()}
+        self._route_numbers: dict[int, int] = {}
+
+    async def copy(self) -> into.Copied | None:
+        """Copy everything; what was there already instead, if anything was."""
+        await self._make_partitions()
+        async with PostgresImport.begin(self._store) as target:
+            copied = await target.copied()
+            if copied is not None:
+                self._check_same(copied)
+                return copied
+            await self._copy_players(target)
+            await self._copy_boards(target)
+            await self._copy_submissions(target)
+            await self._copy_events(target)
+            await self._copy_keys(target)
+            await target.finish(self._source.store.database, self.head)
+        return None
+
+    def _check_same(self, copied: into.Copied) -> None:
+        if copied.database != self._source.store.database:
+            raise Invalid("to", "the cluster holds the copy of another database")
+        if copied.head != self.head:
+            raise Invalid(
+                "from",
+                f"has gone on to position {self.head} since it was copied at {copied.head};"
+                " copy it to an empty schema",
+            )
+
+    async def _make_partitions(self) -> None:
+        """Partitions for every month that has events."""
+        rows = self._source.store.select(
+            "SELECT DISTINCT strftime('%Y-%m', recorded_at / 1000000, 'unixepoch'), "
+            "min(recorded_at) FROM (SELECT recorded_at FROM submissions UNION ALL "
+            "SELECT recorded_at FROM events) GROUP BY 1 ORDER BY 1"
+        )
+        for _, moment in rows:
+            await self._store.prepare_partitions(moment)
+
+    # --- players -------------------------------------------------------------------------------
+
+    async def _copy_players(self, target: PostgresImport) -> None:
+        fold = self._source.fold
+        total = len(fold.players)
+        done = 0
+        for page in self._players():
+            rows = [
+                (number + 1, player, name, avatar_url, _json(fold.sheets.attributes(number)))
+                for number, player, name, avatar_url in page
+            ]
+            await target.add("players", into.PLAYER_COLUMNS, rows)
+            done += len(rows)
+            self._tell("players", done, total)
+        pairs = ((n + 1, friend + 1) for n, friends in fold.friends.items() for friend in friends)
+        for some in _some(pairs, PAGE):
+            await target.add("friends", into.FRIEND_COLUMNS, some)
+
+    def _players(self) -> Iterator[list[tuple[Any, ...]]]:
+        statement = "SELECT number, id, name, avatar_url FROM players WHERE number > ?"
+        return self._source.store.pages(statement, -1)
+
+    # --- boards --------------------------------------------------------------------------------
+
+    async def _copy_boards(self, target: PostgresImport) -> None:
+        boards = self._source.fold.boards
+        rows = [
+            (board.id, board.generation, board.version, _json(board.rules()))
+            for board in boards.values()
+        ]
+        await target.add("boards", into.BOARD_COLUMNS, rows)
+        for board in boards.values():
+            async for cards in self._cards(board):
+                await target.add("cards", into.CARD_COLUMNS, cards)
+
+    async def _cards(self, board: Board) -> AsyncIterator[list[tuple[int, int, int, bytes]]]:
+        """Every player's card on the board, in pages."""
+        fold, now = self._source.fold, self._source.clock.now()
+        sets = [
+            (ladder, ranked)
+            for ladder, ranked in fold.index.sets(board.id)
+            if ladder.scope == GLOBAL and is_kept(board, ladder, now)
+        ]
+        names = [period_name(ladder.window, ladder.period) for ladder, _ in sets]
+        periods = await self._store.numbers(board.generation, "p", names)
+        known = (number for number in range(fold.players.limit) if fold.is_known(number))
+        for numbers in _some(known, PAGE):
+            found: dict[int, list[tuple[int, str, bytes]]] = {}
+            for number in numbers:
+                scopes_of = fold.kept_scopes(board, number)
+                for (ladder, ranked), name in zip(sets, names, strict=True):
+                    record = ranked.find(number)
+                    if record is not None:
+                        scopes = _in_order(board, scopes_of(ladder.window, ladder.period))
+                        found.setdefault(number, []).append((periods[name], scopes, record))
+            wanted = {scopes for entries in found.values() for _, scopes, _ in entries}
+            scope_numbers = await self._store.numbers(board.generation, "s", wanted)
+            yield [
+                (
+                    board.generation,
+                    number + 1,
+                    self.head,
+                    join_card(
+                        card_entry(
+                            number_bytes(period), number_bytes(scope_numbers[scopes]), record
+                        )
+                        for period, scopes, record in entries
+                    ),
+                )
+                for number, entries in found.items()
+            ]
+            self._tell(f"board {board.id}", numbers[-1] + 1, fold.players.limit)
+
+    # --- events --------------------------------------------------------------------------------
+
+    async def _copy_submissions(self, target: PostgresImport) -> None:
+        pages = self._source.store.pages(
+            "SELECT s.position, s.recorded_at, s.route, s.player, s.at, s.score, s.subscore,"
+            " s.status, d.body FROM submissions AS s LEFT JOIN details AS d USING (position)"
+            " WHERE s.position > ?",
+            0,
+        )
+        for page in pages:
+            numbers = await self._numbers_of({row[2] for row in page})
+            rows = [
+                (position, recorded_at, self._routes[route].generation, player + 1, at, score,
+                 subscore, numbers[route], status, details, "score")
+                for position, recorded_at, route, player, at, score, subscore, status, details
+                in page
+            ]  # fmt: skip
+            await target.add("events", into.SCORE_COLUMNS, rows)
+            self._tell("submissions", page[-1][0], self.head)
+
+    async def _numbers_of(self, routes: set[int]) -> dict[int, int]:
+        """The numbers that the cluster gives to routes."""
+        for route in routes - self._route_numbers.keys():
+            found = self._routes[route]
+            name = route_name(found.board, found.version, found.source, found.route)
+            numbers = await self._store.numbers(found.generation, "r", [name])
+            self._route_numbers[route] = numbers[name]
+        return self._route_numbers
+
+    async def _copy_events(self, target: PostgresImport) -> None:
+        events = self._source.store.events_between(0, self.head)
+        for some in _some(events, PAGE):
+            rows = [
+                (event.position, event.recorded_at, event.kind, _json(_renumbered(event.body)))
+                for event in some
+            ]
+            await target.add("events", into.EVENT_COLUMNS, rows)
+
+    async def _copy_keys(self, target: PostgresImport) -> None:
+        """Idempotency keys that are still remembered, and the access keys of services."""
+        store, since = self._source.store, self._source.clock.now() - KEY_LIFE
+        pages = store.pages(
+            "SELECT position, recorded_at, route, player, status, key, digest, outcome"
+            " FROM submissions WHERE key IS NOT NULL AND position > ?",
+            store.position_at(since),
+        )
+        seen: set[tuple[int, bytes]] = set()
+        for page in pages:
+            rows = []
+            for position, recorded_at, route, player, status, key, digest, outcome in page:
+                name = (self._routes[route].generation, key_hash(key))
+                if name not in seen:
+                    seen.add(name)
+                    told = (digest, position, recorded_at, status, outcome, player + 1)
+                    rows.append((*name, *told))
+            await target.add("keys", into.KEY_COLUMNS, rows)
+        keys = await self._source.keys.all()
+        columns = ("id", "name", "verbs", "boards", "digest", "created_at", "last_used_at")
+        await target.add(
+            "access_keys", columns, [tuple(getattr(key, name) for name in columns) for key in keys]
+        )
+
+    # --- comparing -----------------------------------------------------------------------------
+
+    async def differences(self) -> AsyncIterator[str]:
+        """What both sides do not have alike, at most 100 lines."""
+        one = Side("the file", self._source.journal, self._source.index)
+        other = Side("the cluster", self._target.journal, self._target.index)
+        found = 0
+        async for line in board_differences(one, other, self._source.clock.now()):
+            yield line
+            found += 1
+            if found == DIFFERENCES_MAX:
+                return
+        friends = self._source.fold.friends
+        done, total = 0, len(self._source.fold.players)
+        for page in self._players():
+            players = [row[1] for row in page]
+            befriended = [player for number, player, *_ in page if number in friends]
+            async for line in player_differences(one, other, players, befriended):
+                yield line
+                found += 1
+                if found == DIFFERENCES_MAX:
+                    return
+            done += len(page)
+            self._tell("comparing", done, total)
+        counted = [await self._count_source(), await self._count_target()]
+        if counted[0] != counted[1]:
+            yield f"events: {counted[0]} in the file, {counted[1]} in the cluster"
+
+    async def _count_source(self) -> int:
+        tables = ("submissions", "events")
+        select = self._source.store.select
+        return sum(select(f"SELECT count(*) FROM {table}")[0][0] for table in tables)  # noqa: S608
+
+    async def _count_target(self) -> int:
+        async with self._store.connection() as connection:
+            return int(await connection.fetchval("SELECT count(*) FROM events"))
+
+
+def _in_order(board: Board, scopes: tuple[str, ...] | None) -> str:
+    """The name of scopes, which the fold finds in no certain order."""
+    order = {name: at for at, name in enumerate(board.scopes)}
+    found = sorted(scopes or (GLOBAL,), key=lambda scope: order.get(scope.partition(":")[0], 0))
+    return scopes_name(found)
+
+
+def _renumbered(body: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(body) | {name: body[name] + 1 for name in ("player", "other") if name in body}
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _some(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The items in lists of at most `size`."""
+    iterator = iter(items)
+    while some := list(islice(iterator, size)):
+        yield some

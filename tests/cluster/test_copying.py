@@ -1,0 +1,190 @@
+"""From embedded to cluster: the copy answers like the original, and goes on like it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.cluster.test_differential import BOARDS, History, answers, comparable, take
+from tests.cluster.workbench import ClusterWorkbench
+from tests.workbenches import EmbeddedWorkbench
+from toprung.domain.access import AccessKey
+from toprung.errors import Invalid
+from toprung.profiles.cluster import ClusterProfile
+from toprung.profiles.copying import copy_into_cluster
+from toprung.profiles.embedded import EmbeddedProfile
+from toprung.service.leaderboards import Leaderboards
+from toprung.testing.clock import FrozenClock
+from toprung.testing.servers import PostgresServer, RedisServer
+
+STEPS = 60
+KEY = AccessKey("k1", "game", ("read", "write"), ("*",), b"digest", 7)
+
+
+class Sides:
+    """A file with a random history, and an empty cluster."""
+
+    def __init__(self, file: Leaderboards, cluster: Leaderboards) -> None:
+        self.file = file
+        self.cluster = cluster
+        source, target = file._maintenance, cluster._maintenance
+        assert isinstance(source, EmbeddedProfile)
+        assert isinstance(target, ClusterProfile)
+        self.source, self.target = source, target
+
+
+Make = Callable[..., AbstractAsyncContextManager[Sides]]
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock("2026-11-15T12:30:00Z")
+
+
+@pytest.fixture
+def make(
+    postgres: PostgresServer, redis_server: RedisServer, tmp_path: Path, clock: FrozenClock
+) -> Make:
+    @asynccontextmanager
+    async def opened(seed: int = 0) -> AsyncIterator[Sides]:
+        file = (await EmbeddedWorkbench(tmp_path).open(clock)).boards
+        cluster = (await ClusterWorkbench(postgres.url, redis_server.url).open(clock)).boards
+        try:
+            for board_id, rules in BOARDS.items():
+                await file.create(board_id, **rules)
+            await file.create("gone")
+            await (await file.board("gone")).submit("ghost", 1)
+            await file.delete("gone")
+            await play(file, History(seed), clock, STEPS)
+            yield Sides(file, cluster)
+        finally:
+            await file.close()
+            await cluster.close()
+
+    return opened
+
+
+async def play(boards: Leaderboards, history: History, clock: FrozenClock, steps: int) -> None:
+    for _ in range(steps):
+        step = history.step(clock)
+        if step[0] == "advance":
+            clock.advance(seconds=step[1])
+        else:
+            await take(boards, step)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_copy_answers_everything_alike(seed: int, make: Make, clock: FrozenClock) -> None:
+    async def main() -> None:
+        async with make(seed) as sides:
+            await sides.source.keys.add(KEY)
+            result = await copy_into_cluster(sides.source, sides.target)
+            assert result == (sides.source.journal.last_position, False, [])
+            ours, theirs = [
+                msgspec.to_builtins(await answers(boards)) for boards in (sides.file, sides.cluster)
+            ]
+            for name, answer in ours.items():  # ids of submissions and cursors included
+                assert theirs[name] == answer, name
+            assert await sides.target.keys.all() == [KEY]
+            assert await sides.target.verify() == []
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_both_go_on_alike(seed: int, make: Make, clock: FrozenClock) -> None:
+    """Repeated keys are recognised, late submissions find their scopes, new names find numbers."""
+
+    async def main() -> None:
+        async with make(seed) as sides:
+            await copy_into_cluster(sides.source, sides.target)
+            history = History(seed + 100)
+            for _ in range(STEPS):
+                step = history.step(clock)
+                if step[0] == "advance":
+                    clock.advance(seconds=step[1])
+                    continue
+                ours, theirs = [await take(each, step) for each in (sides.file, sides.cluster)]
+                assert comparable(theirs) == comparable(ours), step
+            assert comparable(await answers(sides.cluster)) == comparable(await answers(sides.file))
+            assert await sides.target.verify() == []
+
+    asyncio.run(main())
+
+
+def test_running_it_again_only_compares(make: Make) -> None:
+    async def main() -> None:
+        async with make() as sides:
+            first = await copy_into_cluster(sides.source, sides.target)
+            again = await copy_into_cluster(sides.source, sides.target)
+            assert again == (first.head, True, [])
+            await (await sides.cluster.board("best")).submit("newcomer", 5)
+            assert (await copy_into_cluster(sides.source, sides.target)).was_there
+            assert (await (await sides.cluster.board("best")).standing("newcomer")).score == 5
+
+    asyncio.run(main())
+
+
+class StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stage", ["players", "board sum", "submissions"])
+def test_an_interrupted_copy_leaves_nothing(stage: str, make: Make) -> None:
+    def interrupt(doing: str, _done: int, _total: int) -> None:
+        if doing == stage:
+            raise StoppedError
+
+    async def main() -> None:
+        async with make() as sides:
+            with pytest.raises(StoppedError):
+                await copy_into_cluster(sides.source, sides.target, interrupt)
+            assert await sides.cluster.list() == []
+            assert await sides.cluster._journal.head() == 0
+            result = await copy_into_cluster(sides.source, sides.target)
+            assert (result.was_there, result.differences) == (False, [])
+
+    asyncio.run(main())
+
+
+def test_a_cluster_with_other_data_is_refused(make: Make) -> None:
+    async def main() -> None:
+        async with make() as sides:
+            await sides.cluster.create("mine")
+            with pytest.raises(Invalid, match="other data"):
+                await copy_into_cluster(sides.source, sides.target)
+            assert [board.id for board in await sides.cluster.list()] == ["mine"]
+
+    asyncio.run(main())
+
+
+def test_an_older_copy_is_refused(make: Make) -> None:
+    async def main() -> None:
+        async with make() as sides:
+            await copy_into_cluster(sides.source, sides.target)
+            await (await sides.file.board("best")).submit("newcomer", 5)
+            with pytest.raises(Invalid, match="has gone on"):
+                await copy_into_cluster(sides.source, sides.target)
+
+    asyncio.run(main())
+
+
+def test_differences_are_named(make: Make) -> None:
+    async def main() -> None:
+        async with make() as sides:
+            await copy_into_cluster(sides.source, sides.target)
+            async with sides.target.store.connection() as connection:
+                await connection.execute(
+                    "DELETE FROM cards WHERE player = (SELECT max(player) FROM cards)"
+                )
+                await connection.execute("UPDATE players SET name = 'changed' WHERE number = 1")
+            found = (await copy_into_cluster(sides.source, sides.target)).differences
+            assert any(line.startswith("ladder ") for line in found)
+            assert any("profile differs" in line for line in found)
+
+    asyncio.run(main())
