@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from toprung.pending import run_blocking
+from toprung.service import keys as asynchronous_keys
 from toprung.service import leaderboards as asynchronous
 
 A = TypeVar("A")
@@ -110,6 +111,23 @@ def _blocking_board(
     return call
 
 
+class Keys(Blocking[asynchronous_keys.Keys]):
+    """The access keys of services.
+
+    >>> import toprung
+    >>> with toprung.open("memory:") as boards:
+    ...     key, text = boards.keys.create("game", ["write"], ["eu-*"])
+    ...     text.startswith("tr_"), [each.name for each in boards.keys.all()]
+    (True, ['game'])
+    """
+
+    __slots__ = ()
+
+    create = blocking(asynchronous_keys.Keys.create)
+    all = blocking(asynchronous_keys.Keys.all)
+    revoke = blocking(asynchronous_keys.Keys.revoke)
+
+
 class Leaderboards(Blocking[asynchronous.Leaderboards]):
     """All boards and players of one database. Close it, or use it as a context manager.
 
@@ -143,6 +161,12 @@ class Leaderboards(Blocking[asynchronous.Leaderboards]):
     rebuild = blocking(asynchronous.Leaderboards.rebuild)
     backup = blocking(asynchronous.Leaderboards.backup)
     close = blocking(asynchronous.Leaderboards.close)
+
+    @property
+    def keys(self) -> Keys | None:
+        """Access keys of services, where the profile keeps any."""
+        keys = self._face_of.keys
+        return None if keys is None else Keys(keys)
 
     def __enter__(self) -> Self:
         return self

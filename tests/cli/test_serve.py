@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from importlib import metadata
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.program import toprung
 from tests.conftest import StartService
 
 
@@ -22,11 +21,6 @@ def ask(url: str) -> object:
         assert response.status == 200
         assert response.headers["content-type"] == "application/json"
         return json.load(response)
-
-
-def toprung(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "toprung", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
 
 
 def test_answers_and_says_what_it_is(start_service: StartService) -> None:
@@ -98,22 +92,6 @@ def test_a_database_that_is_served_names_its_address(start_service: StartService
     result = toprung("keys", "list", "--db", str(database))
     assert result.returncode == 1
     assert f"use --url {service.url}" in result.stderr
-
-
-def test_keys_are_made_listed_and_revoked(tmp_path: Path) -> None:
-    database = str(tmp_path / "mine.db")
-    made = toprung("keys", "create", "--db", database, "--name", "game", "--verb", "write")
-    key = made.stdout.strip()
-    assert made.returncode == 0
-    assert key.startswith("tr_")
-    listed = toprung("keys", "list", "--db", database).stdout
-    key_id = key.split("_")[1]
-    assert listed == f"{key_id}  write  *  never  game\n"
-    assert key.encode() not in (tmp_path / "mine.db").read_bytes()
-    assert toprung("keys", "revoke", key_id, "--db", database).stdout == f"revoked {key_id}\n"
-    assert toprung("keys", "list", "--db", database).stdout == ""
-    again = toprung("keys", "revoke", key_id, "--db", database)
-    assert (again.returncode, again.stderr) == (1, f"toprung: there is no key {key_id!r}\n")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.0.0.2", "::1"])

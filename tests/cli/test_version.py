@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from importlib import metadata
 
 import pytest
@@ -17,20 +19,28 @@ def test_version_names_what_a_bug_report_needs(capsys: pytest.CaptureFixture[str
     assert metadata.version("toprung") in line
 
 
-@pytest.mark.parametrize("arguments", [[], ["climb"], ["version", "--loud"]])
+@pytest.mark.parametrize("arguments", [[], ["climb"], ["version", "--loud"], ["keys"]])
 def test_a_wrong_call_shows_the_usage(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(arguments)
-    assert stopped.value.code == 2
-    assert "usage: toprung" in capsys.readouterr().err
+    assert main(arguments) == 2
+    assert "Usage: toprung" in capsys.readouterr().err
 
 
-def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["--help"])
-    assert stopped.value.code == 0
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_lists_the_commands(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([option]) == 0
     shown = capsys.readouterr().out
     assert "serve" in shown
     assert "version" in shown
+
+
+def test_serving_waits_for_nothing_that_only_tables_need() -> None:
+    program = (
+        "import sys, toprung.cli.app;"
+        "print([name for name in ('rich', 'starlette', 'uvicorn') if name in sys.modules])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert found.stdout == "[]\n"

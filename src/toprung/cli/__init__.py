@@ -1,34 +1,30 @@
-"""The `toprung` command: one module per command group, joined here."""
+"""The `toprung` command: one module per command group, joined in `app`."""
 
 from __future__ import annotations
 
-import argparse
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from toprung.cli import keys, serve, version
-from toprung.errors import ToprungError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_GROUPS = (serve, keys, version)
+from toprung.cli.outcome import INTERRUPTED, drop_output
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 failed, 2 called wrongly."""
-    options = _parser().parse_args(arguments)
+    """Run one command and return its exit code; `outcome` says what the codes mean."""
     try:
-        options.run(options)
-    except ToprungError as error:
-        print(f"toprung: {error}", file=sys.stderr)
-        return 1
+        from toprung.cli.app import app
+
+        app(args=arguments, prog_name="toprung")
+    except SystemExit as end:
+        return _code(end)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="toprung", description="Real-time leaderboards.")
-    commands = parser.add_subparsers(metavar="command", required=True)
-    for group in _GROUPS:
-        group.add_to(commands)
-    return parser
+def _code(end: SystemExit) -> int:
+    code = end.code if isinstance(end.code, int) else 0
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return drop_output(error) or code
+    return code

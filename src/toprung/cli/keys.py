@@ -1,70 +1,92 @@
-"""`toprung keys`: make, list and revoke the access keys of a database that nobody serves."""
+"""`toprung keys`: make, list and revoke access keys."""
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
 
-from toprung.domain.access import EVERY_BOARD, VERBS
+import typer
+
+from toprung.blocking import Keys, Leaderboards
+from toprung.cli.options import Target, command
+from toprung.cli.show import Column, note, print_json, print_table, say
+from toprung.cli.target import opened
+from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
 from toprung.domain.instant import instant_datetime
 from toprung.errors import Unavailable
-from toprung.service.keys import Keys
-
-Action = Callable[[argparse.Namespace, Keys], Awaitable[None]]
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the commands to the parser."""
-    parser = commands.add_parser("keys", help="make, list and revoke access keys")
-    actions = parser.add_subparsers(metavar="action", required=True)
-    create = _add(actions, "create", "make a key; it is shown once", _create)
-    create.add_argument("--name", default="key", help="what people call it")
-    create.add_argument("--verb", action="append", choices=VERBS, help="repeat; all by default")
-    create.add_argument("--board", action="append", help="a pattern of board ids; repeat")
-    _add(actions, "list", "every key, never the key itself", _list)
-    revoke = _add(actions, "revoke", "make a key worthless", _revoke)
-    revoke.add_argument("id")
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    keys = typer.Typer(name="keys", help="Make, list and revoke access keys.", no_args_is_help=True)
+    command(keys)(create)
+    command(keys, "list")(list_keys)
+    command(keys)(revoke)
+    app.add_typer(keys)
 
 
-def _add(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser],
-    name: str,
-    text: str,
-    action: Action,
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text)
-    parser.add_argument("--db", default="toprung.db", help="the database file")
-    parser.set_defaults(run=lambda options: asyncio.run(_with_keys(options, action)))
-    return parser
+def create(
+    target: Target,
+    name: Annotated[str, typer.Option(help="what people call it")] = "key",
+    verb: Annotated[
+        list[str] | None, typer.Option(help="read, write or admin; repeat; all by default")
+    ] = None,
+    board: Annotated[
+        list[str] | None, typer.Option(help="a pattern of board ids, such as eu-*; repeat")
+    ] = None,
+) -> None:
+    """Make a key. It is shown this once."""
+    with opened(target, create=True) as boards:
+        key, text = _keys(boards).create(name, verb or VERBS, board or (EVERY_BOARD,))
+    if target.json:
+        print_json(_answer(key) | {"key": text})
+    else:
+        say(text)
 
 
-async def _with_keys(options: argparse.Namespace, action: Action) -> None:
-    from toprung.opening import open_async
-
-    async with open_async(options.db) as boards:
-        if boards.keys is None:
-            raise Unavailable("this profile keeps no access keys")
-        await action(options, boards.keys)
-
-
-async def _create(options: argparse.Namespace, keys: Keys) -> None:
-    _, text = await keys.create(
-        options.name, options.verb or VERBS, options.board or (EVERY_BOARD,)
-    )
-    print(text)
-
-
-async def _list(_options: argparse.Namespace, keys: Keys) -> None:
-    for key in await keys.all():
-        used = "never" if key.last_used_at is None else _day(key.last_used_at)
-        print(f"{key.id}  {','.join(key.verbs)}  {','.join(key.boards)}  {used}  {key.name}")
+def list_keys(target: Target) -> None:
+    """List every key, never the key itself."""
+    with opened(target) as boards:
+        found = _keys(boards).all()
+    if target.json:
+        print_json({"keys": [_answer(key) for key in found]})
+        return
+    heads = ("id", "verbs", "boards", "last used", "name")
+    rows = [
+        (key.id, ",".join(key.verbs), ",".join(key.boards), _day(key.last_used_at), key.name)
+        for key in found
+    ]
+    print_table([Column(head) for head in heads], rows)
+    if not rows:
+        note("there are no keys")
 
 
-async def _revoke(options: argparse.Namespace, keys: Keys) -> None:
-    await keys.revoke(options.id)
-    print(f"revoked {options.id}")
+def revoke(target: Target, id: Annotated[str, typer.Argument(help="the key's id")]) -> None:
+    """Make a key worthless."""
+    with opened(target) as boards:
+        _keys(boards).revoke(id)
+    if target.json:
+        print_json({"revoked": id})
+    else:
+        say(f"revoked {id}")
 
 
-def _day(instant: int) -> str:
-    return instant_datetime(instant).date().isoformat()
+def _keys(boards: Leaderboards) -> Keys:
+    if boards.keys is None:
+        raise Unavailable("this profile keeps no access keys")
+    return boards.keys
+
+
+def _answer(key: AccessKey) -> dict[str, Any]:
+    used = key.last_used_at
+    return {
+        "id": key.id,
+        "name": key.name,
+        "verbs": key.verbs,
+        "boards": key.boards,
+        "created_at": instant_datetime(key.created_at),
+        "last_used_at": None if used is None else instant_datetime(used),
+    }
+
+
+def _day(instant: int | None) -> str:
+    return "never" if instant is None else instant_datetime(instant).date().isoformat()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import socket
+from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import typer
+
+from toprung.cli.options import command
 from toprung.config import is_cluster_target
 from toprung.errors import Invalid
 
@@ -14,35 +17,42 @@ if TYPE_CHECKING:
     from toprung.http.settings import ServiceSettings
     from toprung.service.leaderboards import Leaderboards
 
-_HOST = "127.0.0.1"
-_PORT = 8080
-_DB = "toprung.db"
+HOST = "127.0.0.1"
+PORT = 8080
+
+Host = Annotated[str, typer.Option(help="the address to listen on; beyond this machine needs keys")]
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "serve", help="run the service", formatter_class=argparse.ArgumentDefaultsHelpFormatter
+@dataclass(frozen=True)
+class ServeOptions:
+    """How the service runs."""
+
+    host: Host = HOST
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free one")] = PORT
+    db: Annotated[str, typer.Option(help="the database file, memory:, or a cluster's .toml")] = (
+        "toprung.db"
     )
-    add = parser.add_argument
-    add("--host", default=_HOST, help="the address to listen on; beyond this machine needs keys")
-    add("--port", default=_PORT, type=_port, help="0 picks a free one")
-    add("--db", default=_DB, help="the database file, memory:, or a cluster's .toml")
-    add("--require-keys", action="store_true", help="ask for keys on this machine, too")
-    add("--origin", action="append", default=[], help="a web origin whose pages may ask; repeat")
-    add("--proxy", action="append", default=[], help="an address whose X-Forwarded-For is true")
-    add("--log-level", default="warning", choices=("debug", "info", "warning", "error"))
-    parser.set_defaults(run=_run)
+    require_keys: Annotated[
+        bool, typer.Option("--require-keys", help="ask for keys on this machine, too")
+    ] = False
+    origin: Annotated[
+        list[str] | None, typer.Option(help="a web origin whose pages may ask; repeat")
+    ] = None
+    proxy: Annotated[
+        list[str] | None, typer.Option(help="an address whose X-Forwarded-For is true; repeat")
+    ] = None
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], typer.Option(help="what is logged")
+    ] = "warning"
 
 
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is not between 0 and 65535")
-    return port
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app)(serve)
 
 
-def _run(options: argparse.Namespace) -> None:
+def serve(options: ServeOptions) -> None:
+    """Run the service."""
     # Imported here, because the web framework is slow to load and other commands do without it.
     import uvloop
 
@@ -54,7 +64,7 @@ def _run(options: argparse.Namespace) -> None:
         uvloop.run(_serve(options, listener))
 
 
-async def _serve(options: argparse.Namespace, listener: socket.socket) -> None:
+async def _serve(options: ServeOptions, listener: socket.socket) -> None:
     from toprung.http.app import Service
     from toprung.http.server import serve, url_of
     from toprung.opening import open_async
@@ -67,17 +77,18 @@ async def _serve(options: argparse.Namespace, listener: socket.socket) -> None:
         print(f"reference: {url}/docs")
         print(f"data: {options.db}", flush=True)
         async with service:
-            await serve(service, listener, proxies=options.proxy, on_stop=service.stop)
+            await serve(service, listener, proxies=options.proxy or (), on_stop=service.stop)
 
 
-async def _settings(options: argparse.Namespace, boards: Leaderboards) -> ServiceSettings:
+async def _settings(options: ServeOptions, boards: Leaderboards) -> ServiceSettings:
     from toprung.http.server import parse_host
     from toprung.http.settings import DEFAULT_ADDRESS_RATE, DEFAULT_KEY_RATE, ServiceSettings
 
     is_loopback = parse_host(options.host).is_loopback
+    origins = tuple(options.origin or ())
     head_seconds = 1.0 if is_cluster_target(options.db) else 0.0
     if is_loopback and not options.require_keys:
-        return ServiceSettings(origins=tuple(options.origin), head_seconds=head_seconds)
+        return ServiceSettings(origins=origins, head_seconds=head_seconds)
     if boards.keys is None or not await boards.keys.all():
         raise Invalid(
             "host",
@@ -86,7 +97,7 @@ async def _settings(options: argparse.Namespace, boards: Leaderboards) -> Servic
         )
     return ServiceSettings(
         needs_keys=True,
-        origins=tuple(options.origin),
+        origins=origins,
         key_rate=None if is_loopback else DEFAULT_KEY_RATE,
         address_rate=None if is_loopback else DEFAULT_ADDRESS_RATE,
         head_seconds=head_seconds,

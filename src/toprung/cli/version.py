@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import platform
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-import apsw
+import typer
 
-if TYPE_CHECKING:
-    import argparse
-
-
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("version", help="print the version of Toprung and what it runs on")
-    parser.set_defaults(run=_run)
+from toprung.cli.options import command
+from toprung.cli.show import print_json, say
 
 
-def _run(_options: argparse.Namespace) -> None:
-    print(
-        f"toprung {metadata.version('toprung')}"
-        f" (Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()})"
-    )
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app)(version)
+
+
+def version(
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Print the version of Toprung and what it runs on."""
+    import apsw
+
+    found = {
+        "toprung": metadata.version("toprung"),
+        "python": platform.python_version(),
+        "sqlite": apsw.sqlite_lib_version(),
+    }
+    if json:
+        print_json(found)
+    else:
+        say(f"toprung {found['toprung']} (Python {found['python']}, SQLite {found['sqlite']})")

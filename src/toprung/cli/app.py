@@ -1,0 +1,20 @@
+"""The whole command line: every group, in the order in which help lists them."""
+
+from __future__ import annotations
+
+import typer
+
+from toprung.cli import keys, serve, version
+
+_GROUPS = (serve, keys, version)
+
+app = typer.Typer(
+    help="Real-time leaderboards.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # help and errors are plain text, and start-up does not load rich
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _group in _GROUPS:
+    _group.add_to(app)

@@ -1,0 +1,116 @@
+"""Options that many commands share, as groups.
+
+A command takes a group as one parameter; `command` puts the group's members among the command's
+options, where Typer finds them::
+
+    @command(app)
+    def top(target: Target, board: BoardId) -> None: ...
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+import typer
+
+from toprung.cli.outcome import reported
+
+F = TypeVar("F", bound=Callable[..., None])
+
+BoardId = Annotated[str, typer.Argument(metavar="BOARD", help="the board's id")]
+PlayerId = Annotated[str, typer.Argument(metavar="PLAYER", help="the player's id")]
+Ranking = Literal["ordinal", "competition", "dense"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the boards are, and whether answers are for programs."""
+
+    db: Annotated[
+        str | None,
+        typer.Option(
+            help="the database file, or the .toml of a cluster, or cluster:",
+            show_default="toprung.db",
+        ),
+    ] = None
+    url: Annotated[
+        str | None, typer.Option(help="a running service; or set TOPRUNG_URL", show_default=False)
+    ] = None
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="the service's access key; TOPRUNG_KEY keeps it off the process list",
+            show_default=False,
+        ),
+    ] = None
+    json: Annotated[bool, typer.Option("--json", help="print JSON, as the service would")] = False
+
+
+@dataclass(frozen=True)
+class LadderOptions:
+    """Which of a board's ladders is read."""
+
+    window: Annotated[str | None, typer.Option(help="all-time, daily, ...")] = None
+    period: Annotated[str | None, typer.Option(help="a past one, such as 2026-11-15")] = None
+    scope: Annotated[str, typer.Option(help="global, or such as country:PT")] = "global"
+
+    def words(self) -> dict[str, Any]:
+        """The options as keywords of a read."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True)
+class ReadOptions(LadderOptions):
+    """Which ladder is read, and how places are numbered."""
+
+    ranking: Annotated[
+        Ranking | None, typer.Option(help="1 2 3 4, 1 1 3 4 or 1 1 2 3; default: the board's")
+    ] = None
+
+
+def command(app: typer.Typer, name: str | None = None, **settings: Any) -> Callable[[F], F]:
+    """Add a function to the app as a command, its groups spread out and its errors reported."""
+
+    def add(function: F) -> F:
+        app.command(name, **settings)(spread(reported(function)))
+        return function
+
+    return add
+
+
+def spread(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with each group parameter replaced by the group's members."""
+    hints = get_type_hints(function, include_extras=True)
+    required: list[inspect.Parameter] = []
+    optional: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        kind: Any = hints[parameter.name]
+        if isinstance(kind, type) and is_dataclass(kind):
+            groups[parameter.name] = kind
+            optional += inspect.signature(kind).parameters.values()
+        else:
+            members = required if parameter.default is parameter.empty else optional
+            members.append(parameter)
+
+    annotations = {p.name: hints[p.name] for p in [*required, *optional] if p.name in hints}
+    for kind in groups.values():
+        annotations |= get_type_hints(kind, include_extras=True)
+
+    def run(**options: Any) -> None:
+        for name, kind in groups.items():
+            options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
+        function(**options)
+
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    run.__annotations__ = annotations
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            p.replace(annotation=annotations[p.name], kind=p.KEYWORD_ONLY)
+            for p in [*required, *optional]
+        ]
+    )
+    return run

@@ -1,0 +1,78 @@
+"""How a command ends: exit codes, and one line for whatever went wrong.
+
+Commands raise; this module alone turns errors into lines on stderr and exit codes. An error that
+nobody foresaw is a mistake of ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, TypeVar
+
+import typer
+
+from toprung.errors import ToprungError
+
+FAILED: Final = 1
+"""It was refused or could not be done."""
+MISUSED: Final = 2
+"""The command line itself is wrong."""
+PARTLY: Final = 3
+"""Done, but for some rows, which were reported."""
+INTERRUPTED: Final = 130
+"""Stopped by Ctrl-C."""
+UNREAD: Final = 141
+"""Whoever read our output has gone, as `head` does."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def reported(function: F) -> F:
+    """The command, with its errors told in one line and turned into exit codes."""
+
+    @wraps(function)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            function(*arguments, **options)
+            sys.stdout.flush()
+        except ToprungError as error:
+            raise failed(str(error)) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+        except OSError as error:
+            raise typer.Exit(drop_output(error) or _tell_os_error(error)) from None
+
+    return run  # type: ignore[return-value]
+
+
+def failed(message: str, code: int = FAILED) -> typer.Exit:
+    """What to raise to end a command with a line on stderr."""
+    from toprung.cli.text import printable
+
+    print(f"toprung: {printable(message)}", file=sys.stderr)
+    return typer.Exit(code)
+
+
+def misused(message: str) -> typer.BadParameter:
+    """What to raise when options contradict each other."""
+    return typer.BadParameter(message)
+
+
+def drop_output(error: OSError) -> int:
+    """The exit code when `error` says that nobody reads our output any more; else 0."""
+    if error.errno != errno.EPIPE:
+        return 0
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())  # what is still buffered goes there, without a word
+    os.close(nowhere)
+    return UNREAD
+
+
+def _tell_os_error(error: OSError) -> int:
+    reason = error.strerror or str(error)
+    where = f"{os.fsdecode(error.filename)!r}: " if error.filename else ""
+    return failed(where + reason).exit_code

@@ -1,0 +1,157 @@
+"""What people see and programs read: tables, lines and JSON.
+
+On a terminal tables have a head, thousands separators and medals; into a pipe goes plain text
+whose numbers are just digits. JSON is what the HTTP interface answers, exact to the last digit.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from toprung.cli.text import printable, printable_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_encoder: Final = msgspec.json.Encoder(decimal_format="number")
+_PIPE_WIDTH: Final = 100_000
+"""Columns of a page that has no edge."""
+_MEDALS: Final = {1: "🥇", 2: "🥈", 3: "🥉"}
+
+Cell = str | int | Decimal | datetime | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table; numbers stand on the right."""
+
+    head: str
+    is_number: bool = False
+
+
+def json_line(value: Any) -> str:
+    """One JSON document on one line."""
+    return printable_json(_encoder.encode(value).decode())
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document on one line."""
+    print(json_line(value))
+
+
+def say(text: str) -> None:
+    """Print a line for people."""
+    print(printable(text))
+
+
+def note(text: str) -> None:
+    """Print a line for people beside the output: on stderr."""
+    print(printable(text), file=sys.stderr)
+
+
+def console(file: IO[str] | None = None) -> Console:
+    """A console on stdout that guesses nothing and interprets nothing."""
+    from rich.console import Console
+
+    out = sys.stdout if file is None else file
+    width = None if out.isatty() else _PIPE_WIDTH
+    return Console(file=out, width=width, highlight=False, markup=False, emoji=False)
+
+
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> None:
+    """Print rows under their heads; nothing at all when there are none."""
+    lines = list(rows)
+    if not lines:
+        return
+    out = console()
+    if out.is_terminal:
+        out.print(table(columns, lines, medals=not out.legacy_windows and out.encoding == "utf-8"))
+        return
+    for line in plain_lines(columns, lines):
+        print(line)
+
+
+def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], *, medals: bool) -> Table:
+    """A table for a terminal. The first three places of a rank column stand out."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for column in columns:
+        made.add_column(
+            Text(column.head),
+            justify="right" if column.is_number else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+        )
+    for row in rows:
+        place = row[0] if columns[0].head == "rank" and isinstance(row[0], int) else 0
+        cells = [Text(shown(cell)) for cell in row]
+        if medals and place in _MEDALS:
+            cells[0] = Text(f"{_MEDALS[place]} {place}")
+        made.add_row(*cells, style="bold" if 1 <= place <= 3 else "")
+    return made
+
+
+def plain_lines(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[str]:
+    """The table as plain text: aligned, two spaces between columns, digits without separators."""
+    from rich.cells import cell_len
+
+    texts = [[column.head for column in columns]]
+    texts += [[shown(cell, separator="") for cell in row] for row in rows]
+    widths = [max(cell_len(line[at]) for line in texts) for at in range(len(columns))]
+
+    def line(cells: list[str]) -> str:
+        parts = []
+        for column, width, cell in zip(columns, widths, cells, strict=True):
+            gap = " " * (width - cell_len(cell))
+            parts.append(gap + cell if column.is_number else cell + gap)
+        return "  ".join(parts).rstrip()
+
+    return [line(cells) for cells in texts]
+
+
+def shown(value: Cell, separator: str = ",") -> str:
+    """A value as a cell.
+
+    >>> shown(1204113), shown(Decimal("-12345.50")), shown(Decimal("1E-9")), shown(None)
+    ('1,204,113', '-12,345.50', '0.000000001', '')
+    """
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return format(value, separator + "d")
+        case Decimal():
+            return format(value, separator + "f")
+        case datetime():
+            return moment(value)
+        case _:
+            return printable(value)
+
+
+def moment(value: datetime) -> str:
+    """A moment to the second.
+
+    >>> from datetime import UTC
+    >>> moment(datetime(2026, 11, 15, 12, 30, tzinfo=UTC))
+    '2026-11-15 12:30:00Z'
+    """
+    return value.replace(tzinfo=None).isoformat(" ", "seconds") + "Z"
+
+
+def number(value: float | Decimal) -> str:
+    """A number in a sentence: with separators on a terminal, without in a pipe."""
+    separator = "," if sys.stdout.isatty() else ""
+    return format(value, separator + ("d" if isinstance(value, int) else "f"))

@@ -1,0 +1,75 @@
+"""Opening what a command works on: a file, a cluster or a running service, all with one face."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from toprung.blocking import Leaderboards
+from toprung.cli.options import Target
+from toprung.cli.outcome import misused
+from toprung.config import is_cluster_target
+from toprung.errors import NotFound, Unavailable
+
+DEFAULT_DB: Final = "toprung.db"
+MEMORY: Final = "memory:"
+
+
+def service_url(target: Target) -> str | None:
+    """The service that is meant, if one is; --db on the command line outdoes the environment."""
+    if target.db is not None:
+        if target.url is not None:
+            raise misused("--db and --url name two places; give one of them")
+        if target.key is not None:
+            raise misused("--key belongs to --url; a file has no use for it")
+        return None
+    return target.url or os.environ.get("TOPRUNG_URL") or None
+
+
+def database(target: Target) -> str:
+    """The file or cluster that is meant when no service is."""
+    return DEFAULT_DB if target.db is None else target.db
+
+
+def service_key(target: Target) -> str | None:
+    """The access key to show to the service."""
+    return target.key or os.environ.get("TOPRUNG_KEY") or None
+
+
+@contextmanager
+def opened(target: Target, *, create: bool = False) -> Iterator[Leaderboards]:
+    """The boards behind the options; `create` makes a file that does not exist."""
+    with open_boards(target, create=create) as boards:
+        yield boards
+
+
+def open_boards(target: Target, *, create: bool = False) -> Leaderboards:
+    """The boards behind the options, to be closed by the caller."""
+    url = service_url(target)
+    if url is not None:
+        raise Unavailable("--url is not there yet")
+    from toprung.opening import open as open_local
+
+    path = database(target)
+    if not create and is_missing_file(path):
+        raise NotFound(f"there is no database {path!r}; toprung board create makes one")
+    return open_local(path)
+
+
+def is_missing_file(path: str) -> bool:
+    """Whether the target is a file, and not there."""
+    return path != MEMORY and not is_cluster_target(path) and not Path(path).exists()
+
+
+def local_file(target: Target, purpose: str) -> str:
+    """The file that is meant, for what can be done to files only."""
+    url = service_url(target)
+    if url is not None:
+        raise Unavailable(f"cannot {purpose} over {url}: stop the service and name its file: --db")
+    path = database(target)
+    if is_cluster_target(path):
+        raise Unavailable(f"cannot {purpose} a cluster: use PostgreSQL's own tools")
+    return path
