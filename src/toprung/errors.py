@@ -10,6 +10,7 @@ Three families, one per question a caller asks:
 from __future__ import annotations
 
 import inspect
+import re
 
 
 class ToprungError(Exception):
@@ -18,6 +19,15 @@ class ToprungError(Exception):
     def __init__(self, detail: str | None = None) -> None:
         self.detail = detail or inspect.cleandoc(type(self).__doc__ or "")
         super().__init__(self.detail)
+
+
+def slug_of(kind: type[ToprungError]) -> str:
+    """The name of an error where it is no class: in problem documents.
+
+    >>> slug_of(UnknownBoard)
+    'unknown-board'
+    """
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 
 
 # --- what was sent is wrong -----------------------------------------------------------------
@@ -158,6 +168,40 @@ class IndexUnavailable(Unavailable):
 
 class OutcomeUnknown(Unavailable):
     """Nobody can tell yet whether this was recorded; send it again with its key."""
+
+
+class Unreachable(Unavailable):
+    """The service cannot be reached."""
+
+
+# --- between a client and its service -------------------------------------------------------
+
+
+class ServiceFailed(ToprungError):
+    """The service answered with an error that is none of the library's.
+
+    `status` is that of HTTP, `request` the id under which the service's log knows more.
+    """
+
+    def __init__(self, status: int, detail: str, request: str = "") -> None:
+        super().__init__(detail)
+        self.status = status
+        self.request = request
+
+    def __str__(self) -> str:
+        request = f", request {self.request}" if self.request else ""
+        return f"{self.detail} (status {self.status}{request})"
+
+
+class NotAllowed(ServiceFailed):
+    """The service wants a key, or a key that allows more."""
+
+
+class NotServed(ToprungError):
+    """This cannot be asked of a service; open the database itself."""
+
+
+# --- installation ---------------------------------------------------------------------------
 
 
 class MissingExtra(ToprungError):

@@ -130,3 +130,11 @@ def test_distribution_counts_every_player(http: httpx2.Client, board: str) -> No
     ]
     answer = http.get(f"/v1/boards/{board}/distribution", params={"buckets": 201})
     assert pointers(problem_of(answer, 422, "invalid")) == ["/buckets"]
+
+
+def test_a_board_is_only_created_if_that_is_asked_for(http: httpx2.Client) -> None:
+    url, only_new = "/v1/boards/board-once", {"if-none-match": "*"}
+    assert http.put(url, json={"title": "First"}, headers=only_new).status_code == 201
+    problem = problem_of(http.put(url, json={}, headers=only_new), 422, "invalid")
+    assert pointers(problem) == ["/board"]
+    assert http.get(url).json()["title"] == "First"

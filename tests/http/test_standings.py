@@ -170,3 +170,29 @@ def test_rankings_are_an_option(http: httpx2.Client, make_board: MakeBoard) -> N
         query = {} if ranking is None else {"ranking": ranking}
         page = http.get(f"{url}/standings", params=query).json()
         assert [row["rank"] for row in page["standings"]] == expected
+
+
+def test_rows_hold_percentiles_if_asked_for(http: httpx2.Client, ten: str) -> None:
+    lookup = {"players": ["p7"]}
+    for include in ("percentile", "details,percentile"):
+        options = {"include": include}
+        for page in (
+            http.get(f"{ten}/standings", params={**options, "from": 3, "limit": 1}),
+            http.get(f"{ten}/standings/p7/around", params={**options, "above": 0, "below": 0}),
+            http.post(f"{ten}/standings/lookup", params=options, json=lookup),
+        ):
+            row = page.json()["standings"][0]
+            assert (row["player"], row["percentile"], row["top_percent"]) == ("p7", 70.0, 30.0)
+    assert "percentile" not in http.get(f"{ten}/standings").json()["standings"][0]
+
+
+def test_a_lookup_names_its_ladder_if_somebody_was_found(http: httpx2.Client, ten: str) -> None:
+    found = http.post(f"{ten}/standings/lookup", json={"players": ["p7"]}).json()
+    assert [found[name] for name in ("window", "period", "scope", "total")] == [
+        "all-time",
+        "all",
+        "global",
+        10,
+    ]
+    nobody = http.post(f"{ten}/standings/lookup", json={"players": ["nobody"]}).json()
+    assert [nobody[name] for name in ("window", "period", "scope", "total")] == [None] * 4

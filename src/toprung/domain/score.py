@@ -42,7 +42,7 @@ def parse_score(value: object, decimals: int = 0, field: str = "score") -> int:
         if INT64_MIN <= scaled <= INT64_MAX:
             return scaled
         raise _out_of_range(decimals, field)
-    return _scale(_exact(value, field), decimals, field)
+    return _scale(exact_number(value, field), decimals, field)
 
 
 def score_value(score: int, decimals: int) -> int | Decimal:
@@ -54,7 +54,8 @@ def score_value(score: int, decimals: int) -> int | Decimal:
     return score if decimals == 0 else _EXACT.scaleb(Decimal(score), -decimals)
 
 
-def _exact(value: object, field: str) -> Decimal:
+def exact_number(value: object, field: str = "score") -> Decimal:
+    """The number that was meant, whatever it came as; refuses what may have lost digits."""
     match value:
         case bool():
             raise Invalid(field, "must be a number, not a boolean")
@@ -88,7 +89,7 @@ def _scale(number: Decimal, decimals: int, field: str) -> int:
     sign, digits, exponent = number.as_tuple()
     if len(digits) > _DIGITS_MAX:
         raise Invalid(field, f"has more than {_DIGITS_MAX} digits")
-    assert isinstance(exponent, int)  # finite: checked by _exact
+    assert isinstance(exponent, int)  # finite: checked by exact_number
     magnitude = int("".join(map(str, digits)) or "0")
     shift = exponent + decimals
     scaled: int

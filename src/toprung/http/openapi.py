@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
+from toprung.contract import Problem
 from toprung.http.examples import EXAMPLES, RECOVERABLE
-from toprung.http.problems import TITLES, Problem
+from toprung.http.problems import TITLES
 from toprung.http.routing import Route
 
 _REF: Final = "#/components/schemas/{name}"

@@ -6,37 +6,17 @@ A problem's `type` is the address of its explanation on the reference page (`/do
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import msgspec
 
 from toprung import errors
-from toprung.errors import Gone, Invalid, NotFound, ToprungError, Unavailable
+from toprung.contract import InputError, Problem
+from toprung.errors import Gone, Invalid, NotFound, ToprungError, Unavailable, slug_of
 from toprung.http.answers import Answer
 
 RETRY_SECONDS: Final = 1
 PROBLEM_JSON: Final = b"application/problem+json"
-
-
-class InputError(msgspec.Struct, frozen=True):
-    """One thing that is wrong in the input."""
-
-    pointer: str
-    """A JSON pointer into the body, or `/` and the name of a parameter of the path or query."""
-    detail: str
-
-
-class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What went wrong (RFC 9457)."""
-
-    type: str
-    title: str
-    status: int
-    detail: str = ""
-    errors: list[InputError] = []
-    request: str = ""
-    """The request's id, to be found again in the log."""
 
 
 class Refused(ToprungError):  # noqa: N818 -- named after what happened
@@ -78,10 +58,6 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
 """Slugs of problems with their status and title; errors of the library are added below."""
 
 
-def _slug(kind: type[ToprungError]) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
-
-
 _STATUS: Final = ((Invalid, 422), (NotFound, 404), (Gone, 410), (Unavailable, 503))
 
 
@@ -92,14 +68,14 @@ def _status(kind: type[ToprungError]) -> int:
 for _kind in vars(errors).values():
     if isinstance(_kind, type) and issubclass(_kind, ToprungError) and _kind is not ToprungError:
         _title = (_kind.__doc__ or "").partition("\n")[0].rstrip(".")
-        TITLES.setdefault(_slug(_kind), (_status(_kind), _title))
+        TITLES.setdefault(slug_of(_kind), (_status(_kind), _title))
 
 
 def problem(error: ToprungError, request: str = "") -> Answer:
     """The answer that tells of an error."""
     if isinstance(error, Refused):
         return _answer(error.slug, error.status, error.detail, [], request, error.headers)
-    slug, status = _slug(type(error)), _status(type(error))
+    slug, status = slug_of(type(error)), _status(type(error))
     if isinstance(error, Invalid):
         where = [InputError(f"/{error.field}" if error.field else "", error.detail)]
         return _answer(slug, status, str(error), where, request)

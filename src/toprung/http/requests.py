@@ -114,7 +114,13 @@ class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     period: str | None = None
     scope: str = "global"
     ranking: Ranking | None = None
-    include: Literal["details"] | None = None
+    include: Literal["details", "percentile", "details,percentile"] | None = None
+    """What else the rows of a list hold."""
+
+    @property
+    def percentile(self) -> bool:
+        """Whether the rows of a list hold percentiles."""
+        return self.include is not None and "percentile" in self.include
 
     def options(self) -> dict[str, Any]:
         """The options of every read of the library."""
@@ -123,7 +129,7 @@ class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
             "period": self.period,
             "scope": self.scope,
             "ranking": self.ranking,
-            "details": self.include is not None,
+            "details": self.include is not None and "details" in self.include,
         }
 
 

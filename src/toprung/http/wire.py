@@ -1,18 +1,26 @@
-"""What we answer: one struct per answer, and how the library's values become them.
-
-These types encode answers and describe them in the OpenAPI document. Scores are numbers, exact
-to the last digit, or strings where a caller asks for `numbers=string`.
-"""
+"""How the library's values become the answers of the interface."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from msgspec import Meta, Struct
-
+from toprung.contract import (
+    BatchAnswer,
+    BoardAnswer,
+    BucketAnswer,
+    DistributionAnswer,
+    PageAnswer,
+    PeriodAnswer,
+    RejectedRow,
+    StandingAnswer,
+    StandingRow,
+    SubmissionAnswer,
+    SubmissionsAnswer,
+    SubmitAnswer,
+    WindowAnswer,
+)
 from toprung.domain.board import Board
 from toprung.domain.standing import (
     BatchResult,
@@ -23,223 +31,6 @@ from toprung.domain.standing import (
     Standing,
     SubmitResult,
 )
-
-Shown = Annotated[
-    Any,
-    Meta(
-        description="An exact number; as text when asked for with numbers=string.",
-        extra_json_schema={"type": ["number", "string", "null"]},
-    ),
-]
-"""A score in an answer, or null where there is none."""
-
-
-class StandingRow(Struct, omit_defaults=True, gc=False):
-    """One line of a list."""
-
-    rank: int
-    player: str
-    score: Shown
-    achieved_at: datetime
-    subscore: int | str | None = None
-    name: str | None = None
-    avatar_url: str | None = None
-    details: Any = None
-    global_rank: int | None = None
-
-
-class StandingAnswer(Struct, omit_defaults=True, gc=False):
-    """Where a player stands on one ladder."""
-
-    rank: int
-    player: str
-    score: Shown
-    total: int
-    percentile: float
-    top_percent: float
-    achieved_at: datetime
-    window: str
-    period: str
-    scope: str
-    subscore: int | str | None = None
-    name: str | None = None
-    avatar_url: str | None = None
-    details: Any = None
-    board: str | None = None
-
-
-class PageAnswer(Struct):
-    """Consecutive standings of one ladder, and cursors to those beside them."""
-
-    board: str
-    window: str
-    period: str
-    scope: str
-    total: int
-    standings: list[StandingRow]
-    next: str | None = None
-    prev: str | None = None
-
-
-class WindowAnswer(Struct, gc=False):
-    """What a submission did in one window, in the global scope."""
-
-    period: str
-    score: Shown
-    rank: int | None
-    previous_score: Shown
-    previous_rank: int | None
-    total: int
-
-
-class SubmitAnswer(Struct, omit_defaults=True):
-    """What became of a submission."""
-
-    submission: int | str
-    status: Literal["accepted", "unchanged"]
-    skipped: tuple[str, ...]
-    standings: dict[str, WindowAnswer]
-    stale: bool = False
-    """True when the ranks are not known at the moment; the submission is recorded."""
-
-
-class RejectedRow(Struct):
-    """A row that was refused, and why."""
-
-    pointer: str
-    detail: str
-
-
-class BatchAnswer(Struct):
-    """What became of the rows of a batch."""
-
-    accepted: int
-    unchanged: int
-    duplicates: int
-    rejected: list[RejectedRow]
-
-
-class LookupAnswer(Struct):
-    """The standings of many players, and who has none."""
-
-    standings: list[StandingRow]
-    missing: tuple[str, ...]
-    total: int | None = None
-
-
-class BucketAnswer(Struct, rename={"low": "from", "high": "to"}):
-    """How many players have a score from `from` to `to`, both included."""
-
-    low: Shown
-    high: Shown
-    count: int
-
-
-class DistributionAnswer(Struct):
-    """How the scores of a ladder spread."""
-
-    total: int
-    buckets: list[BucketAnswer]
-
-
-class SubmissionAnswer(Struct, omit_defaults=True):
-    """A submission as it was recorded."""
-
-    submission: int | str
-    player: str
-    score: Shown
-    at: datetime
-    recorded_at: datetime
-    status: str
-    subscore: int | str | None = None
-    details: Any = None
-
-
-class SubmissionsAnswer(Struct):
-    """Submissions, newest first."""
-
-    submissions: list[SubmissionAnswer]
-    next: str | None = None
-
-
-class PeriodAnswer(Struct):
-    """A period that can be read; null is unbounded."""
-
-    period: str
-    opens_at: datetime | None
-    closes_at: datetime | None
-
-
-class PeriodsAnswer(Struct):
-    """The retained periods of a window, newest first."""
-
-    window: str
-    periods: list[PeriodAnswer]
-
-
-class ScopeAnswer(Struct):
-    """A scope and how many players it has."""
-
-    scope: str
-    total: int
-
-
-class ScopesAnswer(Struct):
-    """The scopes that have players."""
-
-    scopes: list[ScopeAnswer]
-
-
-class BoardAnswer(Struct, omit_defaults=True):
-    """A board: its rules and, where one board was asked for, each window's current period."""
-
-    id: str
-    title: str
-    order: str
-    policy: str
-    decimals: int
-    subscore: str | None
-    tie_break: str
-    ranking: str
-    windows: list[str | dict[str, Any]]
-    timezone: str
-    scopes: list[str]
-    public: bool
-    score_min: Shown
-    score_max: Shown
-    max_increase: Shown
-    periods: dict[str, PeriodAnswer] = {}
-
-
-class BoardsAnswer(Struct):
-    """Boards in the order of their ids."""
-
-    boards: list[BoardAnswer]
-    next: str | None = None
-
-
-class ProfileAnswer(Struct):
-    """A player's profile."""
-
-    player: str
-    name: str | None
-    avatar_url: str | None
-    attributes: dict[str, str]
-
-
-class FriendsAnswer(Struct):
-    """A player's friends in the order of their ids."""
-
-    friends: list[str]
-
-
-class PlayerStandingsAnswer(Struct):
-    """Where a player stands now, on every board and in every window."""
-
-    standings: list[StandingAnswer]
-
-
-# --- from the library's values to ours -----------------------------------------------------------
 
 Show = Callable[[Any], Any]
 
@@ -264,7 +55,7 @@ def shows(numbers: str) -> Show:
     return text_of if numbers == "string" else _as_is
 
 
-def row(standing: Standing, show: Show = _as_is) -> StandingRow:
+def row(standing: Standing, show: Show = _as_is, *, percentile: bool = False) -> StandingRow:
     """A line of a list."""
     return StandingRow(
         standing.rank,
@@ -276,6 +67,8 @@ def row(standing: Standing, show: Show = _as_is) -> StandingRow:
         standing.avatar_url,
         standing.details,
         standing.global_rank,
+        standing.percentile if percentile else None,
+        standing.top_percent if percentile else None,
     )
 
 
@@ -302,7 +95,7 @@ def standing_answer(
     )
 
 
-def page_answer(page: Page, show: Show = _as_is) -> PageAnswer:
+def page_answer(page: Page, show: Show = _as_is, *, percentile: bool = False) -> PageAnswer:
     """A page of standings."""
     return PageAnswer(
         page.board,
@@ -310,7 +103,7 @@ def page_answer(page: Page, show: Show = _as_is) -> PageAnswer:
         page.period,
         page.scope,
         page.total,
-        [row(standing, show) for standing in page.standings],
+        [row(standing, show, percentile=percentile) for standing in page.standings],
         page.next,
         page.prev,
     )

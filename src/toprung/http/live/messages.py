@@ -7,9 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from toprung.http.answers import encode
-from toprung.http.problems import Problem
 from toprung.http.strict import BodyDecoder
-from toprung.http.wire import Shown, StandingAnswer, StandingRow
 
 TOP_MAX: Final = 100
 ID_LENGTH_MAX: Final = 64
@@ -48,46 +46,6 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     player: str | None = None
     friends: Literal["true"] | None = None
     numbers: Literal["number", "string"] = "number"
-
-
-class TopPart(Struct):
-    """What all who watch the same top are sent."""
-
-    token: str
-    period: str
-    total: int
-    standings: list[StandingRow]
-
-
-class RankPart(Struct):
-    """Where the watched player stands; null when it is not on the ladder."""
-
-    token: str
-    standing: StandingAnswer | None
-
-
-class ScorePart(Struct):
-    """A player's score changed; null when it is not on the ladder any more."""
-
-    token: str
-    player: str
-    score: Shown
-    previous_score: Shown
-
-
-class PeriodPart(Struct):
-    """The window went over to another period; a snapshot follows."""
-
-    token: str
-    period: str
-    previous_period: str
-
-
-class ErrorPart(Struct):
-    """Something cannot be watched, or not any more."""
-
-    token: str | None
-    problem: Problem
 
 
 class Message(Struct):

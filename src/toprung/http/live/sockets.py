@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from toprung.contract import ErrorPart
 from toprung.errors import Invalid, ToprungError
 from toprung.http.auth import Gate, bearer
 from toprung.http.call import header
 from toprung.http.cors import Cors
 from toprung.http.limits import RateLimit
-from toprung.http.live.messages import ErrorPart, Subscribe, message, part_of, read_request
+from toprung.http.live.messages import Subscribe, message, part_of, read_request
 from toprung.http.live.watcher import Watcher
 from toprung.http.problems import Refused, as_problem
 from toprung.http.settings import Rate

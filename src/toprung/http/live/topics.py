@@ -6,8 +6,9 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from toprung.contract import TopPart
 from toprung.errors import Invalid, NotFound, ToprungError
-from toprung.http.live.messages import TopPart, part_of
+from toprung.http.live.messages import part_of
 from toprung.http.wire import row, shows
 
 if TYPE_CHECKING:

@@ -6,17 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from toprung.contract import ErrorPart, PeriodPart, RankPart, ScorePart
 from toprung.errors import Invalid, NotRanked, ToprungError
-from toprung.http.live.messages import (
-    ErrorPart,
-    Message,
-    PeriodPart,
-    RankPart,
-    ScorePart,
-    Subscribe,
-    message,
-    part_of,
-)
+from toprung.http.live.messages import Message, Subscribe, message, part_of
 from toprung.http.live.topics import TICK_SECONDS, Hub, Topic, TopicName
 from toprung.http.problems import as_problem
 from toprung.http.wire import shows, standing_answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator
-from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
+from toprung.contract import KeyAnswer, KeysAnswer
 from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
 from toprung.domain.instant import instant_datetime
 from toprung.errors import Unavailable
@@ -35,24 +35,6 @@ class KeyBody(Struct, forbid_unknown_fields=True):
     """What it may do: read, write, admin."""
     boards: tuple[str, ...] = (EVERY_BOARD,)
     """Patterns of board ids, in which * stands for any characters."""
-
-
-class KeyAnswer(Struct, omit_defaults=True):
-    """A key; `key` itself is shown once, when it is made."""
-
-    id: str
-    name: str
-    verbs: tuple[str, ...]
-    boards: tuple[str, ...]
-    created_at: datetime
-    last_used_at: datetime | None = None
-    key: str | None = None
-
-
-class KeysAnswer(Struct):
-    """Every key, oldest first."""
-
-    keys: list[KeyAnswer]
 
 
 class BackupBody(Struct, forbid_unknown_fields=True):

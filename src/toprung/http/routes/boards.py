@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from toprung.contract import (
+    BoardAnswer,
+    BoardsAnswer,
+    DistributionAnswer,
+    PeriodsAnswer,
+    ScopeAnswer,
+    ScopesAnswer,
+)
 from toprung.domain.board import parse_board_id
 from toprung.http.answers import NO_STORE, Answer, Empty, ok
 from toprung.http.call import Call
@@ -14,18 +22,7 @@ from toprung.http.requests import (
     WindowQuery,
 )
 from toprung.http.routing import Routes
-from toprung.http.wire import (
-    BoardAnswer,
-    BoardsAnswer,
-    DistributionAnswer,
-    PeriodsAnswer,
-    ScopeAnswer,
-    ScopesAnswer,
-    board_answer,
-    distribution_answer,
-    period_answer,
-    shows,
-)
+from toprung.http.wire import board_answer, distribution_answer, period_answer, shows
 from toprung.service.leaderboards import Leaderboard
 
 routes = Routes()
@@ -49,9 +46,13 @@ async def list_boards(call: Call[PageQuery, None]) -> Answer:
 
 @routes.put("/v1/boards/{board}", "admin", query=Numbers, body=BoardBody, answer=BoardAnswer)
 async def put_board(call: Call[Numbers, BoardBody]) -> Answer:
-    """Create a board (201) or replace its rules (200); what is omitted takes its default."""
+    """Create a board (201) or replace its rules (200); what is omitted takes its default.
+
+    With `If-None-Match: *` it only creates, and a board that exists stays as it is.
+    """
     rules = {name: rule for name, rule in call.body.rules().items() if rule is not None}
-    board = await call.boards.replace(call.values[0], **rules)
+    boards, only_new = call.boards, call.header(b"if-none-match") == b"*"
+    board = await (boards.create if only_new else boards.replace)(call.values[0], **rules)
     recorded = await board.rules()
     return await _one(call, board, 201 if recorded.version == recorded.generation else 200)
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from toprung.contract import FriendsAnswer, PlayerStandingsAnswer, ProfileAnswer
 from toprung.http.answers import Answer, Empty, ok
 from toprung.http.call import Call
 from toprung.http.requests import NoQuery, Numbers, ProfileBody
 from toprung.http.routing import Routes
-from toprung.http.wire import (
-    FriendsAnswer,
-    PlayerStandingsAnswer,
-    ProfileAnswer,
-    shows,
-    standing_answer,
-)
+from toprung.http.wire import shows, standing_answer
 from toprung.ports import PlayerProfile
 
 routes = Routes()

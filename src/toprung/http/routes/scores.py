@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta
 
+from toprung.contract import BatchAnswer, SubmissionsAnswer, SubmitAnswer
 from toprung.errors import Invalid
 from toprung.http.answers import Answer, Headers, encode, ok
 from toprung.http.call import Call
@@ -21,15 +22,7 @@ from toprung.http.requests import (
 )
 from toprung.http.routing import Routes
 from toprung.http.strict import BodyDecoder, check_json, invalid, refuse_json
-from toprung.http.wire import (
-    BatchAnswer,
-    SubmissionsAnswer,
-    SubmitAnswer,
-    batch_answer,
-    shows,
-    submissions_answer,
-    submit_answer,
-)
+from toprung.http.wire import batch_answer, shows, submissions_answer, submit_answer
 from toprung.service.submit import BATCH_MAX
 
 BATCH_BYTES_MAX: Final = 16 * 1024 * 1024

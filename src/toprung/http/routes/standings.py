@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toprung.contract import LookupAnswer, PageAnswer, StandingAnswer
 from toprung.errors import Invalid
 from toprung.http.answers import Answer, Empty, Sendable, encode, ok
 from toprung.http.call import Call
@@ -16,15 +17,7 @@ from toprung.http.requests import (
     StandingsQuery,
 )
 from toprung.http.routing import Routes
-from toprung.http.wire import (
-    LookupAnswer,
-    PageAnswer,
-    StandingAnswer,
-    page_answer,
-    row,
-    shows,
-    standing_answer,
-)
+from toprung.http.wire import page_answer, row, shows, standing_answer
 
 routes = Routes()
 
@@ -50,7 +43,7 @@ async def _list(call: Call[StandingsQuery, None]) -> bytes:
         )
     except Invalid as error:
         raise _renamed(error) from None
-    return encode(page_answer(page, shows(query.numbers)))
+    return encode(page_answer(page, shows(query.numbers), percentile=query.percentile))
 
 
 @routes.get(
@@ -89,7 +82,7 @@ async def get_around(call: Call[AroundQuery, None]) -> Answer:
     """A player with its neighbours; near an end of the ladder the list shifts and stays full."""
     board, query = await call.board(), call.query
     page = await board.around(call.values[1], query.above, query.below, **query.options())
-    return ok(page_answer(page, shows(query.numbers)))
+    return ok(page_answer(page, shows(query.numbers), percentile=query.percentile))
 
 
 @routes.get(
@@ -103,7 +96,7 @@ async def get_around_score(call: Call[AroundScoreQuery, None]) -> Answer:
     """Who stands around a score, whether or not somebody has it."""
     board, query = await call.board(), call.query
     page = await board.around_score(query.score, query.above, query.below, **query.options())
-    return ok(page_answer(page, shows(query.numbers)))
+    return ok(page_answer(page, shows(query.numbers), percentile=query.percentile))
 
 
 @routes.get(
@@ -117,7 +110,7 @@ async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
     """A player among friends: `rank` is among them, `global_rank` on the whole ladder."""
     board, query = await call.board(), call.query
     page = await board.friends(call.values[1], query.limit, query.cursor, **query.options())
-    return ok(page_answer(page, shows(query.numbers)))
+    return ok(page_answer(page, shows(query.numbers), percentile=query.percentile))
 
 
 @routes.get("/v1/boards/{board}/live", "read", query=LiveQuery, public=True)
@@ -140,7 +133,13 @@ async def lookup_standings(call: Call[LadderQuery, LookupBody]) -> Answer:
     board, query = await call.board(), call.query
     found = await board.lookup(call.body.players, **query.options())
     show = shows(query.numbers)
-    return ok(LookupAnswer([row(standing, show) for standing in found.standings], found.missing))
+    rows = [row(standing, show, percentile=query.percentile) for standing in found.standings]
+    answer = LookupAnswer(rows, found.missing)
+    if found.standings:
+        one = found.standings[0]
+        answer.total, answer.scope = one.total, one.scope
+        answer.window, answer.period = one.window, one.period
+    return ok(answer)
 
 
 def _renamed(error: Invalid) -> Invalid:

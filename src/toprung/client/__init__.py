@@ -1,0 +1,18 @@
+"""Leaderboards of a service, used like those of a file.
+
+`connect` for ordinary programs, `connect_async` for those with an event loop. Their methods,
+answers and errors are the library's own, so a program can hold either.
+"""
+
+from toprung.errors import MissingExtra
+
+try:
+    import httpx2 as _httpx2  # noqa: F401 -- here, where the reason can be told
+except ImportError:
+    raise MissingExtra("client") from None
+
+from toprung.client.blocking import Leaderboard, Leaderboards
+from toprung.client.caller import Retries
+from toprung.client.connecting import connect, connect_async
+
+__all__ = ["Leaderboard", "Leaderboards", "Retries", "connect", "connect_async"]

@@ -1,0 +1,122 @@
+"""The facade of a service for ordinary, synchronous programs.
+
+There is no second implementation behind it: every method drives the coroutine of the same name
+of the asynchronous facade in the calling thread. Threads may share everything here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from toprung.blocking import Blocking, blocking
+from toprung.client import keys, leaderboards
+from toprung.pending import run_blocking
+
+A = TypeVar("A")
+P = ParamSpec("P")
+
+
+class Leaderboard(Blocking[leaderboards.Leaderboard]):
+    """One board of a service: the methods of `toprung.Leaderboard`, and `watch`."""
+
+    __slots__ = ()
+
+    @property
+    def id(self) -> str:
+        """The board's id."""
+        return self._face_of.id
+
+    def __repr__(self) -> str:
+        return repr(self._face_of)
+
+    rules = blocking(leaderboards.Leaderboard.rules)
+    submit = blocking(leaderboards.Leaderboard.submit)
+    submit_many = blocking(leaderboards.Leaderboard.submit_many)
+    remove = blocking(leaderboards.Leaderboard.remove)
+    standing = blocking(leaderboards.Leaderboard.standing)
+    lookup = blocking(leaderboards.Leaderboard.lookup)
+    total = blocking(leaderboards.Leaderboard.total)
+    top = blocking(leaderboards.Leaderboard.top)
+    standings = blocking(leaderboards.Leaderboard.standings)
+    around = blocking(leaderboards.Leaderboard.around)
+    around_score = blocking(leaderboards.Leaderboard.around_score)
+    friends = blocking(leaderboards.Leaderboard.friends)
+    distribution = blocking(leaderboards.Leaderboard.distribution)
+    submissions = blocking(leaderboards.Leaderboard.submissions)
+    periods = blocking(leaderboards.Leaderboard.periods)
+    scopes = blocking(leaderboards.Leaderboard.scopes)
+    current_periods = blocking(leaderboards.Leaderboard.current_periods)
+    version = blocking(leaderboards.Leaderboard.version)
+
+
+def _blocking_board(
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, leaderboards.Leaderboard]],
+) -> Callable[Concatenate[Blocking[A], P], Leaderboard]:
+    """`blocking`, for methods that answer a board."""
+
+    @wraps(method)
+    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> Leaderboard:
+        return Leaderboard(run_blocking(method(self._face_of, *args, **kwargs)))
+
+    return call
+
+
+class Keys(Blocking[keys.Keys]):
+    """The access keys of one service; they need a key that allows `admin`."""
+
+    __slots__ = ()
+
+    create = blocking(keys.Keys.create)
+    all = blocking(keys.Keys.all)
+    revoke = blocking(keys.Keys.revoke)
+
+
+class Leaderboards(Blocking[leaderboards.Leaderboards]):
+    """All boards and players of one service: the methods of `toprung.Leaderboards`.
+
+    Close it, or use it as a context manager.
+    """
+
+    __slots__ = ("keys",)
+
+    def __init__(self, face_of: leaderboards.Leaderboards) -> None:
+        super().__init__(face_of)
+        self.keys = Keys(face_of.keys)
+        """The access keys of the service."""
+
+    def __repr__(self) -> str:
+        return repr(self._face_of)
+
+    create = _blocking_board(leaderboards.Leaderboards.create)
+    replace = _blocking_board(leaderboards.Leaderboards.replace)
+    patch = _blocking_board(leaderboards.Leaderboards.patch)
+    board = _blocking_board(leaderboards.Leaderboards.board)
+    __getitem__ = board
+
+    delete = blocking(leaderboards.Leaderboards.delete)
+    list = blocking(leaderboards.Leaderboards.list)
+    set_player = blocking(leaderboards.Leaderboards.set_player)
+    player = blocking(leaderboards.Leaderboards.player)
+    erase = blocking(leaderboards.Leaderboards.erase)
+    befriend = blocking(leaderboards.Leaderboards.befriend)
+    unfriend = blocking(leaderboards.Leaderboards.unfriend)
+    friends = blocking(leaderboards.Leaderboards.friends)
+    standings = blocking(leaderboards.Leaderboards.standings)
+    verify = blocking(leaderboards.Leaderboards.verify)
+    rebuild = blocking(leaderboards.Leaderboards.rebuild)
+    backup = blocking(leaderboards.Leaderboards.backup)
+    close = blocking(leaderboards.Leaderboards.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

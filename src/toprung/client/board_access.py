@@ -1,0 +1,53 @@
+"""What all methods of one board have in common."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from toprung.client.caller import Caller
+from toprung.client.decoding import board_of, page_of
+from toprung.client.encoding import NUMBERS, path, query
+from toprung.client.transport import Request
+from toprung.contract import BoardAnswer, PageAnswer
+from toprung.domain.board import Board
+from toprung.domain.standing import Page
+
+T = TypeVar("T")
+
+
+class BoardAccess:
+    """One board by its id, and the way to its service."""
+
+    __slots__ = ("_caller", "id")
+
+    def __init__(self, board_id: str, caller: Caller) -> None:
+        self.id = board_id
+        self._caller = caller
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id!r} at {self._caller.address.url!r}>"
+
+    async def rules(self) -> Board:
+        """The board's rules as they are now."""
+        return board_of(await self._read(BoardAnswer, numbers="string"))
+
+    async def _read(self, kind: type[T], *segments: str, **options: object) -> T:
+        """Ask for something of this board."""
+        request = Request(
+            method="GET",
+            path=path("boards", self.id, *segments),
+            query=query(**options),
+            effect="none",
+        )
+        return await self._caller.call(request, kind)
+
+    async def _page(self, *segments: str, names: bool, details: bool, **options: object) -> Page:
+        """Ask for a page of standings."""
+        include = included(details=details)
+        answer = await self._read(PageAnswer, *segments, include=include, **NUMBERS, **options)
+        return page_of(answer, names=names)
+
+
+def included(*, details: bool) -> str:
+    """What the rows of a list are to hold beside ranks and scores."""
+    return "details,percentile" if details else "percentile"

@@ -1,0 +1,41 @@
+"""The access keys of a service."""
+
+from __future__ import annotations
+
+from toprung.client.caller import Caller
+from toprung.client.decoding import access_key_of
+from toprung.client.encoding import json_object, path
+from toprung.client.transport import Request
+from toprung.contract import KeyAnswer, KeysAnswer
+from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
+from toprung.domain.player import check_text
+
+
+class Keys:
+    """The access keys of one service; they need a key that allows `admin`."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    async def create(
+        self,
+        name: str,
+        verbs: tuple[str, ...] | list[str] = VERBS,
+        boards: tuple[str, ...] | list[str] = (EVERY_BOARD,),
+    ) -> tuple[AccessKey, str]:
+        """A new key, and the text to show once: it cannot be found out again."""
+        body = json_object("", {"name": name, "verbs": verbs, "boards": boards})
+        made = await self._caller.call(
+            Request(method="POST", path=path("keys"), body=body), KeyAnswer
+        )
+        return access_key_of(made), made.key or ""
+
+    async def all(self) -> list[AccessKey]:
+        """Every key, oldest first."""
+        request = Request(method="GET", path=path("keys"), effect="none")
+        return [access_key_of(key) for key in (await self._caller.call(request, KeysAnswer)).keys]
+
+    async def revoke(self, key_id: str) -> None:
+        """Make a key worthless at once."""
+        address = path("keys", check_text(key_id, 64, "key"))
+        await self._caller.answer(Request(method="DELETE", path=address, effect="idempotent"))

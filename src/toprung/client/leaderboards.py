@@ -1,0 +1,195 @@
+"""The facade of a service for asynchronous programs: all boards and players, and one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from toprung.client.caller import Caller
+from toprung.client.decoding import board_of, profile_of, standing_of
+from toprung.client.download import download
+from toprung.client.encoding import NUMBERS, json_object, path, query
+from toprung.client.keys import Keys
+from toprung.client.reads import BoardReads
+from toprung.client.transport import Request
+from toprung.client.writes import BoardWrites
+from toprung.contract import (
+    BoardAnswer,
+    BoardsAnswer,
+    FriendsAnswer,
+    PlayerStandingsAnswer,
+    ProfileAnswer,
+)
+from toprung.domain.board import Board, parse_board_id
+from toprung.domain.player import parse_player
+from toprung.domain.standing import Standing
+from toprung.errors import Invalid, NotServed
+from toprung.ports import PlayerProfile
+
+
+class Leaderboard(BoardReads, BoardWrites):
+    """One board of a service.
+
+    Reads take `window` (default: all-time if the board has it, else its first), `period`
+    (default: the current one), `scope` (default ``global``) and `ranking` (default: the
+    board's). They see every submission that was acknowledged before.
+    """
+
+    __slots__ = ()
+
+
+class Leaderboards:
+    """All boards and players of one service. Close it, or use it as a context manager."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.keys = Keys(caller)
+        """The access keys of the service."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {self._caller.address.url!r}>"
+
+    # --- boards -----------------------------------------------------------------------------
+
+    async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
+        """Create a board; refused if it exists.
+
+        Rules are those of the HTTP interface: `title`, `order`, `policy`, `decimals`,
+        `subscore`, `tie_break`, `ranking`, `windows`, `timezone`, `scopes`, `public`,
+        `score_min`, `score_max`, `max_increase`. Whatever is omitted takes its default.
+        """
+        request = Request(
+            method="PUT",
+            path=_board(board_id),
+            headers={"if-none-match": "*"},
+            body=json_object("", rules),
+        )
+        return await self._set(request)
+
+    async def replace(self, board_id: str, /, **rules: Any) -> Leaderboard:
+        """Create a board or replace all its rules; some cannot change once it has entries."""
+        body = json_object("", rules)
+        return await self._set(
+            Request(method="PUT", path=_board(board_id), body=body, effect="idempotent")
+        )
+
+    async def patch(self, board_id: str, /, **changes: Any) -> Leaderboard:
+        """Change some rules of a board; None puts one back to its default."""
+        body = json_object("", changes)
+        return await self._set(Request(method="PATCH", path=_board(board_id), body=body))
+
+    async def delete(self, board_id: str) -> None:
+        """Delete a board and everything on it; created again it is another, empty board."""
+        await self._do("DELETE", _board(board_id))
+
+    async def board(self, board_id: str) -> Leaderboard:
+        """The board; UnknownBoard if there is none."""
+        return await self._set(Request(method="GET", path=_board(board_id), effect="none"))
+
+    # --- players ----------------------------------------------------------------------------
+
+    async def set_player(
+        self,
+        player: str,
+        *,
+        name: str | None = None,
+        avatar_url: str | None = None,
+        attributes: Mapping[str, str] | None = None,
+    ) -> PlayerProfile:
+        """Replace a player's profile.
+
+        A changed attribute moves the player's entries of periods that are open to the scopes
+        it now belongs to; closed periods keep theirs.
+        """
+        profile = {"name": name, "avatar_url": avatar_url, "attributes": attributes or {}}
+        request = Request(
+            method="PUT",
+            path=_player(player),
+            body=json_object("", profile),
+            effect="idempotent",
+        )
+        return profile_of(await self._caller.call(request, ProfileAnswer))
+
+    async def player(self, player: str) -> PlayerProfile:
+        """A player's profile; UnknownPlayer if there is no such player."""
+        request = Request(method="GET", path=_player(player), effect="none")
+        return profile_of(await self._caller.call(request, ProfileAnswer))
+
+    async def erase(self, player: str) -> None:
+        """Erase a player everywhere: profile, friends, entries and submissions' details."""
+        await self._do("DELETE", _player(player))
+
+    async def befriend(self, player: str, other: str) -> None:
+        """Make two players friends of each other; at most 5,000 friends each."""
+        await self._do("PUT", _player(player, "friends", parse_player(other, "other")))
+
+    async def unfriend(self, player: str, other: str) -> None:
+        """End a friendship; harmless if there is none."""
+        await self._do("DELETE", _player(player, "friends", parse_player(other, "other")))
+
+    async def friends(self, player: str) -> list[str]:
+        """A player's friends in the order of their ids."""
+        request = Request(method="GET", path=_player(player, "friends"), effect="none")
+        return (await self._caller.call(request, FriendsAnswer)).friends
+
+    async def standings(self, player: str) -> list[Standing]:
+        """Where a player stands now, on every board and in every window it has an entry in."""
+        request = Request(
+            method="GET", path=_player(player, "standings"), query=NUMBERS, effect="none"
+        )
+        found = (await self._caller.call(request, PlayerStandingsAnswer)).standings
+        return [standing_of(each, each.board or "", names=True) for each in found]
+
+    # --- the database behind the service ----------------------------------------------------
+
+    async def verify(self) -> list[str]:
+        """Not served: verify where the database is."""
+        raise NotServed("a service cannot be asked to verify; run it where the database is")
+
+    async def rebuild(self) -> None:
+        """Not served: rebuild where the database is."""
+        raise NotServed("a service cannot be asked to rebuild; run it where the database is")
+
+    async def backup(self, path: str) -> None:
+        """Write a consistent copy of the database to a new file while work goes on."""
+        await download(self._caller, path)
+
+    async def close(self) -> None:
+        """Close all connections; closing twice is harmless."""
+        await self._caller.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def _set(self, request: Request) -> Leaderboard:
+        return Leaderboard((await self._caller.call(request, BoardAnswer)).id, self._caller)
+
+    async def _do(self, method: str, address: str) -> None:
+        await self._caller.answer(Request(method=method, path=address, effect="idempotent"))
+
+    # Below this line `list` is no longer the type.
+    async def list(self, after: str = "", limit: int = 100) -> list[Board]:
+        """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
+        if not isinstance(after, str):
+            raise Invalid("after", f"must be text, not {type(after).__name__}")
+        options = query(limit=limit, cursor=after or None, **NUMBERS)
+        request = Request(method="GET", path=path("boards"), query=options, effect="none")
+        found = await self._caller.call(request, BoardsAnswer)
+        return [board_of(each) for each in found.boards]
+
+
+def _board(board_id: str) -> str:
+    return path("boards", parse_board_id(board_id))
+
+
+def _player(player: str, *segments: str) -> str:
+    return path("players", parse_player(player), *segments)

@@ -1,0 +1,324 @@
+"""Reads of one board, as the library has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toprung.client.board_access import BoardAccess, included
+from toprung.client.decoding import (
+    distribution_of,
+    lookup_of,
+    period_of,
+    standing_of,
+    submissions_of,
+)
+from toprung.client.encoding import (
+    NUMBERS,
+    json_object,
+    path,
+    player_list,
+    query,
+    score_text,
+)
+from toprung.client.transport import Request
+from toprung.contract import (
+    BoardAnswer,
+    DistributionAnswer,
+    LookupAnswer,
+    PeriodsAnswer,
+    ScopesAnswer,
+    StandingAnswer,
+    SubmissionsAnswer,
+)
+from toprung.domain.ladder import Ladder
+from toprung.domain.player import GLOBAL, parse_player
+from toprung.domain.ranking import Ranking
+from toprung.domain.standing import (
+    Distribution,
+    Lookup,
+    Page,
+    PastSubmissions,
+    ReadablePeriod,
+    ScopeSize,
+    Standing,
+)
+from toprung.errors import NotServed
+from toprung.service.pages import LIMIT_MAX, RANK_MAX
+from toprung.service.view import bounded
+
+
+class BoardReads(BoardAccess):
+    """Where players stand, and what there is to read."""
+
+    __slots__ = ()
+
+    async def standing(
+        self,
+        player: str,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = False,
+        details: bool = False,
+    ) -> Standing:
+        """Where a player stands; NotRanked if it has no entry there."""
+        answer = await self._read(
+            StandingAnswer,
+            "standings",
+            parse_player(player),
+            window=window,
+            period=period,
+            scope=scope,
+            ranking=ranking,
+            include="details" if details else None,
+            **NUMBERS,
+        )
+        return standing_of(answer, self.id, names=names)
+
+    async def lookup(
+        self,
+        players: Iterable[str],
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = True,
+        details: bool = False,
+    ) -> Lookup:
+        """The standings of at most 1,000 players at one moment, and who of them has none."""
+        request = Request(
+            method="POST",
+            path=path("boards", self.id, "standings", "lookup"),
+            query=query(
+                window=window,
+                period=period,
+                scope=scope,
+                ranking=ranking,
+                include=included(details=details),
+                **NUMBERS,
+            ),
+            body=json_object("players", {"players": player_list(players)}),
+            effect="none",
+        )
+        return lookup_of(await self._caller.call(request, LookupAnswer), self.id, names=names)
+
+    async def total(
+        self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL
+    ) -> int:
+        """How many players the ladder has."""
+        return (await self.standings(1, window=window, period=period, scope=scope)).total
+
+    async def top(
+        self,
+        n: int = 10,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = True,
+        details: bool = False,
+    ) -> list[Standing]:
+        """The best `n` (at most 1,000), best first."""
+        page = await self.standings(
+            bounded(n, LIMIT_MAX, "n"),
+            window=window,
+            period=period,
+            scope=scope,
+            ranking=ranking,
+            names=names,
+            details=details,
+        )
+        return list(page.standings)
+
+    async def standings(  # noqa: PLR0913 -- every read takes the same options
+        self,
+        limit: int = 100,
+        *,
+        cursor: str | None = None,
+        from_rank: int | None = None,
+        min_score: object = None,
+        max_score: object = None,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = True,
+        details: bool = False,
+    ) -> Page:
+        """A page of at most `limit` (1 to 1,000) standings, with cursors to those beside it.
+
+        It starts at the first place, at the place `from_rank`, or at the best score of the
+        range `min_score` to `max_score` (both included; ranks remain those of the whole ladder).
+        `cursor` is a page's `next` or `prev`. Who does not move during a walk is met exactly
+        once, whatever others do; ranks are as of each page.
+        """
+        first = None if from_rank is None else bounded(from_rank, RANK_MAX, "from_rank")
+        return await self._page(
+            "standings",
+            limit=limit,
+            cursor=cursor,
+            **{"from": first},
+            min_score=score_text(min_score, "min_score"),
+            max_score=score_text(max_score, "max_score"),
+            window=window,
+            period=period,
+            scope=scope,
+            ranking=ranking,
+            names=names,
+            details=details,
+        )
+
+    async def around(  # noqa: PLR0913
+        self,
+        player: str,
+        above: int = 5,
+        below: int = 5,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = True,
+        details: bool = False,
+    ) -> Page:
+        """The player with neighbours (at most 100 each way).
+
+        Near an end of the ladder the missing ones are made up for at the other side.
+        """
+        return await self._page(
+            "standings",
+            parse_player(player),
+            "around",
+            above=above,
+            below=below,
+            window=window,
+            period=period,
+            scope=scope,
+            ranking=ranking,
+            names=names,
+            details=details,
+        )
+
+    async def around_score(  # noqa: PLR0913
+        self,
+        score: object,
+        above: int = 5,
+        below: int = 5,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = True,
+        details: bool = False,
+    ) -> Page:
+        """The `above` players that are better than a score and the `below` that are not."""
+        return await self._page(
+            "around",
+            score=score_text(score, "score"),
+            above=above,
+            below=below,
+            window=window,
+            period=period,
+            scope=scope,
+            ranking=ranking,
+            names=names,
+            details=details,
+        )
+
+    async def friends(  # noqa: PLR0913
+        self,
+        player: str,
+        limit: int = 20,
+        cursor: str | None = None,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+        names: bool = True,
+        details: bool = False,
+    ) -> Page:
+        """The player and its friends: `rank` is among them, `global_rank` on the whole ladder."""
+        return await self._page(
+            "standings",
+            parse_player(player),
+            "friends",
+            limit=limit,
+            cursor=cursor,
+            window=window,
+            period=period,
+            scope=scope,
+            ranking=ranking,
+            names=names,
+            details=details,
+        )
+
+    async def distribution(
+        self,
+        buckets: int = 20,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+    ) -> Distribution:
+        """Exact counts of at most 200 buckets of equal width, from the lowest score to the highest.
+
+        There are fewer when there are fewer possible scores; widths differ by at most one step.
+        """
+        answer = await self._read(
+            DistributionAnswer,
+            "distribution",
+            buckets=buckets,
+            window=window,
+            period=period,
+            scope=scope,
+            **NUMBERS,
+        )
+        return distribution_of(answer)
+
+    async def submissions(
+        self, player: str, limit: int = 50, cursor: str | None = None
+    ) -> PastSubmissions:
+        """A player's submissions on this board, newest first, at most 1,000 at a time."""
+        answer = await self._read(
+            SubmissionsAnswer,
+            "players",
+            parse_player(player),
+            "submissions",
+            limit=limit,
+            cursor=cursor,
+            **NUMBERS,
+        )
+        return submissions_of(answer)
+
+    async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
+        """The periods of a window that can be read, newest first."""
+        answer = await self._read(PeriodsAnswer, "periods", window=window)
+        return [period_of(each) for each in answer.periods]
+
+    async def scopes(
+        self, *, window: str | None = None, period: str | None = None
+    ) -> list[ScopeSize]:
+        """The scopes that have players in a period, with their sizes."""
+        answer = await self._read(ScopesAnswer, "scopes", window=window, period=period)
+        return [ScopeSize(each.scope, each.total) for each in answer.scopes]
+
+    async def current_periods(self) -> dict[str, ReadablePeriod]:
+        """The current period of each window."""
+        answer = await self._read(BoardAnswer)
+        return {window: period_of(period) for window, period in answer.periods.items()}
+
+    async def version(
+        self,
+        *,
+        window: str | None = None,  # noqa: ARG002 -- the library's signature
+        period: str | None = None,  # noqa: ARG002
+        scope: str = GLOBAL,  # noqa: ARG002
+    ) -> tuple[Ladder, int]:
+        """Not served: a service tells news from old by the tokens of `watch`."""
+        raise NotServed("a service does not tell versions of ladders; its live tokens do the same")

@@ -1,0 +1,135 @@
+"""Submitting scores to a service: one with its ranks, or many at once."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from toprung.client.board_access import BoardAccess
+from toprung.client.decoding import rejected_rows, submit_result
+from toprung.client.encoding import NUMBERS, path, row_body, submission_body
+from toprung.client.transport import Request
+from toprung.contract import BatchAnswer, SubmitAnswer
+from toprung.domain.player import parse_player
+from toprung.domain.standing import BatchResult, Rejected, SubmitResult
+from toprung.errors import Invalid, OutcomeUnknown
+from toprung.service.submit import BATCH_MAX, BatchRow
+
+BATCH_BYTES_MAX: Final = 8 * 1024 * 1024
+"""Of one request; half of what a service takes."""
+
+
+class BoardWrites(BoardAccess):
+    """What changes a board's entries."""
+
+    __slots__ = ()
+
+    async def submit(
+        self,
+        player: str,
+        score: object,
+        *,
+        at: datetime | str | None = None,
+        subscore: object = None,
+        details: object = None,
+        key: str | None = None,
+    ) -> SubmitResult:
+        """Record a score; durable when this returns, with the ranks it led to.
+
+        `at` is when it was achieved (default now), `details` is any JSON of at most 1 KiB. A
+        submission repeated with the same `key` counts once and answers what the first one did.
+        Without a key one is made up, so that the submission can be sent again if need be.
+        """
+        if key is None and self._caller.retries.attempts > 1:
+            key = secrets.token_urlsafe(16)
+        request = Request(
+            method="POST",
+            path=path("boards", self.id, "scores"),
+            query=NUMBERS,
+            body=submission_body(player, score, at, subscore, details, key),
+            effect="once" if key is None else "idempotent",
+        )
+        try:
+            answer = await self._caller.answer(request)
+        except OutcomeUnknown as error:
+            if key is None:
+                raise
+            raise OutcomeUnknown(f"{error.detail}; to be sure, send it with key={key!r}") from error
+        replayed = answer.headers.get("idempotent-replayed") == "true"
+        return submit_result(self._caller.decode(answer, SubmitAnswer), replayed=replayed)
+
+    async def submit_many(self, rows: Iterable[BatchRow]) -> BatchResult:
+        """Record many scores: (player, score) pairs, or mappings with the names of `submit`.
+
+        A row that is refused does not sink the others. Up to 10,000 rows at a time are recorded
+        together; if recording itself fails, those before are recorded and the error is raised.
+        Rows are sent again only where all rows sent with them carry a key.
+        """
+        tally = _Tally()
+        batch = _Batch()
+        for at, row in enumerate(rows):
+            try:
+                body, has_key = row_body(row)
+            except Invalid as error:
+                tally.rejected.append(Rejected(at, error.field, error.detail))
+                continue
+            if not batch.has_room(body):
+                await self._send(batch, tally)
+                batch = _Batch()
+            batch.add(at, body, has_key=has_key)
+        if batch.indexes:
+            await self._send(batch, tally)
+        return tally.result()
+
+    async def remove(self, player: str) -> None:
+        """Take a player off this board, in every period."""
+        address = path("boards", self.id, "standings", parse_player(player))
+        await self._caller.answer(Request(method="DELETE", path=address, effect="idempotent"))
+
+    async def _send(self, batch: _Batch, tally: _Tally) -> None:
+        request = Request(
+            method="POST",
+            path=path("boards", self.id, "scores", "batch"),
+            body=b"[%s]" % b",".join(batch.bodies),
+            effect="idempotent" if batch.all_have_keys else "once",
+        )
+        tally.add(await self._caller.call(request, BatchAnswer), batch.indexes)
+
+
+class _Batch:
+    """Rows that are sent together, and which of the caller's rows they are."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+        self.indexes: list[int] = []
+        self.all_have_keys = True
+        self._size = 0
+
+    def has_room(self, body: bytes) -> bool:
+        return len(self.bodies) < BATCH_MAX and self._size + len(body) < BATCH_BYTES_MAX
+
+    def add(self, index: int, body: bytes, *, has_key: bool) -> None:
+        self.bodies.append(body)
+        self.indexes.append(index)
+        self.all_have_keys &= has_key
+        self._size += len(body) + 1
+
+
+class _Tally:
+    """What became of the batches that are done."""
+
+    def __init__(self) -> None:
+        self.accepted = self.unchanged = self.duplicates = 0
+        self.rejected: list[Rejected] = []
+
+    def add(self, answer: BatchAnswer, indexes: list[int]) -> None:
+        self.accepted += answer.accepted
+        self.unchanged += answer.unchanged
+        self.duplicates += answer.duplicates
+        self.rejected += rejected_rows(answer, indexes)
+
+    def result(self) -> BatchResult:
+        rejected = tuple(sorted(self.rejected, key=lambda row: row.index))
+        return BatchResult(self.accepted, self.unchanged, self.duplicates, rejected)

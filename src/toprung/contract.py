@@ -1,0 +1,317 @@
+"""The answers of the HTTP interface: one struct each.
+
+The service encodes them, the client decodes them, and the OpenAPI document describes them.
+Scores are numbers, exact to the last digit, or strings where a caller asks for `numbers=string`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+Shown = Annotated[
+    Any,
+    Meta(
+        description="An exact number; as text when asked for with numbers=string.",
+        extra_json_schema={"type": ["number", "string", "null"]},
+    ),
+]
+"""A score in an answer, or null where there is none."""
+
+
+class StandingRow(Struct, omit_defaults=True, gc=False):
+    """One line of a list."""
+
+    rank: int
+    player: str
+    score: Shown
+    achieved_at: datetime
+    subscore: int | str | None = None
+    name: str | None = None
+    avatar_url: str | None = None
+    details: Any = None
+    global_rank: int | None = None
+    percentile: float | None = None
+    """With `include=percentile`, like `top_percent`."""
+    top_percent: float | None = None
+
+
+class StandingAnswer(Struct, omit_defaults=True, gc=False):
+    """Where a player stands on one ladder."""
+
+    rank: int
+    player: str
+    score: Shown
+    total: int
+    percentile: float
+    top_percent: float
+    achieved_at: datetime
+    window: str
+    period: str
+    scope: str
+    subscore: int | str | None = None
+    name: str | None = None
+    avatar_url: str | None = None
+    details: Any = None
+    board: str | None = None
+
+
+class PageAnswer(Struct):
+    """Consecutive standings of one ladder, and cursors to those beside them."""
+
+    board: str
+    window: str
+    period: str
+    scope: str
+    total: int
+    standings: list[StandingRow]
+    next: str | None = None
+    prev: str | None = None
+
+
+class WindowAnswer(Struct, gc=False):
+    """What a submission did in one window, in the global scope."""
+
+    period: str
+    score: Shown
+    rank: int | None
+    previous_score: Shown
+    previous_rank: int | None
+    total: int
+
+
+class SubmitAnswer(Struct, omit_defaults=True):
+    """What became of a submission."""
+
+    submission: int | str
+    status: Literal["accepted", "unchanged"]
+    skipped: tuple[str, ...]
+    standings: dict[str, WindowAnswer]
+    stale: bool = False
+    """True when the ranks are not known at the moment; the submission is recorded."""
+
+
+class RejectedRow(Struct):
+    """A row that was refused, and why."""
+
+    pointer: str
+    detail: str
+
+
+class BatchAnswer(Struct):
+    """What became of the rows of a batch."""
+
+    accepted: int
+    unchanged: int
+    duplicates: int
+    rejected: list[RejectedRow]
+
+
+class LookupAnswer(Struct):
+    """The standings of many players, and who has none."""
+
+    standings: list[StandingRow]
+    missing: tuple[str, ...]
+    total: int | None = None
+    """Players of the ladder; null, like what names the ladder, when nobody was found on it."""
+    window: str | None = None
+    period: str | None = None
+    scope: str | None = None
+
+
+class BucketAnswer(Struct, rename={"low": "from", "high": "to"}):
+    """How many players have a score from `from` to `to`, both included."""
+
+    low: Shown
+    high: Shown
+    count: int
+
+
+class DistributionAnswer(Struct):
+    """How the scores of a ladder spread."""
+
+    total: int
+    buckets: list[BucketAnswer]
+
+
+class SubmissionAnswer(Struct, omit_defaults=True):
+    """A submission as it was recorded."""
+
+    submission: int | str
+    player: str
+    score: Shown
+    at: datetime
+    recorded_at: datetime
+    status: str
+    subscore: int | str | None = None
+    details: Any = None
+
+
+class SubmissionsAnswer(Struct):
+    """Submissions, newest first."""
+
+    submissions: list[SubmissionAnswer]
+    next: str | None = None
+
+
+class PeriodAnswer(Struct):
+    """A period that can be read; null is unbounded."""
+
+    period: str
+    opens_at: datetime | None
+    closes_at: datetime | None
+
+
+class PeriodsAnswer(Struct):
+    """The retained periods of a window, newest first."""
+
+    window: str
+    periods: list[PeriodAnswer]
+
+
+class ScopeAnswer(Struct):
+    """A scope and how many players it has."""
+
+    scope: str
+    total: int
+
+
+class ScopesAnswer(Struct):
+    """The scopes that have players."""
+
+    scopes: list[ScopeAnswer]
+
+
+class BoardAnswer(Struct, omit_defaults=True):
+    """A board: its rules and, where one board was asked for, each window's current period."""
+
+    id: str
+    title: str
+    order: str
+    policy: str
+    decimals: int
+    subscore: str | None
+    tie_break: str
+    ranking: str
+    windows: list[str | dict[str, Any]]
+    timezone: str
+    scopes: list[str]
+    public: bool
+    score_min: Shown
+    score_max: Shown
+    max_increase: Shown
+    periods: dict[str, PeriodAnswer] = {}
+
+
+class BoardsAnswer(Struct):
+    """Boards in the order of their ids."""
+
+    boards: list[BoardAnswer]
+    next: str | None = None
+
+
+class ProfileAnswer(Struct):
+    """A player's profile."""
+
+    player: str
+    name: str | None
+    avatar_url: str | None
+    attributes: dict[str, str]
+
+
+class FriendsAnswer(Struct):
+    """A player's friends in the order of their ids."""
+
+    friends: list[str]
+
+
+class PlayerStandingsAnswer(Struct):
+    """Where a player stands now, on every board and in every window."""
+
+    standings: list[StandingAnswer]
+
+
+class KeyAnswer(Struct, omit_defaults=True):
+    """A key; `key` itself is shown once, when it is made."""
+
+    id: str
+    name: str
+    verbs: tuple[str, ...]
+    boards: tuple[str, ...]
+    created_at: datetime
+    last_used_at: datetime | None = None
+    key: str | None = None
+
+
+class KeysAnswer(Struct):
+    """Every key, oldest first."""
+
+    keys: list[KeyAnswer]
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+class InputError(Struct, frozen=True):
+    """One thing that is wrong in the input."""
+
+    pointer: str
+    """A JSON pointer into the body, or `/` and the name of a parameter of the path or query."""
+    detail: str
+
+
+class Problem(Struct, frozen=True, omit_defaults=True):
+    """What went wrong (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str = ""
+    errors: list[InputError] = []
+    request: str = ""
+    """The request's id, to be found again in the log."""
+
+
+# --- live -----------------------------------------------------------------------------------------
+
+
+class TopPart(Struct):
+    """What all who watch the same top are sent."""
+
+    token: str
+    period: str
+    total: int
+    standings: list[StandingRow]
+
+
+class RankPart(Struct):
+    """Where the watched player stands; null when it is not on the ladder."""
+
+    token: str
+    standing: StandingAnswer | None
+
+
+class ScorePart(Struct):
+    """A player's score changed; null when it is not on the ladder any more."""
+
+    token: str
+    player: str
+    score: Shown
+    previous_score: Shown
+
+
+class PeriodPart(Struct):
+    """The window went over to another period; a snapshot follows."""
+
+    token: str
+    period: str
+    previous_period: str
+
+
+class ErrorPart(Struct):
+    """Something cannot be watched, or not any more."""
+
+    token: str | None
+    problem: Problem

@@ -1,0 +1,279 @@
+"""A client answers what a database here answers: same values, same types, same errors."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pytest
+
+import toprung
+from tests.http.serving import Serving
+from toprung import client
+from toprung.client import leaderboards as client_async
+from toprung.domain.board import Board
+from toprung.errors import Invalid, NotServed, ToprungError
+from toprung.service import leaderboards as library_async
+from toprung.testing.clock import FrozenClock
+
+
+def methods(cls: type) -> dict[str, inspect.Signature]:
+    return {
+        name: inspect.signature(member)
+        for name, member in inspect.getmembers(cls, inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+
+INSIDE = {"announce", "recording_as"}  # for ways in, not for their users
+ONLY_CLIENT: set[str] = set()
+
+
+@pytest.mark.parametrize(
+    ("library", "remote"),
+    [
+        (toprung.Leaderboard, client.Leaderboard),
+        (toprung.Leaderboards, client.Leaderboards),
+        (library_async.Leaderboard, client_async.Leaderboard),
+        (library_async.Leaderboards, client_async.Leaderboards),
+    ],
+)
+def test_client_and_library_have_the_same_methods(library: type, remote: type) -> None:
+    wanted = {name: it for name, it in methods(library).items() if name not in INSIDE}
+    found = {name: it for name, it in methods(remote).items() if name not in ONLY_CLIENT}
+    assert {name: str(it).replace(" -> 'Any'", "") for name, it in found.items()} == {
+        name: str(it) for name, it in wanted.items()
+    }
+
+
+Step = Callable[[Any], Any]
+
+
+def play(boards: Any) -> list[Any]:
+    """A history with everything in it; what each step of it answered."""
+    said: list[Any] = []
+
+    def note(step: Step) -> Any:
+        try:
+            answer = step(boards)
+        except ToprungError as error:
+            answer = error
+            said.append(complaint(error))
+        else:
+            said.append(comparable(answer))
+        return answer
+
+    for step in HISTORY:
+        note(step)
+    race = boards["race"]
+    page = race.standings(3)
+    while page.next is not None:
+        said.append(page)
+        page = race.standings(3, cursor=page.next)
+    said.append(race.standings(3, cursor=page.prev))
+    friends = race.friends("p1", 2)
+    said.append(race.friends("p1", 2, friends.next))
+    past = race.submissions("p1", 1)
+    said.append(race.submissions("p1", 1, past.next))
+    return said
+
+
+OWN_WORDS = re.compile(
+    "expected int|is not a rule|is not known|must be (a whole|one of)|enum|combine"
+)
+
+
+def complaint(error: ToprungError) -> object:
+    """What an error says; some of what a service refuses while decoding has words of its own."""
+    if isinstance(error, Invalid) and OWN_WORDS.search(error.detail):
+        return type(error), error.field
+    return type(error), str(error)
+
+
+def comparable(answer: Any) -> Any:
+    if isinstance(answer, toprung.Leaderboard | client.Leaderboard):
+        return answer.id
+    if isinstance(answer, list):
+        return [comparable(each) for each in answer]
+    if isinstance(answer, Board):  # a service does not tell journal positions
+        return msgspec.structs.replace(answer, version=0, generation=0)
+    return answer
+
+
+NOON = datetime(2026, 11, 15, 11, 30, tzinfo=UTC)
+RULES: dict[str, Any] = {
+    "title": 'Ra"ce ♜',
+    "order": "asc",
+    "decimals": 3,
+    "subscore": "desc",
+    "ranking": "competition",
+    "windows": ["all-time", "daily", {"name": "cup", "cron": "0 12 * * *", "retain": 3}],
+    "scopes": ["global", "country"],
+    "score_min": Decimal("-5.5"),
+    "score_max": "9000000000000.125",
+    "max_increase": 10**12,
+    "timezone": "Europe/Lisbon",
+}
+HISTORY: list[Step] = [
+    lambda b: b.create("race", **RULES),
+    lambda b: b.create("race"),
+    lambda b: b.create("Race"),
+    lambda b: b.create("odd", ordr="asc"),
+    lambda b: b.create("odd", windows=["dayly"]),
+    lambda b: b.replace("plain", title="One"),
+    lambda b: b.patch("plain", title="Two", policy="sum"),
+    lambda b: b.patch("plain", policy=None),
+    lambda b: b.patch("nope", title="Two"),
+    lambda b: b.board("nope"),
+    lambda b: b.list(),
+    lambda b: b.list("plain", 1),
+    lambda b: b.list(limit=0),
+    lambda b: b["race"].rules(),
+    lambda b: b.set_player("p1", name="Åsa <b>", attributes={"country": "SE"}),
+    lambda b: b.set_player("p2", name="Bo", avatar_url="https://x.example/b.png"),
+    lambda b: b.set_player("p3", avatar_url="javascript:1"),
+    lambda b: b.set_player("a/b"),
+    lambda b: b.set_player("p4", attributes={"Country": "SE"}),
+    lambda b: b.player("p1"),
+    lambda b: b.player("nobody"),
+    lambda b: b["race"].submit("p1", Decimal("10.125"), details={"car": [1, 2.5, None]}),
+    lambda b: b["race"].submit("p1", "9.5", subscore=3, at=NOON),
+    lambda b: b["race"].submit("p2", 9.5, subscore="3", at="2026-11-15T11:30:00+00:00"),
+    lambda b: b["race"].submit("ünï cödé %2F", 12),
+    lambda b: b["race"].submit("p1", 9.4999),
+    lambda b: b["race"].submit("p1", float("nan")),
+    lambda b: b["race"].submit("p1", 1e300),
+    lambda b: b["race"].submit("p1", 2.0**60),
+    lambda b: b["race"].submit("p1", True),
+    lambda b: b["race"].submit("p1", None),
+    lambda b: b["race"].submit("p1", 10**30),
+    lambda b: b["race"].submit("p1", 1, at=datetime(2026, 11, 15)),  # noqa: DTZ001
+    lambda b: b["race"].submit("p1", 1, at="2027-01-01T00:00:00Z"),
+    lambda b: b["race"].submit("p1", 1, details="x" * 2000),
+    lambda b: b["race"].submit("p1", 1, details={"x": object}),
+    lambda b: b["race"].submit("", 1),
+    lambda b: b["race"].submit("\ud800", 1),
+    lambda b: b["race"].submit("..", 1),
+    lambda b: b["race"].submit("p1", 1, key=""),
+    lambda b: b["race"].submit("p9", 7, key="k1"),
+    lambda b: b["race"].submit("p9", 7, key="k1"),
+    lambda b: b["race"].submit("p9", 8, key="k1"),
+    lambda b: b["race"].submit_many(
+        [
+            ("q1", 20),
+            ["q2", "20.000"],
+            ("q3", "much"),
+            {"player": "q4", "score": 21, "subscore": 2, "details": {"a": 1}, "key": "k2"},
+            {"player": "q4", "score": 21, "subscore": 2, "details": {"a": 1}, "key": "k2"},
+            {"player": "q5"},
+            {"player": "q5", "score": 1, "speed": 3},
+            "q6",
+            ("q7", 9_000_000_000_001),
+            ("\x00", 1),
+            ("q8", 20),
+        ]
+    ),
+    lambda b: b["race"].submit_many([]),
+    lambda b: b["race"].top(3),
+    lambda b: b["race"].top(3, ranking="ordinal", names=False, details=True),
+    lambda b: b["race"].top(50, ranking="dense", window="daily"),
+    lambda b: b["race"].top(0),
+    lambda b: b["race"].top(1001),
+    lambda b: b["race"].top(window="yearly"),
+    lambda b: b["race"].top(period="2020-01-01", window="daily"),
+    lambda b: b["race"].top(scope="country:SE"),
+    lambda b: b["race"].top(scope="team:x"),
+    lambda b: b["race"].top(ranking="best"),
+    lambda b: b["race"].standing("p1"),
+    lambda b: b["race"].standing("p1", names=True, details=True, window="cup"),
+    lambda b: b["race"].standing("q2", ranking="dense"),
+    lambda b: b["race"].standing("nobody"),
+    lambda b: b["race"].standing("a/b"),
+    lambda b: b["race"].lookup(["q1", "nobody", "p1"]),
+    lambda b: b["race"].lookup(["nobody"], details=True, names=False),
+    lambda b: b["race"].lookup([]),
+    lambda b: b["race"].lookup("p1"),
+    lambda b: b["race"].lookup(["p1", "a/b"]),
+    lambda b: b["race"].total(),
+    lambda b: b["race"].total(window="daily", scope="country:SE"),
+    lambda b: b["race"].standings(2, from_rank=3),
+    lambda b: b["race"].standings(2, from_rank=0),
+    lambda b: b["race"].standings(5, min_score=9.5, max_score="20"),
+    lambda b: b["race"].standings(5, min_score=30, max_score=20),
+    lambda b: b["race"].standings(5, cursor="junk"),
+    lambda b: b["race"].standings(5, cursor="junk", min_score=1),
+    lambda b: b["race"].around("q1", 2, 1),
+    lambda b: b["race"].around("q1", 101),
+    lambda b: b["race"].around("nobody"),
+    lambda b: b["race"].around_score("19.999", 1, 2),
+    lambda b: b.befriend("p1", "p2"),
+    lambda b: b.befriend("p1", "ünï cödé %2F"),
+    lambda b: b.befriend("p1", "q1"),
+    lambda b: b.befriend("p1", "p1"),
+    lambda b: b.unfriend("p1", "q8"),
+    lambda b: b.friends("p1"),
+    lambda b: b["race"].friends("p1"),
+    lambda b: b["race"].distribution(4),
+    lambda b: b["plain"].distribution(),
+    lambda b: b["race"].distribution(0),
+    lambda b: b["race"].submissions("p1"),
+    lambda b: b["race"].submissions("nobody"),
+    lambda b: b["race"].periods("daily"),
+    lambda b: b["race"].periods("nope"),
+    lambda b: b["race"].scopes(),
+    lambda b: b["race"].scopes(window="daily", period="2026-11-15"),
+    lambda b: b["race"].current_periods(),
+    lambda b: b.standings("p1"),
+    lambda b: b["race"].remove("q8"),
+    lambda b: b["race"].remove("nobody"),
+    lambda b: b.erase("q2"),
+    lambda b: b.erase("nobody"),
+    lambda b: b["race"].top(20),
+    lambda b: b["plain"].submit("big", 2**63 - 1),
+    lambda b: b["plain"].top(),
+    lambda b: b.delete("plain"),
+    lambda b: b.delete("plain"),
+]
+
+
+def test_a_whole_history_has_the_same_answers(served: Serving) -> None:
+    with toprung.open("memory:", clock=FrozenClock("2026-11-15T12:00:00Z")) as boards:
+        expected = play(boards)
+    with client.connect(served.url) as boards:
+        found = play(boards)
+    assert len(found) == len(expected)
+    different = [pair for pair in zip(expected, found, strict=True) if pair[0] != pair[1]]
+    assert different == []
+    assert [repr(each) for each in found] == [repr(each) for each in expected]  # types, zeros
+
+
+def test_the_same_with_an_event_loop(served: Serving) -> None:
+    async def play_some() -> list[Any]:
+        async with client.connect_async(served.url) as boards:
+            blitz = await boards.create("blitz", decimals=1)
+            await asyncio.gather(*(blitz.submit(f"p{n}", n / 2) for n in range(20)))
+            return [
+                [(s.rank, s.player, s.score) for s in await blitz.top(2)],
+                (await blitz.standing("p0")).percentile,
+                await boards.friends("p0"),
+            ]
+
+    assert asyncio.run(play_some()) == [
+        [(1, "p19", Decimal("9.5")), (2, "p18", Decimal("9.0"))],
+        0.0,
+        [],
+    ]
+
+
+def test_what_a_service_does_not_offer_says_so(served: Serving) -> None:
+    with client.connect(served.url) as boards:
+        board = boards.create("blitz")
+        for step in (boards.verify, boards.rebuild, board.version):
+            with pytest.raises(NotServed, match="service"):
+                step()
