@@ -17,12 +17,17 @@ task may be cancelled at any time: its future is left behind, the result arrives
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import types
 from asyncio import _get_running_loop
 from collections.abc import Awaitable, Coroutine, Generator, Iterable
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+CANCEL_SECONDS = 0.2
+CANCELS_MAX = 25
+
+_log = logging.getLogger("toprung")
 T = TypeVar("T")
 
 
@@ -132,6 +137,19 @@ async def turn() -> None:
 def start(work: Coroutine[Any, Any, T]) -> Awaitable[T]:
     """Begin now what is awaited later; with an event loop it begins at the next `turn`."""
     return _Started(work) if _is_driven_blocking() else asyncio.ensure_future(work)
+
+
+async def end_task(task: asyncio.Task[Any] | None) -> None:
+    """Cancel a task and wait until it has ended, but not for ever.
+
+    It is cancelled more than once: client libraries are known to swallow a cancellation.
+    """
+    for _ in range(CANCELS_MAX):
+        if task is None or task.done():
+            return
+        task.cancel()
+        await asyncio.wait([task], timeout=CANCEL_SECONDS)
+    _log.error("%r does not end and is left behind", task)
 
 
 def _run_inside_loop(coroutine: Coroutine[Any, Any, T]) -> T:

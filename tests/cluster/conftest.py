@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.cluster.workbench import ClusterWorkbench
 from toprung.testing.servers import (
     PostgresServer,
     RedisClusterServers,
@@ -28,6 +31,22 @@ def need_servers() -> None:
         raise ServerError(f"not installed: {missing}")
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
+
+
+@pytest.fixture
+def cluster_file(postgres: PostgresServer, redis_server: RedisServer, tmp_path: Path) -> Path:
+    """The settings of an empty cluster."""
+    workbench = ClusterWorkbench(postgres.url, redis_server.url)
+    asyncio.run(workbench.make())
+    file = tmp_path / "cluster.toml"
+    file.write_text(
+        "[cluster]\n"
+        f'journal_url = "{postgres.url}"\n'
+        f'index_url = "{redis_server.url}"\n'
+        f'schema = "{workbench.settings.schema}"\n'
+        f'prefix = "{workbench.settings.prefix}"\n'
+    )
+    return file
 
 
 @pytest.fixture(scope="session")
@@ -52,3 +71,10 @@ def redis_cluster() -> Iterator[RedisClusterServers]:
     servers = RedisClusterServers()
     yield servers
     servers.close()
+
+
+@pytest.fixture(params=["one", "cluster"])
+def index_url(request: pytest.FixtureRequest) -> str:
+    """Each kind of index in turn."""
+    fixture = {"one": "redis_server", "cluster": "redis_cluster"}[request.param]
+    return str(request.getfixturevalue(fixture).url)

@@ -1,4 +1,4 @@
-"""A proxy in front of PostgreSQL that cuts a connection after COMMIT has gone through."""
+"""A proxy in front of PostgreSQL that cuts a connection after COMMIT, or lets everything hang."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ class CuttingProxy:
         self._target_port = target_port
         self.armed = False
         self.cuts = 0
+        self.passing = asyncio.Event()
+        """Cleared, connections stay open and nothing gets through any more."""
+        self.passing.set()
         self.port = 0
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -37,6 +40,7 @@ class CuttingProxy:
 
         async def forward() -> None:
             while data := await reader.read(65536):
+                await self.passing.wait()
                 if self.armed and b"COMMIT" in data:
                     self.armed = False
                     self.cuts += 1

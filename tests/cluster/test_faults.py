@@ -149,8 +149,7 @@ def test_connection_reset_after_commit(postgres: PostgresServer, redis_server: R
         proxy = CuttingProxy(postgres.port)
         await proxy.start()
         workbench = ClusterWorkbench(postgres.url, redis_server.url)
-        await workbench._execute(f"CREATE SCHEMA {workbench.settings.schema}")
-        workbench._is_made = True
+        await workbench.make()
         through = postgres.url.replace(str(postgres.port), str(proxy.port))
         workbench.settings = msgspec.structs.replace(workbench.settings, journal_url=through)
         try:

@@ -17,18 +17,8 @@ from toprung.testing.servers import PostgresServer, RedisClusterServers, RedisSe
 
 
 @pytest.fixture
-def target(postgres: PostgresServer, redis_server: RedisServer, tmp_path: Path) -> str:
-    workbench = ClusterWorkbench(postgres.url, redis_server.url)
-    asyncio.run(workbench._execute(f"CREATE SCHEMA {workbench.settings.schema}"))
-    file = tmp_path / "cluster.toml"
-    file.write_text(
-        "[cluster]\n"
-        f'journal_url = "{postgres.url}"\n'
-        f'index_url = "{redis_server.url}"\n'
-        f'schema = "{workbench.settings.schema}"\n'
-        f'prefix = "{workbench.settings.prefix}"\n'
-    )
-    return str(file)
+def target(cluster_file: Path) -> str:
+    return str(cluster_file)
 
 
 def test_blocking_facade(target: str) -> None:

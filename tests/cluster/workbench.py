@@ -32,12 +32,16 @@ class ClusterWorkbench:
         self._is_made = False
 
     async def open(self, clock: Clock) -> Opened:
-        if not self._is_made:
-            await self._execute(f"CREATE SCHEMA {self.settings.schema}")
-            self._is_made = True
+        await self.make()
         profile = await ClusterProfile.open(self.settings, clock)
         boards = Leaderboards(profile.journal, profile.index, clock, profile)
         return Opened(boards, profile.journal, profile.index, profile)
+
+    async def make(self) -> None:
+        """Make the schema, unless that is done."""
+        if not self._is_made:
+            await self._execute(f"CREATE SCHEMA {self.settings.schema}")
+            self._is_made = True
 
     async def open_backup(self, path: str, clock: Clock) -> Opened:
         raise NotImplementedError

@@ -16,10 +16,12 @@ from contextlib import suppress
 from typing import Any
 
 from toprung.feeds.local import LocalFeed
+from toprung.pending import end_task
 from toprung.ports import Feed
 
 RECONNECT_SECONDS = 0.2
-CANCEL_SECONDS = 0.2
+SILENCE_SECONDS_MAX = 2.0
+"""After so long without a word the server is asked whether it is there, and is given as long."""
 
 _log = logging.getLogger("toprung")
 
@@ -48,9 +50,7 @@ class RedisFeed:
     async def close(self) -> None:
         """Stop listening."""
         self._closing = True
-        while self._task is not None and not self._task.done():
-            self._task.cancel()  # the client library may swallow it once
-            await asyncio.wait([self._task], timeout=CANCEL_SECONDS)
+        await end_task(self._task)
 
     def _tell(self, position: int) -> None:
         """Hand out ever greater numbers: batches of several processes come in any order."""
@@ -75,13 +75,25 @@ class RedisFeed:
     async def _follow(self, client: Any) -> None:
         async with client.pubsub() as subscription:
             await subscription.subscribe(self._channel)
-            async for message in subscription.listen():
-                if message["type"] == "subscribe":
-                    self.is_listening.set()
-                    self._tell(0)  # something may have been missed
-                elif message["type"] == "message":
-                    _, ladders = json.loads(message["data"])
-                    self._tell(max(int(version) for _, version in ladders))
+            is_asked = False
+            while True:
+                message = await subscription.get_message(timeout=SILENCE_SECONDS_MAX)
+                if message is not None:
+                    is_asked = False
+                    self._hear(message)
+                elif is_asked:
+                    raise TimeoutError("the server has gone silent")
+                else:
+                    is_asked = True
+                    await subscription.ping()
+
+    def _hear(self, message: Any) -> None:
+        if message["type"] == "subscribe":
+            self.is_listening.set()
+            self._tell(0)  # something may have been missed
+        elif message["type"] == "message":
+            _, ladders = json.loads(message["data"])
+            self._tell(max(int(version) for _, version in ladders))
 
 
 _: type[Feed] = RedisFeed

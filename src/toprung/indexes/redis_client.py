@@ -1,27 +1,42 @@
 """Talking to one Redis (or Valkey) or to a Cluster: scripts by hash, few retries, a breaker.
 
 Every script is idempotent (cards are guarded by version) or only reads, so the client may repeat
-a call whose answer was lost. MOVED and ASK are followed by the client; NOSCRIPT is answered by
-sending the script itself; LOADING, READONLY, CLUSTERDOWN and broken connections become
-IndexUnavailable after the retries.
+a call whose answer was lost, or was late because this process did not get to run. MOVED and ASK
+are followed by the client; NOSCRIPT is answered by sending the script itself; LOADING, READONLY,
+CLUSTERDOWN and broken connections become IndexUnavailable after the retries.
+
+A bounded number of calls is under way at a time and the others wait their turn: the client library
+would refuse them, and a busy service is no reason to say that the index is away. Once the breaker
+is open everybody is refused at once, and a task in the background finds out when that is over.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from toprung.errors import IndexUnavailable, MissingExtra, NotReady
 from toprung.indexes.breaker import CircuitBreaker
+from toprung.pending import end_task
 
-ANSWER_SECONDS_MAX = 1.0
-CONNECT_SECONDS_MAX = 1.0
+ANSWER_SECONDS_MAX = 1.5
+CONNECT_SECONDS_MAX = 1.5
+CALLS_MAX = 48
+"""Calls under way at a time."""
 CONNECTIONS_MAX = 64
+"""More than calls: the client has errands of its own."""
 RETRIES = 1
 CLUSTER_RETRIES = 3
+PROBE_SECONDS = 0.25
+CLOSE_SECONDS_MAX = 5.0
 
+_log = logging.getLogger("toprung")
 _LUA = files(__package__).joinpath("lua")
 _AWAY = (
     "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS", "MISCONF",
@@ -47,7 +62,7 @@ def connect(url: str) -> Any:
         from redis.asyncio import Redis, RedisCluster
         from redis.asyncio.retry import Retry
         from redis.backoff import ExponentialBackoff
-        from redis.exceptions import ConnectionError  # noqa: A004 -- not Python's own
+        from redis.exceptions import ConnectionError, TimeoutError  # noqa: A004 -- not Python's own
     except ImportError:
         raise MissingExtra("cluster") from None
     backoff = ExponentialBackoff(cap=0.2, base=0.01)
@@ -66,7 +81,7 @@ def connect(url: str) -> Any:
         )
     return Redis.from_url(
         url,
-        retry=Retry(backoff, RETRIES, (ConnectionError,)),
+        retry=Retry(backoff, RETRIES, (ConnectionError, TimeoutError)),
         max_connections=CONNECTIONS_MAX,
         **options,
     )
@@ -75,17 +90,21 @@ def connect(url: str) -> Any:
 class ScriptClient:
     """Runs our scripts."""
 
-    def __init__(self, client: Any, url: str, breaker: CircuitBreaker | None = None) -> None:
+    def __init__(self, client: Any, url: str) -> None:
         from redis import exceptions
 
         self.client = client
         self._url = url
-        self._turns = 0
-        self.breaker = breaker or CircuitBreaker()
+        self._servers_asked = 0
+        self._turns = asyncio.Semaphore(CALLS_MAX)
+        self._breakers: dict[str, CircuitBreaker] = {}
+        self._probing: dict[CircuitBreaker, asyncio.Task[None]] = {}
+        self._is_closed = False
         self._no_script = exceptions.NoScriptError
         self._answered = exceptions.ResponseError
         self._lost = (
             exceptions.RedisError,
+            exceptions.RedisClusterException,
             OSError,
             TimeoutError,
         )
@@ -93,71 +112,114 @@ class ScriptClient:
     async def run(self, name: str, key: str, *arguments: Any) -> Any:
         """Run a script on the shard of `key`."""
         text, sha = script(name)
-        self.breaker.check()
-        try:
+        client = self.client
+
+        async def call() -> Any:
             try:
-                answer = await self.client.evalsha(sha, 1, key, *arguments)
+                return await client.evalsha(sha, 1, key, *arguments)
             except self._no_script:
-                answer = await self.client.eval(text, 1, key, *arguments)
-        except self._lost as error:
-            self._raise(error)
-            raise
-        self.breaker.succeeded()
+                return await client.eval(text, 1, key, *arguments)
+
+        return await self._ask(key, call)
+
+    async def scan_hash(self, key: str, cursor: int, count: int) -> tuple[int, list[bytes]]:
+        """Some fields of a HASH, and where to go on; 0 at the end."""
+        following, found = await self._ask(key, lambda: self.client.hscan(key, cursor, count=count))
+        return int(following), list(found)
+
+    async def server_of(self, key: str) -> str:
+        """Which server now answers for a key: its run id."""
+        info = await self._ask(key, lambda: self._info(key))
+        return str(info["run_id"])
+
+    async def _info(self, key: str) -> Any:
+        if not hasattr(self.client, "get_node_from_key"):
+            return await self.client.info("server")
+        if not self.client.nodes_manager.nodes_cache:
+            await self.client.initialize()
+        node = self.client.get_node_from_key(key)
+        return await self.client.info("server", target_nodes=node)
+
+    async def _ask(self, key: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        breaker = self.breaker(key)
+        breaker.check()
+        async with self._turns:
+            breaker.check()  # it may have opened while this call waited
+            try:
+                answer = await call()
+            except self._lost as error:
+                self._raise(error, key, breaker)
+                raise
+        breaker.succeeded()
         return answer
 
-    def _raise(self, error: Exception) -> None:
+    def breaker(self, key: str) -> CircuitBreaker:
+        """The breaker of the server that `key` is on: others may be well."""
+        server = ""
+        if hasattr(self.client, "get_node_from_key") and self.client.nodes_manager.slots_cache:
+            with suppress(*self._lost):
+                server = self.client.get_node_from_key(key).name
+        return self._breakers.setdefault(server, CircuitBreaker())
+
+    def _raise(self, error: Exception, key: str, breaker: CircuitBreaker) -> None:
         """Say it in our terms; what is nobody's outage is left to be raised as it is."""
         message = str(error)
-        if isinstance(error, self._answered) and not message.startswith(_AWAY):
-            self.breaker.succeeded()
+        if self._is_answer(error):
+            breaker.succeeded()
             if "NOTREADY" in message:
                 raise NotReady from error
             if "UNDEFINED" in message:
                 raise UndefinedNames from error
             return
-        self.breaker.failed()
+        breaker.failed()
+        if breaker.is_open and breaker not in self._probing and not self._is_closed:
+            _log.warning("the index is away: %s", error)
+            self._probing[breaker] = asyncio.create_task(self._probe(key, breaker))
         raise IndexUnavailable(f"the index cannot be reached: {error}") from error
 
-    async def scan_hash(self, key: str, cursor: int, count: int) -> tuple[int, list[bytes]]:
-        """Some fields of a HASH, and where to go on; 0 at the end."""
-        self.breaker.check()
+    def _is_answer(self, error: Exception) -> bool:
+        """Whether the server works, although it does not do what it was asked."""
+        return isinstance(error, self._answered) and not str(error).startswith(_AWAY)
+
+    async def _probe(self, key: str, breaker: CircuitBreaker) -> None:
+        """Ask after the shard that did not answer until it does."""
         try:
-            following, found = await self.client.hscan(key, cursor, count=count)
-        except self._lost as error:
-            self._raise(error)
-            raise
-        return int(following), list(found)
+            is_back = False
+            while not is_back:
+                await asyncio.sleep(PROBE_SECONDS)
+                try:
+                    await self.client.exists(key)
+                    is_back = True
+                except self._lost as error:
+                    is_back = self._is_answer(error)
+            breaker.succeeded()
+        finally:
+            del self._probing[breaker]
 
     async def one_server(self) -> Any:
         """A client of its own for one server that should be alive: another one at each call."""
         from redis.asyncio import Redis
 
-        single = Redis.from_url(self._url.replace("+cluster", "", 1), decode_responses=False)
+        single = Redis.from_url(
+            self._url.replace("+cluster", "", 1),
+            decode_responses=False,
+            socket_timeout=ANSWER_SECONDS_MAX,
+            socket_connect_timeout=CONNECT_SECONDS_MAX,
+        )
         if hasattr(self.client, "get_nodes"):
             nodes = self.client.get_nodes()
             if nodes:
-                self._turns += 1
-                node = nodes[self._turns % len(nodes)]
+                self._servers_asked += 1
+                node = nodes[self._servers_asked % len(nodes)]
                 address = {"host": node.host, "port": node.port}
                 single.connection_pool.connection_kwargs.update(address)
         return single
 
-    async def server_of(self, key: str) -> str:
-        """Which server now answers for a key: its run id."""
-        self.breaker.check()
-        try:
-            if hasattr(self.client, "get_node_from_key"):
-                if not self.client.nodes_manager.nodes_cache:
-                    await self.client.initialize()
-                node = self.client.get_node_from_key(key)
-                info = await self.client.info("server", target_nodes=node)
-            else:
-                info = await self.client.info("server")
-        except self._lost as error:
-            self.breaker.failed()
-            raise IndexUnavailable(f"the index cannot be reached: {error}") from error
-        return str(info["run_id"])
-
     async def close(self) -> None:
         """Close all connections."""
-        await self.client.aclose()
+        self._is_closed = True
+        for task in list(self._probing.values()):
+            await end_task(task)
+        with suppress(TimeoutError, *self._lost):
+            async with asyncio.timeout(CLOSE_SECONDS_MAX):
+                await self.client.aclose()

@@ -41,6 +41,7 @@ from toprung.journals.postgres_commands import CommandRun
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_store import CONNECT_SECONDS_MAX, PostgresStore
 from toprung.journals.postgres_submit import STATUSES, Raced, SubmitBatch, read_board
+from toprung.pending import end_task
 from toprung.ports import (
     CardChanges,
     CardSink,
@@ -65,6 +66,11 @@ RETRY_SECONDS = 10.0
 
 SETTLE_SECONDS = 60.0
 """How long an interrupted commit is asked after."""
+
+CLOSE_SECONDS = 15.0
+"""How long closing waits for the database, and then for the index."""
+
+MARK_SECONDS = 2.0
 
 BOARD_SECONDS = 0.5
 """How long a board is believed to be as it was last read."""
@@ -133,15 +139,25 @@ class PostgresJournal:
         return await request.future
 
     async def finish(self) -> None:
-        """Accept no more, record what was accepted, and hand it over."""
+        """Accept no more, record what was accepted, and hand it over; not for ever, though.
+
+        What cannot be recorded in time is told to those who wait for it.
+        """
         self._closing = True
         self._wake.set()
         if self._task is not None:
-            await asyncio.gather(self._task, return_exceptions=True)
+            await asyncio.wait([self._task], timeout=CLOSE_SECONDS)
+            await end_task(self._task)
+        for request in self._queue:
+            _deliver(request, Closed())
+        self._queue.clear()
         if self._applying:
-            await asyncio.wait(self._applying)
-        if self._marking is not None:
-            await asyncio.gather(self._marking, return_exceptions=True)
+            await asyncio.wait(self._applying, timeout=CLOSE_SECONDS)
+        for task in list(self._applying):
+            await end_task(task)
+        if self._marking is not None:  # if it takes long, others will apply once more
+            await asyncio.wait([self._marking], timeout=MARK_SECONDS)
+            await end_task(self._marking)
 
     async def close(self) -> None:
         """Finish what was accepted, then close the connections."""
@@ -188,6 +204,10 @@ class PostgresJournal:
                 await self._commit_submissions(batch)
             else:
                 await self._commit_command(batch[0])
+        except asyncio.CancelledError:
+            for request in batch:
+                _deliver(request, OutcomeUnknown())
+            raise
         except Exception as error:  # noqa: BLE001 -- whatever it is, the callers must hear of it
             if not isinstance(error, ToprungError):
                 _log.exception("a batch failed")

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from toprung.pending import Pending
+from toprung.errors import Closed
+from toprung.pending import Pending, end_task
 
+STOP_SECONDS_MAX = 10.0
+
+_log = logging.getLogger("toprung")
 T = TypeVar("T")
 
 
@@ -23,35 +29,53 @@ class Portal:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._gate = threading.Lock()
+        self._is_stopped = False
         self._thread = threading.Thread(target=self._run, name="toprung-portal", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
+        self._loop.run_until_complete(_end_all())
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.close()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Pending[T]:
-        """Start work on the loop; await the result anywhere."""
+        """Start work on the loop; await the result anywhere. Closed once it is stopped."""
         pending: Pending[T] = Pending()
 
-        async def do() -> None:
-            try:
-                result = await work
-            except BaseException as error:  # noqa: BLE001 -- raised where it is awaited
+        def deliver(future: Future[T]) -> None:
+            if future.cancelled():  # the portal was stopped meanwhile
+                pending.set_exception(Closed())
+            elif (error := future.exception()) is not None:
                 pending.set_exception(error)
             else:
-                pending.set_result(result)
+                pending.set_result(future.result())
 
-        asyncio.run_coroutine_threadsafe(do(), self._loop)
+        with self._gate:  # whatever is begun before the loop is told to stop is ended by it
+            if self._is_stopped:
+                work.close()
+                raise Closed
+            asyncio.run_coroutine_threadsafe(work, self._loop).add_done_callback(deliver)
         return pending
 
     def stop(self) -> None:
-        """End the loop and its thread; not from the loop itself."""
+        """End the loop and its thread; not from the loop itself. Whoever still waits is told."""
+        with self._gate:
+            if not self._is_stopped:
+                self._is_stopped = True
+                self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(STOP_SECONDS_MAX)
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
+            _log.error("the portal's thread does not end and is left behind")
+
+
+async def _end_all() -> None:
+    """Cancel whatever is still under way, so that nobody waits for it in vain."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        await end_task(task)
 
 
 class Crossing:
@@ -90,6 +114,10 @@ class CrossingMaintenance(Crossing):
     """A profile behind a portal; closing it ends the portal, too."""
 
     async def close(self) -> None:
-        """Finish what was accepted, then end the loop."""
-        await self._portal.begin(self._target.close())
-        self._portal.stop()
+        """Finish what was accepted, then end the loop; closing twice is harmless."""
+        try:
+            await self._portal.begin(self._target.close())
+        except Closed:
+            return
+        finally:
+            self._portal.stop()

@@ -24,6 +24,7 @@ from toprung.domain.card import Card
 from toprung.domain.ladder import Ladder
 from toprung.domain.ranking import Counts
 from toprung.errors import NotReady, Unavailable
+from toprung.pending import end_task
 from toprung.ports import CardChanges, CardSink, Index, Outbox, OutboxRow, Shards
 
 ROWS_AT_ONCE = 100
@@ -32,7 +33,6 @@ POLL_SECONDS = 0.5
 SWEEP_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 60.0
 REBUILD_SECONDS_MAX = 600.0
-CANCEL_SECONDS = 0.2
 
 _log = logging.getLogger("toprung")
 
@@ -181,9 +181,7 @@ class CatchUp:
     async def close(self) -> None:
         """Stop; what is under way is cut short, for it can always be done again."""
         self._closing = True
-        while self._task is not None and not self._task.done():
-            self._task.cancel()  # a client library may swallow it once
-            await asyncio.wait([self._task], timeout=CANCEL_SECONDS)
+        await end_task(self._task)
 
     async def _run(self) -> None:
         while not self._closing:
