@@ -53,4 +53,4 @@ setup-dev:
 	@$(PYTHON) scripts/setup --dev
 
 servers:
-	@scripts/system-packages redis-server postgresql
+	@scripts/system-packages redis-server postgresql chromium

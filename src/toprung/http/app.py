@@ -1,7 +1,7 @@
 """The ASGI application: finds a request's route, lets it in or not, answers, and counts.
 
 Routes of the interface are dispatched here, with as little as possible between the server and
-their handlers. What is left (the pages people look at) goes to an ordinary Starlette application.
+their handlers. An address that is no route may be one of the web page's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from toprung.http.auth import Gate
 from toprung.http.call import Call, CallerGone, Patience, Receive, read_body
 from toprung.http.cors import Cors
 from toprung.http.live.sockets import LiveSockets
+from toprung.http.pages import Pages
 from toprung.http.problems import Refused, problem, unexpected
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route, Router
@@ -24,7 +25,7 @@ from toprung.http.settings import ServiceSettings
 from toprung.http.state import State
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Scope, Send
+    from starlette.types import Scope, Send
 
     from toprung.service.leaderboards import Leaderboards
 
@@ -40,13 +41,7 @@ _JSON_METHODS = frozenset({"POST", "PUT", "PATCH"})
 class Service:
     """Serves leaderboards over HTTP."""
 
-    def __init__(
-        self,
-        boards: Leaderboards,
-        settings: ServiceSettings | None = None,
-        pages: ASGIApp | None = None,
-    ) -> None:
-        """`pages` answers addresses that are no route of the interface."""
+    def __init__(self, boards: Leaderboards, settings: ServiceSettings | None = None) -> None:
         self.state = State(boards, settings or ServiceSettings())
         self._gate = Gate(self.state.settings, self.state.boards.keys)
         self._patience = Patience(self.state.settings.body_seconds_max)
@@ -54,7 +49,7 @@ class Service:
         self._sockets = LiveSockets(self.state, self._gate, self._cors, self.state.hub)
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
-        self._pages = pages
+        self._pages = Pages()
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -98,7 +93,7 @@ class Service:
             if scope["method"] == "OPTIONS":
                 answer = await self._options(scope)
             elif (found := self._router.find(scope["method"], scope["raw_path"])) is None:
-                answer = problem(_NO_ROUTE, request)
+                answer = self._page(scope) or problem(_NO_ROUTE, request)
             else:
                 call = Call(self.state, scope, receive, *found)
                 answer = await self._answer(call, receive)
@@ -125,6 +120,12 @@ class Service:
                 body = await read_body(call.scope, receive, route.body_bytes_max, self._patience)
                 call.body = route.decode_body(body)
         return await route.handler(call)
+
+    def _page(self, scope: Scope) -> Sendable | None:
+        """The web page's answer; None where it has none either."""
+        if not self.state.settings.needs_keys:
+            self._gate.check_host(scope)
+        return self._pages.answer(scope)
 
     async def _options(self, scope: Scope) -> Sendable:
         if not self.state.settings.needs_keys:

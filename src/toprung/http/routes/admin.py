@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator
-from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -92,20 +91,6 @@ async def _pieces(copy: Path, folder: tempfile.TemporaryDirectory[str]) -> Async
     with folder, copy.open("rb") as file:
         while piece := file.read(PIECE_BYTES):
             yield piece
-
-
-class AboutAnswer(Struct):
-    """What this is."""
-
-    name: str
-    version: str
-    docs: str
-
-
-@routes.get("/", None, answer=AboutAnswer)
-async def about(_call: Call[NoQuery, None]) -> Answer:
-    """What answers here, and where it is explained."""
-    return ok(AboutAnswer("toprung", metadata.version("toprung"), "/docs"), (NO_STORE,))
 
 
 @routes.get("/metrics", None)

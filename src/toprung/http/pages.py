@@ -1,0 +1,125 @@
+"""The web page: files of `toprung/web`, read once at start and answered from memory.
+
+The page is one document for all its addresses; what it shows is decided in the browser. Its parts
+are addressed by what they contain (`/web/<digest>/board.js`), so browsers keep them for good and a
+new version never meets parts of an old one. `/embed.js`, which other sites name, is asked for anew
+now and then. There is no inline code or style anywhere, and the policy says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+
+from toprung.http.answers import Answer, Empty, Headers
+from toprung.http.call import header
+from toprung.http.problems import Refused
+
+POLICY: Final = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    b" base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+    b" require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_TYPES: Final = {
+    "css": b"text/css; charset=utf-8",
+    "html": b"text/html; charset=utf-8",
+    "js": b"text/javascript; charset=utf-8",
+    "svg": b"image/svg+xml",
+}
+_SHELL: Final = "index.html"
+_EMBED: Final = "embed.js"
+_PAGE: Final = re.compile(rb"/|/boards/[^/]+|/boards/[^/]+/players/[^/]+")
+_PART: Final = re.compile(rb"/web/([^/]+)/(.+)")
+_NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
+_FOR_EVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
+_ASK_AGAIN: Final = (b"cache-control", b"no-cache")
+_A_WHILE: Final = (b"cache-control", b"public, max-age=300")
+_PAGE_HEADERS: Final[Headers] = (
+    (b"content-security-policy", POLICY),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+    _NO_SNIFF,
+    _ASK_AGAIN,
+)
+_EMBED_HEADERS: Final[Headers] = (
+    (b"access-control-allow-origin", b"*"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+    _NO_SNIFF,
+    _A_WHILE,
+)
+
+
+class Pages:
+    """Answers the addresses that people open."""
+
+    def __init__(self) -> None:
+        contents = _read(files("toprung").joinpath("web"))
+        digest = hashlib.sha256()
+        for name, content in sorted(contents.items()):
+            digest.update(b"%s\0%d\0%s" % (name.encode(), len(content), content))
+        self._digest = digest.hexdigest()[:16].encode()
+        shell = contents.pop(_SHELL).replace(b'"/web/', b'"/web/%s/' % self._digest)
+        self._shell = _File(_SHELL, shell, _PAGE_HEADERS)
+        self._embed = _File(_EMBED, contents.pop(_EMBED), _EMBED_HEADERS)
+        headers = (_NO_SNIFF, _FOR_EVER)
+        self._parts = {
+            name.encode(): _File(name, content, headers) for name, content in contents.items()
+        }
+
+    def answer(self, scope: Any) -> Answer | None:
+        """The answer to a request; None when the address is not one of a page."""
+        found = self._find(scope["raw_path"])
+        if found is None:
+            return None
+        if scope["method"] not in ("GET", "HEAD"):
+            raise Refused(
+                405,
+                "method-not-allowed",
+                f"{scope['method']} is not possible here; GET, HEAD is",
+                headers=((b"allow", b"GET, HEAD"),),
+            )
+        return found.answer(header(scope, b"if-none-match"))
+
+    def _find(self, path: bytes) -> _File | None:
+        if _PAGE.fullmatch(path):
+            return self._shell
+        if path == b"/embed.js":
+            return self._embed
+        asked = _PART.fullmatch(path)
+        if asked is None or asked[1] != self._digest:
+            return None
+        return self._parts.get(asked[2])
+
+
+class _File:
+    """One file, ready to be sent."""
+
+    __slots__ = ("_content", "_headers", "_tag", "_type")
+
+    def __init__(self, name: str, content: bytes, headers: Headers) -> None:
+        self._content = content
+        self._type = _TYPES[name.rpartition(".")[2]]
+        self._tag = b'"%s"' % hashlib.sha256(content).hexdigest()[:16].encode()
+        self._headers = (*headers, (b"etag", self._tag))
+
+    def answer(self, known: bytes | None) -> Answer:
+        """The file; nothing if the browser has it already."""
+        if known is not None and self._tag in known:
+            return Empty(304, self._headers)
+        return Answer(200, self._content, self._headers, self._type)
+
+
+def _read(folder: Traversable, prefix: str = "") -> dict[str, bytes]:
+    """Every file below a folder, by its path from there."""
+    found: dict[str, bytes] = {}
+    for each in folder.iterdir():
+        if each.is_dir():
+            found |= _read(each, f"{prefix}{each.name}/")
+        elif each.name.rpartition(".")[2] in _TYPES:
+            found[prefix + each.name] = each.read_bytes()
+    return found

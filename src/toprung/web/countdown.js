@@ -1,0 +1,59 @@
+/** A clock that runs towards the end of a period. */
+
+import { el, setText } from "./dom.js";
+import { formatMoment, timeLeft } from "./times.js";
+
+/** One timer serves all clocks of the page. @type {Set<Countdown>} */
+const running = new Set();
+/** @type {number | undefined} */
+let timer;
+
+export class Countdown {
+  #parts = el("span", { class: "clock-parts", "aria-hidden": "true" });
+  #words = el("span", { class: "unseen" });
+  /** @type {number | null} */
+  #end = null;
+
+  constructor() {
+    this.element = el("p", { class: "clock", hidden: true }, el("span", { class: "clock-label" }, "closes in"), this.#parts, this.#words);
+  }
+
+  /** @param {string | null | undefined} closesAt an RFC 3339 time; nothing, when it never closes */
+  show(closesAt) {
+    this.#end = closesAt ? Date.parse(closesAt) : null;
+    this.element.hidden = this.#end === null;
+    if (this.#end === null || !closesAt) return this.stop();
+    setText(this.#words, formatMoment(closesAt));
+    this.element.title = formatMoment(closesAt);
+    running.add(this);
+    timer ??= setInterval(tick, 1000);
+    this.tick(Date.now());
+  }
+
+  /** @param {number} now */
+  tick(now) {
+    if (this.#end === null) return;
+    const parts = timeLeft(this.#end - now);
+    if (this.#parts.childElementCount !== parts.length) {
+      this.#parts.replaceChildren(...parts.map(() => el("span", { class: "clock-part" }, el("b"), el("i"))));
+    }
+    parts.forEach(({ value, unit }, index) => {
+      const [digits, label] = this.#parts.children[index].children;
+      setText(digits, value);
+      setText(label, unit);
+    });
+  }
+
+  stop() {
+    running.delete(this);
+    if (running.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  }
+}
+
+function tick() {
+  const now = Date.now();
+  for (const clock of running) clock.tick(now);
+}

@@ -1,0 +1,209 @@
+/**
+ * <toprung-board>: a live board on any web page, in this one file.
+ *
+ *   <script type="module" src="https://scores.example/embed.js"></script>
+ *   <toprung-board board="blitz" window="daily" top="10"></toprung-board>
+ *
+ * Attributes: `board`; `window` and `scope` (the board's default); `top` (10, at most 100); `src`, the
+ * service (where this file came from). The board must be public. Colours and type are CSS custom
+ * properties, listed in STYLE below. It imports nothing, so that it can be copied to any site.
+ */
+
+const STYLE = `
+:host {
+  --_ink: var(--toprung-ink, light-dark(#10162c, #eef1fc));
+  --_soft: var(--toprung-ink-soft, light-dark(#525d7a, #a3aecd));
+  --_surface: var(--toprung-surface, light-dark(#ffffff, #121930));
+  --_line: var(--toprung-line, light-dark(#dce1ed, #26304f));
+  --_accent: var(--toprung-accent, light-dark(#2b3fdc, #9aa8ff));
+  display: block;
+  overflow: hidden;
+  border: 1px solid var(--_line);
+  border-radius: var(--toprung-radius, 0.875rem);
+  background: var(--_surface);
+  color: var(--_ink);
+  font: 1rem/1.4 var(--toprung-font, system-ui, sans-serif);
+  font-variant-numeric: tabular-nums;
+}
+:host([hidden]) { display: none }
+header { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; gap: 0.25rem 1rem; padding: 1rem 1rem 0.5rem }
+a { color: inherit; font-size: 1.15rem; font-weight: 750; letter-spacing: -0.01em; text-decoration: none; overflow-wrap: anywhere }
+a:hover { text-decoration: underline }
+a:focus-visible { outline: 3px solid var(--_accent); outline-offset: 2px }
+p { margin: 0; color: var(--_soft); font-size: 0.8125rem }
+.message { padding: 1.5rem 1rem; text-align: center; font-size: 1rem }
+.message:empty, table:not(:has(tr)) { display: none }
+table { width: 100%; border-collapse: collapse; table-layout: fixed }
+caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+th, td { padding: 0.5rem 1rem; border-top: 1px solid var(--_line); font-weight: inherit; text-align: start }
+td:first-child { width: 4.5rem }
+th { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+td:last-child { width: 40%; text-align: end; font-weight: 650; overflow-wrap: anywhere }
+.rank { display: inline-grid; place-items: center; min-width: 1.9rem; height: 1.9rem; border-radius: 50%; font-weight: 650 }
+.rank[data-medal="1"] { background: #f6c544; color: #3c2b00 }
+.rank[data-medal="2"] { background: #ccd4e0; color: #232c3b }
+.rank[data-medal="3"] { background: #dd9a66; color: #351a08 }
+`;
+const TOP_MAX = 100;
+const DELAY_MIN = 500;
+const DELAY_MAX = 10_000;
+const GLIDE = { duration: 450, easing: "cubic-bezier(.2,.8,.2,1)" };
+
+/** @typedef {{rank: number, player: string, name?: string, score: string}} Standing */
+
+class ToprungBoard extends HTMLElement {
+  static observedAttributes = ["src", "board", "window", "scope", "top"];
+  /** @type {WebSocket | null} */
+  #socket = null;
+  /** @type {number | undefined} */
+  #timer;
+  #delay = DELAY_MIN;
+  #link = document.createElement("a");
+  #facts = document.createElement("p");
+  #message = document.createElement("p");
+  #table = document.createElement("table");
+  #body = document.createElement("tbody");
+  /** @type {Map<string, HTMLTableRowElement>} */
+  #rows = new Map();
+
+  constructor() {
+    super();
+    const root = this.attachShadow({ mode: "open" });
+    const style = new CSSStyleSheet();
+    style.replaceSync(STYLE);
+    root.adoptedStyleSheets = [style];
+    const header = document.createElement("header");
+    header.append(this.#link, this.#facts);
+    this.#message.className = "message";
+    this.#message.role = "status";
+    this.#table.append(document.createElement("caption"), this.#body);
+    root.append(header, this.#message, this.#table);
+  }
+
+  connectedCallback() {
+    this.#start();
+  }
+
+  disconnectedCallback() {
+    this.#stop();
+  }
+
+  attributeChangedCallback() {
+    if (!this.isConnected) return;
+    this.#stop();
+    this.#start();
+  }
+
+  get #service() {
+    return new URL(this.getAttribute("src") ?? import.meta.url, document.baseURI).origin;
+  }
+
+  get #board() {
+    return this.getAttribute("board") ?? "";
+  }
+
+  #start() {
+    this.#rows.clear();
+    this.#body.replaceChildren();
+    this.#facts.textContent = "";
+    this.#message.textContent = "Loading …";
+    this.#link.href = `${this.#service}/boards/${encodeURIComponent(this.#board)}`;
+    this.#link.textContent = this.#board;
+    this.#loadTitle();
+    this.#connect();
+  }
+
+  #stop() {
+    clearTimeout(this.#timer);
+    this.#socket?.close();
+    this.#socket = null;
+  }
+
+  async #loadTitle() {
+    const board = this.#board;
+    try {
+      const answer = await fetch(`${this.#service}/v1/boards/${encodeURIComponent(board)}`);
+      const { title } = await answer.json();
+      if (board === this.#board && title) this.#link.textContent = title;
+    } catch {
+      // the id stays, and the connection says what is wrong
+    }
+    this.#table.caption.textContent = `Standings of ${this.#link.textContent}`;
+  }
+
+  #connect() {
+    const socket = new WebSocket(`${this.#service.replace(/^http/, "ws")}/v1/live`, ["toprung.v1"]);
+    this.#socket = socket;
+    socket.onopen = () => {
+      this.#delay = DELAY_MIN;
+      const top = Math.min(TOP_MAX, Math.max(1, Number(this.getAttribute("top")) || 10));
+      const ladder = { window: this.getAttribute("window") ?? undefined, scope: this.getAttribute("scope") ?? undefined };
+      socket.send(JSON.stringify({ subscribe: { id: "board", board: this.#board, top, numbers: "string", ...ladder } }));
+    };
+    socket.onmessage = (event) => this.#hear(JSON.parse(event.data));
+    socket.onclose = () => {
+      if (this.#socket !== socket) return;
+      this.#facts.textContent = "Reconnecting …";
+      this.#timer = setTimeout(() => this.#connect(), this.#delay * (0.75 + Math.random() / 2));
+      this.#delay = Math.min(DELAY_MAX, this.#delay * 2);
+    };
+  }
+
+  /** @param {any} message */
+  #hear(message) {
+    if (message.type === "error") {
+      this.#message.textContent = `This board cannot be shown here: ${message.problem.detail ?? message.problem.title}`;
+      this.#stop();
+    } else if (message.type === "top") {
+      this.#facts.textContent = `${group(String(message.total))} player${message.total === 1 ? "" : "s"}`;
+      this.#message.textContent = message.total === 0 ? "No scores yet" : "";
+      this.#show(message.standings);
+    }
+  }
+
+  /** @param {Standing[]} standings */
+  #show(standings) {
+    const places = new Map([...this.#rows].map(([player, row]) => [player, row.getBoundingClientRect().top]));
+    const rows = new Map(standings.map((standing) => [standing.player, fill(this.#rows.get(standing.player) ?? emptyRow(), standing)]));
+    this.#rows = rows;
+    this.#body.replaceChildren(...rows.values());
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    for (const [player, row] of rows) {
+      const distance = (places.get(player) ?? NaN) - row.getBoundingClientRect().top;
+      if (Math.abs(distance) > 1) row.animate({ transform: [`translateY(${distance}px)`, "none"] }, GLIDE);
+    }
+  }
+}
+
+function emptyRow() {
+  const row = document.createElement("tr");
+  const rank = row.insertCell();
+  rank.append(document.createElement("span"));
+  const player = document.createElement("th");
+  player.scope = "row";
+  player.append(document.createElement("bdi"));
+  row.append(player);
+  row.insertCell();
+  return row;
+}
+
+/** @param {HTMLTableRowElement} row @param {Standing} standing */
+function fill(row, { rank, player, name, score }) {
+  const [first, second, third] = row.children;
+  const badge = /** @type {HTMLElement} */ (first.firstElementChild);
+  badge.className = "rank";
+  badge.dataset.medal = String(rank);
+  badge.textContent = String(rank);
+  const label = /** @type {HTMLElement} */ (second.firstElementChild);
+  label.textContent = label.title = name ?? player; // text, whatever it says
+  third.textContent = group(score);
+  return row;
+}
+
+/** Digits in groups of three; scores are texts and stay exact. @param {string} score */
+function group(score) {
+  const [whole, ...fraction] = score.split(".");
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...fraction].join(".");
+}
+
+customElements.define("toprung-board", ToprungBoard);

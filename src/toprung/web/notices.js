@@ -1,0 +1,70 @@
+/** What stands where data would: while it is on its way, when there is none, when something failed. */
+
+import { ApiError } from "./api.js";
+import { el } from "./dom.js";
+import { currentKey, keepKey } from "./keyring.js";
+
+/** @param {string} title @param {...import("./dom.js").Child} more */
+export function emptyNotice(title, ...more) {
+  return el("div", { class: "notice" }, ladderMark(), el("p", { class: "notice-title" }, title), ...more);
+}
+
+/** Rows that are not there yet. @param {number} [count] */
+export function loadingRows(count = 8) {
+  const rows = Array.from({ length: count }, () => el("span", { class: "skeleton" }));
+  return el("div", { class: "loading", role: "status", "aria-label": "Loading" }, ...rows);
+}
+
+/**
+ * What went wrong, and what can be done about it.
+ * @param {unknown} error
+ * @param {() => void} retry
+ */
+export function errorNotice(error, retry) {
+  if (!(error instanceof ApiError)) console.error(error);
+  const status = error instanceof ApiError ? error.status : -1;
+  if (status === 401 || status === 403) return keyForm(status, retry);
+  const again = el("button", { class: "button", type: "button", on: { click: retry } }, "Try again");
+  if (status === 0) return emptyNotice("The service cannot be reached", el("p", {}, "This page goes on by itself as soon as it can."), again);
+  if (status === 404 || status === 410) {
+    return emptyNotice("There is nothing here", el("p", {}, sentence(/** @type {Error} */ (error).message)), el("a", { class: "button", href: "/" }, "All boards"));
+  }
+  return emptyNotice("That did not work", el("p", {}, error instanceof Error ? sentence(error.message) : ""), again);
+}
+
+/** @param {number} status @param {() => void} retry */
+function keyForm(status, retry) {
+  const input = /** @type {HTMLInputElement} */ (
+    el("input", { id: "key", type: "password", autocomplete: "off", required: true, spellcheck: "false", class: "field" })
+  );
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    keepKey(input.value.trim());
+    dispatchEvent(new Event("toprung:key"));
+    retry();
+  };
+  const why =
+    status === 403 ? "This key does not allow reading this."
+    : currentKey() === null ? "This board is not public. A key that allows reading opens it."
+    : "This key is not known here.";
+  return el(
+    "form",
+    { class: "notice", on: { submit } },
+    ladderMark(),
+    el("p", { class: "notice-title" }, "A key is needed"),
+    el("p", {}, why),
+    el("label", { for: "key" }, "Access key"),
+    el("div", { class: "joined" }, input, el("button", { class: "button primary" }, "Open")),
+    el("p", { class: "small" }, "It stays in this tab and is forgotten when you close it."),
+  );
+}
+
+function ladderMark() {
+  return el("span", { class: "mark", "aria-hidden": "true" });
+}
+
+/** @param {string} text */
+function sentence(text) {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

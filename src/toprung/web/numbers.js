@@ -1,0 +1,53 @@
+/** Numbers as people read them. Scores are texts of any length and stay exact. */
+
+/**
+ * The digits of a score in groups of three: "-9007199254740993.50" as "-9,007,199,254,740,993.50".
+ * @param {string} score
+ */
+export function groupDigits(score) {
+  const [whole, fraction] = score.split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",").replace("-", "\u2212");
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** @param {number} count */
+export function formatCount(count) {
+  return groupDigits(String(count));
+}
+
+/**
+ * A share in percent, never rounded up to all or down to none.
+ * @param {number} percent
+ */
+export function formatPercent(percent) {
+  if (percent > 99.9 && percent < 100) return "99.9";
+  if (percent > 0 && percent < 0.1) return "0.1";
+  return String(Math.floor(percent * 10) / 10);
+}
+
+/**
+ * How good a standing is, in words.
+ * @param {{percentile: number, rank: number, total: number}} standing
+ */
+export function percentileWords({ percentile, total }) {
+  if (total === 1) return "the only player so far";
+  const players = `${formatCount(total)} players`;
+  if (percentile === 0) return `just started among ${players}`;
+  return `better than ${formatPercent(percentile)} % of ${players}`;
+}
+
+/** @param {number} count @param {string} noun */
+export function plural(count, noun) {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * How a score compares with the best one, from 0 to 1: where to draw, not what to say.
+ * @param {string} score
+ * @param {string} best
+ */
+export function shareOf(score, best) {
+  const [value, top] = [Number(score), Number(best)];
+  if (!(value > 0 && top > 0)) return 0;
+  return Math.min(value, top) / Math.max(value, top);
+}

@@ -1,0 +1,137 @@
+/** All boards: how many players, which period, until when, and who leads. */
+
+import { getBoard, listBoards, listStandings } from "../api.js";
+import { boardAddress } from "../address.js";
+import { Countdown } from "../countdown.js";
+import { el, name, setText } from "../dom.js";
+import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
+import { groupDigits, plural } from "../numbers.js";
+import { periodName, windowName } from "../times.js";
+import { defaultWindow, soonestWindow } from "../windows.js";
+
+/** @typedef {import("../api.js").Board} Board */
+/** @typedef {import("../api.js").Standing} Standing */
+/** @typedef {import("../app.js").Context} Context */
+
+const LEADERS = 3;
+
+export class BoardsView {
+  #context;
+  #list = el("ul", { class: "boards" });
+  #rest = el("div", { class: "rest" });
+  /** @type {BoardCard[]} */
+  #cards = [];
+
+  /** @param {Context} context */
+  constructor(context) {
+    this.#context = context;
+    context.setTitle("Boards");
+    this.element = el("section", { class: "boards-page" }, el("h1", {}, "Boards"), this.#list, this.#rest);
+    this.#load();
+  }
+
+  /** @param {import("../address.js").Address} address */
+  update(address) {
+    return address.page === "boards";
+  }
+
+  close() {
+    for (const card of this.#cards) card.close();
+  }
+
+  /** @param {string} [cursor] */
+  async #load(cursor) {
+    this.#rest.replaceChildren(loadingRows(3));
+    try {
+      const { boards, next } = await listBoards(cursor);
+      this.#rest.replaceChildren();
+      for (const board of boards) this.#add(board);
+      if (next !== null) {
+        this.#rest.append(el("button", { class: "button", type: "button", on: { click: () => this.#load(next) } }, "Show more boards"));
+      }
+      if (this.#cards.length === 0) {
+        this.#rest.append(emptyNotice("No boards yet", el("p", {}, "A board begins with one request: ", el("code", {}, "PUT /v1/boards/your-board"))));
+      }
+    } catch (error) {
+      this.#rest.replaceChildren(errorNotice(error, () => this.#load(cursor)));
+    }
+  }
+
+  /** @param {Board} board */
+  #add(board) {
+    const card = new BoardCard(this.#context, board);
+    this.#cards.push(card);
+    this.#list.append(card.element);
+  }
+}
+
+class BoardCard {
+  #size = el("p", { class: "size" }, "\u00a0");
+  #period = el("p", { class: "period" }, "\u00a0");
+  #clock = new Countdown();
+  #leaders = el("ol", { class: "leaders" });
+  #unwatch = () => {};
+  #isClosed = false;
+
+  /** @param {Context} context @param {Board} board */
+  constructor(context, board) {
+    const window = defaultWindow(board);
+    this.element = el(
+      "li",
+      { class: "card board-card" },
+      el("h2", {}, el("a", { href: boardAddress({ page: "board", board: board.id }) }, name(board.title || board.id))),
+      this.#size,
+      this.#leaders,
+      el("div", { class: "closing" }, this.#period, this.#clock.element),
+    );
+    this.#load(board.id, window, context);
+  }
+
+  close() {
+    this.#isClosed = true;
+    this.#clock.stop();
+    this.#unwatch();
+  }
+
+  /** @param {string} id @param {string} window @param {Context} context */
+  async #load(id, window, context) {
+    try {
+      const [board, page] = await Promise.all([getBoard(id), listStandings(id, { window }, { limit: LEADERS })]);
+      if (this.#isClosed) return;
+      this.#showPeriod(board);
+      this.#showTop(page);
+      this.#unwatch = context.live.watch({ board: id, window, top: LEADERS }, (message) => {
+        if (message.type === "top") this.#showTop(/** @type {any} */ (message));
+        if (message.type === "period") getBoard(id).then((fresh) => this.#showPeriod(fresh), () => {});
+      });
+    } catch {
+      setText(this.#size, "cannot be read at the moment");
+    }
+  }
+
+  /** @param {Board} board */
+  #showPeriod(board) {
+    if (this.#isClosed) return;
+    const window = soonestWindow(board);
+    const period = board.periods[window];
+    const isEndless = period.closes_at === null;
+    setText(this.#period, isEndless ? windowName(window) : `${windowName(window)} · ${periodName(period.period)}`);
+    this.#clock.show(period.closes_at);
+  }
+
+  /** @param {{total: number, standings: Standing[]}} top */
+  #showTop({ total, standings }) {
+    setText(this.#size, total === 0 ? "No scores yet" : plural(total, "player"));
+    this.#leaders.replaceChildren(
+      ...standings.map((standing) =>
+        el(
+          "li",
+          { "data-medal": standing.rank },
+          el("span", { class: "medal" }, standing.rank),
+          name(standing.name ?? standing.player, { class: "leader-name" }),
+          el("span", { class: "leader-score" }, groupDigits(standing.score)),
+        ),
+      ),
+    );
+  }
+}

@@ -1,0 +1,237 @@
+/** One player on one board: standing in every window, neighbours, friends, and how it came. */
+
+import { boardAddress, playerAddress } from "../address.js";
+import { ApiError, findStanding, getBoard, listFriends, listNeighbours, listSubmissions } from "../api.js";
+import { windowLinks } from "../controls.js";
+import { el, name } from "../dom.js";
+import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
+import { formatCount, formatPercent, groupDigits, percentileWords } from "../numbers.js";
+import { historyPlot } from "../plots.js";
+import { StandingsTable, hueOf, initialOf } from "../standings_table.js";
+import { formatMoment, periodName, throttled, windowName } from "../times.js";
+import { defaultWindow, windowsOf } from "../windows.js";
+
+/** @typedef {import("../address.js").Address} Address */
+/** @typedef {import("../api.js").Board} Board */
+/** @typedef {import("../api.js").Place} Place */
+/** @typedef {import("../api.js").Submission} Submission */
+/** @typedef {import("../app.js").Context} Context */
+
+const REFRESH_MS = 1_000;
+const SUBMISSIONS_MAX = 500;
+
+export class PlayerView {
+  #context;
+  /** @type {Address} */
+  #address;
+  /** @type {Board | null} */
+  #board = null;
+  /** @type {Map<string, Place | null>} */
+  #places = new Map();
+  /** @type {(() => void)[]} */
+  #unwatch = [];
+  #isClosed = false;
+  #head = el("header", { class: "hero" });
+  #windows = el("ul", { class: "places" });
+  #tabs = el("div");
+  #around = el("section", { class: "card", "aria-label": "Neighbours" });
+  #friends = el("section", { class: "card", "aria-label": "Friends" });
+  #history = el("section", { class: "card", "aria-label": "Score history" });
+  #past = el("section", { class: "card", "aria-label": "Recent submissions" });
+  #refresh = throttled(() => this.#loadRest(), REFRESH_MS);
+  /** @type {StandingsTable | null} */
+  #aroundTable = null;
+
+  /** @param {Context} context @param {Address} address */
+  constructor(context, address) {
+    this.#context = context;
+    this.#address = address;
+    this.element = el("article", { class: "player-page" }, loadingRows());
+    this.#open();
+  }
+
+  /** @param {Address} address */
+  update(address) {
+    const isSame = address.page === "player" && address.board === this.#address.board && address.player === this.#address.player;
+    if (!isSame || this.#board === null) return false;
+    this.#address = address;
+    this.#aroundTable = null;
+    this.#showTabs();
+    this.#loadRest();
+    return true;
+  }
+
+  close() {
+    this.#isClosed = true;
+    this.#refresh.cancel();
+    for (const stop of this.#unwatch) stop();
+  }
+
+  get #id() {
+    return /** @type {string} */ (this.#address.board);
+  }
+
+  get #player() {
+    return /** @type {string} */ (this.#address.player);
+  }
+
+  get #window() {
+    return this.#address.window ?? defaultWindow(/** @type {Board} */ (this.#board));
+  }
+
+  async #open() {
+    try {
+      const board = await getBoard(this.#id);
+      if (this.#isClosed) return;
+      this.#board = board;
+      const windows = windowsOf(board);
+      const places = await Promise.all(windows.map((window) => findStanding(board.id, this.#player, { window })));
+      if (this.#isClosed) return;
+      windows.forEach((window, index) => this.#places.set(window, places[index]));
+      this.#showHead();
+      this.#showPlaces();
+      this.#showTabs();
+      this.element.replaceChildren(
+        this.#head,
+        this.#windows,
+        this.#tabs,
+        el("div", { class: "panels" }, this.#around, this.#friends, this.#history, this.#past),
+      );
+      this.#loadRest();
+      for (const window of windows) this.#watch(window);
+    } catch (error) {
+      this.element.replaceChildren(errorNotice(error, () => this.#open()));
+    }
+  }
+
+  /** @param {string} window */
+  #watch(window) {
+    const watch = { board: this.#id, window, player: this.#player };
+    this.#unwatch.push(
+      this.#context.live.watch(watch, (message) => {
+        if (message.type !== "rank") return;
+        this.#places.set(window, message.standing);
+        this.#showPlaces();
+        this.#refresh();
+      }),
+    );
+  }
+
+  #showHead() {
+    const board = /** @type {Board} */ (this.#board);
+    const label = [...this.#places.values()].find((place) => place?.name)?.name ?? this.#player;
+    this.#context.setTitle(`${label} · ${board.title || board.id}`);
+    const back = boardAddress({ page: "board", board: board.id, window: this.#window, player: this.#player });
+    this.#head.replaceChildren(
+      el("span", { class: "monogram large", "aria-hidden": "true", vars: { "--hue": String(hueOf(this.#player)) } }, initialOf(label)),
+      el(
+        "div",
+        { class: "hero-text" },
+        el("h1", {}, name(label)),
+        el("p", { class: "facts" }, label !== this.#player && name(this.#player), label !== this.#player && " · ", el("a", { href: back }, "on ", name(board.title || board.id))),
+      ),
+    );
+  }
+
+  #showPlaces() {
+    const cards = [...this.#places].map(([window, place]) =>
+      el(
+        "li",
+        { class: "card place", "data-window": window },
+        el("h2", {}, windowName(window)),
+        ...(place === null
+          ? [el("p", { class: "figure" }, el("b", {}, "–")), el("p", { class: "small" }, "not on this list")]
+          : [
+              el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`), el("span", {}, groupDigits(place.score))),
+              el("p", { class: "small" }, percentileWords(place)),
+              el("p", { class: "small" }, `top ${formatPercent(place.top_percent)} % · ${periodName(place.period)}`),
+            ]),
+      ),
+    );
+    this.#windows.replaceChildren(...cards);
+  }
+
+  #showTabs() {
+    const link = (/** @type {string} */ window) => playerAddress({ ...this.#address, window });
+    const hadFocus = this.#tabs.contains(document.activeElement);
+    this.#tabs.replaceChildren(windowLinks(windowsOf(/** @type {Board} */ (this.#board)), this.#window, link));
+    if (hadFocus) /** @type {HTMLElement | null} */ (this.#tabs.querySelector("[aria-current]"))?.focus();
+  }
+
+  async #loadRest() {
+    const window = this.#window;
+    const isRanked = Boolean(this.#places.get(window));
+    try {
+      const [around, friends, past] = await Promise.all([
+        isRanked ? listNeighbours(this.#id, this.#player, { window }) : null,
+        listFriends(this.#id, this.#player, { window }),
+        listSubmissions(this.#id, this.#player),
+      ]);
+      if (this.#isClosed || window !== this.#window) return;
+      this.#showNeighbours(around);
+      this.#showFriends(friends);
+      this.#showSubmissions(past.submissions, past.next);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.#around.childElementCount === 0) this.#around.replaceChildren(errorNotice(error, () => this.#loadRest()));
+    }
+  }
+
+  /** @param {import("../api.js").Page | null} page */
+  #showNeighbours(page) {
+    if (page === null) {
+      this.#aroundTable = null;
+      return this.#around.replaceChildren(el("h2", {}, "Neighbours"), emptyNotice("Not on this list"));
+    }
+    const isSame = this.#aroundTable !== null;
+    if (this.#aroundTable === null) {
+      this.#aroundTable = this.#table("Neighbours", false);
+      this.#around.replaceChildren(el("h2", {}, "Neighbours"), this.#aroundTable.element);
+    }
+    this.#aroundTable.show(page.standings, { marked: this.#player, isSame });
+  }
+
+  /** @param {import("../api.js").Page} page */
+  #showFriends(page) {
+    const others = page.standings.filter((standing) => standing.player !== this.#player);
+    if (others.length === 0) {
+      return this.#friends.replaceChildren(el("h2", {}, "Friends"), emptyNotice("No friends on this list"));
+    }
+    const table = this.#table("Friends", true);
+    table.show(page.standings, { marked: this.#player });
+    this.#friends.replaceChildren(el("h2", {}, "Friends"), table.element);
+  }
+
+  /** @param {string} caption @param {boolean} isAmongFriends */
+  #table(caption, isAmongFriends) {
+    const link = (/** @type {string} */ player) => playerAddress({ page: "player", board: this.#id, player, window: this.#window });
+    return new StandingsTable({ caption, link, isAmongFriends });
+  }
+
+  /** @param {Submission[]} submissions @param {string | null} next */
+  #showSubmissions(submissions, next) {
+    const more = async () => {
+      const page = await listSubmissions(this.#id, this.#player, /** @type {string} */ (next));
+      const all = [...submissions, ...page.submissions];
+      this.#showSubmissions(all, all.length < SUBMISSIONS_MAX ? page.next : null);
+    };
+    this.#history.hidden = submissions.length < 2;
+    if (submissions.length >= 2) {
+      this.#history.replaceChildren(el("h2", {}, "Score history"), historyPlot(submissions, /** @type {Board} */ (this.#board)));
+    }
+    this.#past.replaceChildren(
+      el("h2", {}, "Recent submissions"),
+      submissions.length === 0 ? emptyNotice("No submissions yet") : submissionTable(submissions),
+      next !== null && el("button", { class: "button", type: "button", on: { click: more } }, "Show more"),
+    );
+  }
+}
+
+/** @param {Submission[]} submissions */
+function submissionTable(submissions) {
+  const rows = submissions.map(({ score, at, status }) =>
+    el("tr", {}, el("td", { class: "score" }, groupDigits(score)), el("td", { class: "when" }, formatMoment(at)), el("td", { class: "status" }, status === "accepted" ? "counted" : "no change")),
+  );
+  const head = el("tr", {}, el("th", { scope: "col", class: "score" }, "Score"), el("th", { scope: "col", class: "when" }, "When"), el("th", { scope: "col", class: "status" }, "Outcome"));
+  return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Recent submissions" }, el("table", { class: "standings submissions" }, el("caption", {}, "Recent submissions, newest first"), el("thead", {}, head), el("tbody", {}, ...rows)));
+}

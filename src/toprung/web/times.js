@@ -1,0 +1,90 @@
+/** Times and periods as people read them. */
+
+const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const NAMES = { "all-time": "All time", hourly: "Hourly", daily: "Daily", weekly: "Weekly", monthly: "Monthly", yearly: "Yearly" };
+
+/** @param {string} window */
+export function windowName(window) {
+  return NAMES[window] ?? window;
+}
+
+/**
+ * A period's id in words: "2026-11-15" as "15 November 2026".
+ * @param {string} period
+ */
+export function periodName(period) {
+  if (period === "all") return "all time";
+  const found = /^(\d{4})(?:-W(\d{2})|-(\d{2})(?:-(\d{2})(?:T(\d{2})(\d{2})Z)?)?)?$/.exec(period);
+  if (found === null) return period;
+  const [, year, week, month, day, hour, minute] = found;
+  if (week !== undefined) return `week ${Number(week)} of ${year}`;
+  if (month === undefined) return year;
+  const inMonth = `${MONTHS[Number(month) - 1]} ${year}`;
+  if (day === undefined) return inMonth;
+  const date = `${Number(day)} ${inMonth}`;
+  return hour === undefined ? date : `${date}, ${hour}:${minute} UTC`;
+}
+
+/**
+ * What is left until a moment, largest part first, at most three parts.
+ * @param {number} milliseconds
+ * @returns {{value: string, unit: string}[]}
+ */
+export function timeLeft(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const days = Math.floor(seconds / 86400);
+  const two = (/** @type {number} */ value) => String(value).padStart(2, "0");
+  const clock = [
+    { value: two(Math.floor(seconds / 3600) % 24), unit: "h" },
+    { value: two(Math.floor(seconds / 60) % 60), unit: "min" },
+    { value: two(seconds % 60), unit: "s" },
+  ];
+  return days === 0 ? clock : [{ value: String(days), unit: days === 1 ? "day" : "days" }, ...clock.slice(0, 2)];
+}
+
+const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+/** @param {string} time an RFC 3339 time */
+export function formatMoment(time) {
+  return MOMENT.format(new Date(time));
+}
+
+/** @param {number} milliseconds */
+export function formatDay(milliseconds) {
+  return DAY.format(new Date(milliseconds));
+}
+
+/**
+ * How long ago something was, roughly.
+ * @param {string} time an RFC 3339 time
+ * @param {number} now in milliseconds
+ */
+export function ago(time, now) {
+  const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
+  if (seconds < 45) return "just now";
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
+  if (seconds < 129600) return `${Math.round(seconds / 3600)} h ago`;
+  return formatMoment(time).replace(/,.*/, "");
+}
+
+/**
+ * A function that runs at most once per interval: at once if it can, later if it must.
+ * @param {() => void} action
+ * @param {number} interval in milliseconds
+ */
+export function throttled(action, interval) {
+  let next = 0;
+  /** @type {number | undefined} */
+  let timer;
+  const run = () => {
+    timer = undefined;
+    next = performance.now() + interval;
+    action();
+  };
+  const call = () => {
+    if (timer === undefined) timer = setTimeout(run, Math.max(0, next - performance.now()));
+  };
+  call.cancel = () => clearTimeout(timer);
+  return call;
+}
