@@ -4,30 +4,50 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from benchmarks import harness
+from benchmarks import harness, kept
 
-# (module, arguments, also in the quick set); each runs in a process of its own.
-RUNS: tuple[tuple[str, tuple[str, ...], bool], ...] = (
-    ("rank_one_by_one", (), True),
-    ("replace_one_by_one", (), True),
-    ("ranks_batched", (), True),
-    ("memory", (), True),
-    ("growth", (), True),
-    ("submit_batches", (), True),
-    ("submit_concurrently", (), True),
-    ("standing", (), True),
-    ("friends", (), True),
-    ("open_database", (), True),
-    ("http_routes", ("--rounds", "3"), True),
-    ("cluster_submit", ("--rounds", "5"), True),
-    ("cluster_standing", ("--rounds", "5"), True),
-    ("cluster_rebuild", ("--rounds", "3"), True),
-    ("cluster_memory", (), True),
-    ("memory", ("--size", "10000000"), False),
+
+class Run(NamedTuple):
+    """One benchmark with its arguments; it runs in a process of its own."""
+
+    module: str
+    arguments: tuple[str, ...] = ()
+    quick: bool = True  # also in the quick set
+
+
+RUNS = (
+    Run("rank_one_by_one"),
+    Run("replace_one_by_one"),
+    Run("ranks_batched", ("--rounds", "3")),
+    Run("standing", ("--rounds", "5")),
+    Run("top", ("--rounds", "5")),
+    Run("around", ("--rounds", "5")),
+    Run("friends", ("--rounds", "5")),
+    Run("dense_rank", ("--rounds", "3")),
+    Run("submit_one", ("--rounds", "5")),
+    Run("submit_batches", ("--rounds", "5")),
+    Run("submit_concurrently"),
+    Run("contention", ("--rounds", "5")),
+    Run("standing_under_writes", ("--rounds", "3")),
+    Run("open_database"),
+    Run("rebuild", ("--rounds", "2")),
+    Run("memory"),
+    Run("growth"),
+    Run("http_routes", ("--rounds", "3")),
+    Run("live_fanout", ("--rounds", "3")),
+    Run("cluster_submit", ("--rounds", "5")),
+    Run("cluster_standing", ("--rounds", "5")),
+    Run("cluster_rebuild", ("--rounds", "3")),
+    Run("cluster_memory"),
+    Run("memory", ("--size", "10000000"), quick=False),
 )
 
 
@@ -38,9 +58,12 @@ def main() -> None:
     which.add_argument("--quick", action="store_true", help="the quick set (the default)")
     which.add_argument("--full", action="store_true", help="also what takes long: 10M players")
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
+    parser.add_argument("--results", type=Path, help="a folder for one JSON file per benchmark")
     options = parser.parse_args()
     begin = time.monotonic()
-    reports = [_run(*run[:2]) for run in RUNS if run[2] or options.full]
+    with tempfile.TemporaryDirectory(prefix="toprung-bench-kept-") as folder:
+        os.environ[kept.PLACE] = folder
+        reports = [_run(run, options.results) for run in RUNS if run.quick or options.full]
     bars = {bar_id: figure for report in reports for bar_id, figure in report["bars"].items()}
     harness.print_table(bars)
     print(f"\n{time.monotonic() - begin:.0f} s in all")
@@ -48,9 +71,9 @@ def main() -> None:
         print(json.dumps({"seed": harness.SEED, "bars": bars, "reports": reports}))
 
 
-def _run(module: str, arguments: tuple[str, ...]) -> dict[str, dict[str, float]]:
+def _run(run: Run, results: Path | None) -> dict[str, Any]:
     """One benchmark's report; empty when it failed, which its own output explains."""
-    command = [sys.executable, "-m", f"benchmarks.{module}", "--json", *arguments]
+    command = [sys.executable, "-m", f"benchmarks.{run.module}", "--json", *run.arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         last = "{}"
@@ -60,9 +83,12 @@ def _run(module: str, arguments: tuple[str, ...]) -> dict[str, dict[str, float]]
             else:
                 print(line, end="", flush=True)
     if process.returncode:
-        print(f"  {module} ended with exit code {process.returncode}")
+        print(f"  {run.module} ended with exit code {process.returncode}")
         return {"bars": {}}
-    report: dict[str, dict[str, float]] = json.loads(last)
+    report: dict[str, Any] = json.loads(last)
+    if results is not None:
+        results.mkdir(exist_ok=True)
+        (results / f"{run.module}.json").write_text(json.dumps(report, indent=1) + "\n")
     return report
 
 

@@ -47,8 +47,7 @@ def run(options: argparse.Namespace) -> harness.Report:
                 ),
             },
         )
-    for name, median in medians.items():
-        report.add_figure(f"players per second, {name}", median, "/s")
+    report.add_medians("players per second", medians, "/s")
     report.add_bar("cluster-rebuild", medians["toprung"] / medians["bare ZADD and HSET"])
     return report
 

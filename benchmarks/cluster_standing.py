@@ -46,8 +46,7 @@ def run(options: argparse.Namespace) -> harness.Report:
                 "pipeline": lambda: 1e6 * harness.timed(lambda: opened.run(bare())) / CALLS,
             },
         )
-    for name, median in medians.items():
-        report.add_figure(f"standing, {name}", median)
+    report.add_medians("standing", medians)
     report.add_bar("cluster-standing", medians["pipeline"] / medians["toprung"])
     return report
 

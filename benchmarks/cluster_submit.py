@@ -77,8 +77,7 @@ def run(options: argparse.Namespace) -> harness.Report:
             {"toprung": lambda: rate(ours), "bare unnest inserts": lambda: rate(bare)},
         )
         opened.run(connection.close())
-    for name, median in medians.items():
-        report.add_figure(f"submissions per second, {name}", median, "/s")
+    report.add_medians("submissions per second", medians, "/s")
     report.add_bar("cluster-submit", medians["toprung"] / medians["bare unnest inserts"])
     return report
 

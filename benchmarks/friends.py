@@ -1,69 +1,64 @@
-"""How long does the friends board take: the first 20 of 500 friends?
+"""How long does the friends board take: the first 20 of 50, 500 and 5,000 friends?
 
 Ranks among friends and in the whole board. Against redis-py's ZINTERSTORE of the board with the
-player's friend set and a ZREVRANGE of 20, in one pipeline: ranks among friends only.
+player's friend set and a ZREVRANGE of 20, in one pipeline, and a join in PostgreSQL: both tell
+ranks among friends only. The bar is for 500.
 """
 
 from __future__ import annotations
 
 import argparse
+from concurrent.futures import ThreadPoolExecutor
 
-import redis
+from benchmarks import harness, library, peers
+from benchmarks.peers.postgres import PostgresTable
+from benchmarks.peers.redis_zset import RedisZset
+from benchmarks.peers.toprung_board import ToprungBoard
 
-from benchmarks import harness, library, servers
-from toprung.blocking import Leaderboards
-
-FRIENDS = 500
-SHOWN = 20
-OWNERS = 20
+COUNTS = {50: 10, 500: 5, 5_000: 1}  # friends, and how many players have so many
 CALLS = 200
+THREADS = 32
 
 
 def run(options: argparse.Namespace) -> harness.Report:
     """Measure, print and report."""
     report = harness.Report("friends")
-    with servers.redis_server() as client:
-        harness.print_header(
-            f"Friends board, first {SHOWN} of {FRIENDS}",
-            players=options.size,
-            redis=servers.describe(client),
-        )
-        library.add_scores(client, "board", options.size)
-        owners = [harness.player_id(number).decode() for number in range(OWNERS)]
-        with library.database(options.size, "best") as (_, boards, board):
-            _befriend(boards, client, owners, options.size)
-            asked = owners * (CALLS // OWNERS)
-            medians = harness.interleave(
-                options.rounds,
-                {
-                    "toprung": lambda: harness.each(
-                        lambda player: board.friends(player, limit=SHOWN, names=False), asked
-                    ),
-                    "ZINTERSTORE": lambda: harness.each(
-                        lambda player: _intersect(client, player), asked
-                    ),
-                },
-            )
-    for name, median in medians.items():
-        report.add_figure(f"friends board, {name}", median)
-    report.add_bar("friends", medians["ZINTERSTORE"] / medians["toprung"])
+    harness.print_header("Friends board, first 20", players=options.size)
+    with peers.opened(options.size, "toprung", "Redis", "PostgreSQL") as boards:
+        first = 0
+        for count, owners in COUNTS.items():
+            if count > options.size // 2:
+                print(f"  {count} friends: too few players")
+                continue
+            numbers = range(first, first + owners)
+            first += owners
+            names = [harness.player_id(number).decode() for number in numbers]
+            for name in names:
+                _befriend(boards, name, _drawn(options.size, name, count))
+            asked = names * (CALLS // owners)
+            medians = peers.compare(options, boards, "friends", asked)
+            report.add_latencies(f"20 of {count} friends", medians)
+            if count == 500:
+                report.add_bar("friends", medians["Redis"].p50 / medians["toprung"].p50)
     return report
 
 
-def _befriend(boards: Leaderboards, client: redis.Redis, owners: list[str], size: int) -> None:
-    for number, owner in enumerate(owners):
-        drawn = library.names(size, FRIENDS + 50, harness.SEED + number)
-        friends = [name for name in dict.fromkeys(drawn) if name not in owners][:FRIENDS]
-        for friend in friends:
-            boards.befriend(owner, friend)
-        client.sadd(f"friends:{owner}", owner, *friends)
+def _drawn(size: int, owner: str, count: int) -> list[str]:
+    """Random others, none of whom owns a list: those start at the front."""
+    owners = sum(COUNTS.values())
+    drawn = library.names(size, 3 * count, harness.SEED + int(owner))
+    return [name for name in dict.fromkeys(drawn) if int(name) >= owners][:count]
 
 
-def _intersect(client: redis.Redis, player: str) -> object:
-    pipeline = client.pipeline(transaction=False)
-    pipeline.zinterstore(f"among:{player}", {"board": 1, f"friends:{player}": 0}, aggregate="SUM")
-    pipeline.zrevrange(f"among:{player}", 0, SHOWN - 1, withscores=True)
-    return pipeline.execute()
+def _befriend(boards: dict[str, peers.Peer], owner: str, friends: list[str]) -> None:
+    ours, redis, postgres = (boards[name] for name in ("toprung", "Redis", "PostgreSQL"))
+    assert isinstance(ours, ToprungBoard)
+    assert isinstance(redis, RedisZset)
+    assert isinstance(postgres, PostgresTable)
+    with ThreadPoolExecutor(THREADS) as threads:  # they share commits
+        list(threads.map(lambda friend: ours.boards.befriend(owner, friend), friends))
+    redis.client.sadd(f"friends:{owner}", owner, *friends)
+    postgres.befriend(owner, [owner, *friends])
 
 
 if __name__ == "__main__":

@@ -15,27 +15,46 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypedDict, TypeVar
 
+from benchmarks import machine
 from benchmarks.bars import BARS, bar, show
 from toprung._native import PlayerTable, RankedSet
 
 SEED = 20261115
 CHUNK = 1000
 SCORE_MAX = 10_000_000
+CALLS_MIN = 3
+CALLS_FOR_P99 = 100
 YEAR = 365 * 24 * 3600 * 1_000_000  # microseconds
 _SIGN = 1 << 63
 
 T = TypeVar("T")
 
 
+class Figure(TypedDict):
+    """What one contestant took, or got through."""
+
+    question: str
+    contestant: str
+    value: float
+    unit: str
+
+
+class Latency(NamedTuple):
+    """Microseconds of single calls: the median, and what one of a hundred exceeds."""
+
+    p50: float
+    p99: float | None  # None where too few calls were made to speak of one in a hundred
+
+
 @dataclass
 class Report:
-    """Figures of one benchmark: `bars` under their ids, and whatever else is worth keeping."""
+    """Figures of one benchmark: `bars` under their ids, and everything that was measured."""
 
     name: str
     bars: dict[str, float] = field(default_factory=dict)
-    figures: dict[str, float] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)
 
     def add_bar(self, bar_id: str, measured: float) -> None:
         """Keep a figure that has a bar, and say whether the bar is met."""
@@ -44,10 +63,27 @@ class Report:
         verdict = "met" if wanted.met(measured) else "NOT met"
         print(f"  {wanted.question}: {show(measured, wanted.unit)} (bar {wanted.text}: {verdict})")
 
-    def add_figure(self, name: str, measured: float, unit: str = "us") -> None:
+    def add_figure(
+        self, question: str, measured: float, unit: str = "us", contestant: str = ""
+    ) -> None:
         """Keep a figure that has no bar."""
-        self.figures[f"{name} [{unit}]"] = measured
-        print(f"  {name:<58} {measured:12.3f} {unit}")
+        self.figures.append(
+            {"question": question, "contestant": contestant, "value": measured, "unit": unit}
+        )
+        name = f"{question}, {contestant}" if contestant else question
+        print(f"  {name:<58} {measured:14.3f} {unit}")
+
+    def add_medians(self, question: str, medians: Mapping[str, float], unit: str = "us") -> None:
+        """Keep what each contestant reached."""
+        for contestant, measured in medians.items():
+            self.add_figure(question, measured, unit, contestant)
+
+    def add_latencies(self, question: str, medians: Mapping[str, Latency]) -> None:
+        """Keep each contestant's median and 99th percentile."""
+        for contestant, latency in medians.items():
+            self.add_figure(f"{question}, p50", latency.p50, "us", contestant)
+            if latency.p99 is not None:
+                self.add_figure(f"{question}, p99", latency.p99, "us", contestant)
 
 
 def main(run: Callable[[argparse.Namespace], Report], *, size: int = 1_000_000) -> None:
@@ -57,9 +93,21 @@ def main(run: Callable[[argparse.Namespace], Report], *, size: int = 1_000_000) 
     parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
     options = parser.parse_args()
+    load, begin = os.getloadavg()[0], time.monotonic()
     report = run(options)
+    elapsed = time.monotonic() - begin
+    print(f"  {elapsed:.0f} s")
     if options.json:
-        print(json.dumps({"seed": SEED, "size": options.size, **vars(report)}))
+        conditions = {
+            "seed": SEED,
+            "size": options.size,
+            "rounds": options.rounds,
+            "load_at_start": round(load, 2),
+            "elapsed_seconds": round(elapsed),
+            "machine": machine.facts(),
+            "versions": machine.versions(),
+        }
+        print(json.dumps({**vars(report), **conditions}))
 
 
 def print_header(question: str, **facts: object) -> None:
@@ -184,6 +232,53 @@ def interleave(rounds: int, contestants: Mapping[str, Callable[[], float]]) -> d
             if number:
                 taken[name].append(figure)
     return {name: statistics.median(figures) for name, figures in taken.items()}
+
+
+def times(call: Callable[[T], object], asked: Sequence[T], seconds: float) -> list[float]:
+    """Microseconds of each call, one at a time, until all are asked or the seconds are over."""
+    taken = []
+    clock = time.perf_counter_ns
+    end = clock() + int(seconds * 1e9)
+    for one in asked:
+        begin = clock()
+        call(one)
+        now = clock()
+        taken.append((now - begin) / 1000)
+        if now > end and len(taken) >= CALLS_MIN:
+            break
+    return taken
+
+
+def percentile(figures: Sequence[float], share: float) -> float:
+    """The figure that `share` of them do not exceed."""
+    return sorted(figures)[min(len(figures) - 1, math.ceil(share * len(figures)) - 1)]
+
+
+def latency(taken: Sequence[float]) -> Latency:
+    """The percentiles of one round."""
+    enough = len(taken) >= CALLS_FOR_P99
+    return Latency(statistics.median(taken), percentile(taken, 0.99) if enough else None)
+
+
+def interleave_latencies(
+    rounds: int, contestants: Mapping[str, Callable[[], list[float]]]
+) -> dict[str, Latency]:
+    """`interleave` for single calls: medians over the rounds of both percentiles."""
+    taken: dict[str, list[Latency]] = {name: [] for name in contestants}
+    for number in range(rounds + 1):
+        for name, measure in contestants.items():
+            figures = measure()
+            if number:
+                taken[name].append(latency(figures))
+    return {name: _median(each_round) for name, each_round in taken.items()}
+
+
+def _median(rounds: list[Latency]) -> Latency:
+    p99 = [each_round.p99 for each_round in rounds if each_round.p99 is not None]
+    return Latency(
+        statistics.median(each_round.p50 for each_round in rounds),
+        statistics.median(p99) if p99 else None,
+    )
 
 
 def numbers_of(packed: bytes, kind: str) -> array[int]:

@@ -184,7 +184,7 @@ def save_answers(http: httpx2.Client, folder: Path) -> None:
 @contextmanager
 def ours(folder: Path, database: str = "served.db") -> Iterator[int]:
     command = ["-m", "toprung", "serve", "--port", "0", "--db", str(folder / database)]
-    with _serving(command) as line:
+    with serving(command) as line:
         found = re.search(r":(\d+) ", line)
         assert found is not None, line
         yield int(found[1])
@@ -192,12 +192,13 @@ def ours(folder: Path, database: str = "served.db") -> Iterator[int]:
 
 @contextmanager
 def bare(folder: Path) -> Iterator[int]:
-    with _serving(["-m", "benchmarks.http_bare", str(folder)]) as line:
+    with serving(["-m", "benchmarks.http_bare", str(folder)]) as line:
         yield int(line)
 
 
 @contextmanager
-def _serving(arguments: list[str]) -> Iterator[str]:
+def serving(arguments: list[str]) -> Iterator[str]:
+    """The first line that a Python process prints; it ends with the block."""
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -12,21 +12,32 @@ import redis
 
 import toprung
 from benchmarks import harness, servers
+from benchmarks.kept import kept
 from toprung.blocking import Leaderboard, Leaderboards
 
 WINDOWS = ("all-time", "daily", "weekly", "monthly")
-LOAD_ROWS = 10_000
+_SEASON = {"starts": "2000-01-01T00:00:00Z", "ends": "2100-01-01T00:00:00Z"}
+LADDERS: dict[int, list[object]] = {
+    1: ["all-time"],
+    4: list(WINDOWS),
+    8: [*WINDOWS, "yearly", *({"name": name, **_SEASON} for name in ("one", "two", "three"))],
+}
+"""The windows of a board on which each submission changes so many ladders."""
 
 
 @contextmanager
-def database(size: int, policy: str) -> Iterator[tuple[Path, Leaderboards, Leaderboard]]:
-    """A file database with one board of four windows that every player is on."""
+def database(
+    size: int, policy: str, ladders: int = 4
+) -> Iterator[tuple[Path, Leaderboards, Leaderboard]]:
+    """A file database with one board that every player is on; four windows unless told."""
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as folder:
         path = Path(folder) / "scores.db"
+        with kept(f"{policy}-{ladders}-{size}", path.parent) as is_filled:
+            if not is_filled:
+                with toprung.open(str(path), synchronous="normal") as boards:
+                    load(boards.create("board", policy=policy, windows=LADDERS[ladders]), size)
         with toprung.open(str(path)) as boards:
-            board = boards.create("board", policy=policy, windows=list(WINDOWS))
-            load(board, size)
-            yield path, boards, board
+            yield path, boards, boards["board"]
 
 
 def load(board: Leaderboard, size: int) -> None:
@@ -35,17 +46,20 @@ def load(board: Leaderboard, size: int) -> None:
     board.submit_many((player.decode(), score) for player, (score, _) in entries)
 
 
-def ladder_keys(client: redis.Redis, size: int) -> list[str]:
-    """The same scores as one plain ZSET per window, as the common recipe has it."""
-    keys = [f"board:{window}" for window in WINDOWS]
-    for key in keys:
-        add_scores(client, key, size)
-    return keys
-
-
-def add_scores(client: redis.Redis, key: str, size: int) -> None:
-    """Fill a ZSET with every player's score."""
-    servers.add_members(client, key, harness.filled_keys(size, harness.SEED))
+@contextmanager
+def redis_ladders(size: int, ladders: int = 4) -> Iterator[tuple[redis.Redis, list[str]]]:
+    """A Redis with the same scores as one plain ZSET per window, and the keys of these."""
+    keys = [f"board:{number}" for number in range(ladders)]
+    with tempfile.TemporaryDirectory(prefix="toprung-bench-") as folder:
+        with kept(f"redis-{size}", Path(folder)) as is_filled:
+            if not is_filled:
+                with servers.redis_server(folder) as client:
+                    servers.add_members(client, keys[0], harness.filled_keys(size, harness.SEED))
+                    client.save()
+        with servers.redis_server(folder) as client:
+            for key in keys[1:]:
+                client.copy(keys[0], key)
+            yield client, keys
 
 
 def names(size: int, count: int, seed: int) -> list[str]:

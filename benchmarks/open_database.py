@@ -32,8 +32,7 @@ def run(options: argparse.Namespace) -> harness.Report:
         )
         Path(f"{path}.checkpoint").unlink()
         replay = options.size / harness.timed(lambda: toprung.open(str(path)).close())
-    for name, median in medians.items():
-        report.add_figure(f"open with a checkpoint, {name}", median, "ms")
+    report.add_medians("open with a checkpoint", medians, "ms")
     report.add_bar("open-checkpoint", medians["toprung"] / medians["bare load"])
     report.add_bar("replay", replay)
     return report

@@ -11,7 +11,7 @@ import random
 
 from sortedcontainers import SortedList
 
-from benchmarks import harness, servers
+from benchmarks import harness, library, servers
 
 CALLS = 20_000
 ROUND_TRIPS = 2_000
@@ -20,7 +20,7 @@ ROUND_TRIPS = 2_000
 def run(options: argparse.Namespace) -> harness.Report:
     """Measure, print and report."""
     report = harness.Report("rank_one_by_one")
-    with servers.redis_server() as client:
+    with library.redis_ladders(options.size, 1) as (client, (key,)):
         harness.print_header(
             "Rank of a random player, one call at a time",
             players=options.size,
@@ -32,7 +32,6 @@ def run(options: argparse.Namespace) -> harness.Report:
             for player, key in harness.filled_keys(options.size, harness.SEED)
         }
         theirs = SortedList(entries.values())
-        servers.add_members(client, "board", harness.filled_keys(options.size, harness.SEED))
         some = harness.sample(random.Random(harness.SEED), options.size, CALLS)
         assert [ours.offset(p) for p in some[:99]] == [theirs.index(entries[p]) for p in some[:99]]
         medians = harness.interleave(
@@ -43,12 +42,11 @@ def run(options: argparse.Namespace) -> harness.Report:
                     lambda player: theirs.index(entries[player]), some
                 ),
                 "ZREVRANK round trip": lambda: harness.each(
-                    lambda player: client.zrevrank("board", player), some[:ROUND_TRIPS]
+                    lambda player: client.zrevrank(key, player), some[:ROUND_TRIPS]
                 ),
             },
         )
-    for name, median in medians.items():
-        report.add_figure(f"rank, {name}", median)
+    report.add_medians("rank", medians)
     report.add_bar("rank-sortedlist", medians["SortedList.index"] / medians["toprung"])
     report.add_bar("rank-redis", medians["ZREVRANK round trip"] / medians["toprung"])
     return report

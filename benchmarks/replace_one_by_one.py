@@ -59,8 +59,7 @@ def run(options: argparse.Namespace) -> harness.Report:
     )
     some = harness.sample(mine, options.size, 99)
     assert [ours.offset(p) for p in some] == [theirs.index(entries[p]) for p in some]
-    for name, median in medians.items():
-        report.add_figure(f"replace, {name}", median)
+    report.add_medians("replace", medians)
     report.add_bar("replace-sortedlist", medians["SortedList remove+add"] / medians["toprung"])
     return report
 

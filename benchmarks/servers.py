@@ -16,7 +16,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-START_SECONDS_MAX = 10.0
+START_SECONDS_MAX = 120.0  # it may have much to load
 ZADD_MEMBERS = 1000
 OPTIONS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no")
 
@@ -27,12 +27,15 @@ def missing(*programs: str) -> list[str]:
 
 
 @contextmanager
-def redis_server() -> Iterator[redis.Redis]:
-    """A client, over loopback TCP, of a Redis that keeps nothing; the server ends with it."""
-    with tempfile.TemporaryDirectory(prefix="toprung-bench-") as folder:
+def redis_server(folder: str | None = None) -> Iterator[redis.Redis]:
+    """A client, over loopback TCP, of a Redis that writes nothing; the server ends with it.
+
+    It starts with what was saved in `folder`, if anything was.
+    """
+    with tempfile.TemporaryDirectory(prefix="toprung-bench-") as own_folder:
         port = _free_port()
         server = subprocess.Popen(
-            ["redis-server", "--port", str(port), "--dir", folder, *OPTIONS],
+            ["redis-server", "--port", str(port), "--dir", folder or own_folder, *OPTIONS],
             stdout=subprocess.DEVNULL,
         )
         try:
