@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.unit.instants import utc
 from tests.unit.periods import bounds, found, period_at
 from toprung.domain.window import (
+    AHEAD_MAX,
     DEFAULT_WINDOWS,
     LATEST,
-    SKEW,
     Kind,
     Period,
     Window,
@@ -307,8 +307,8 @@ def test_a_period_leaves_at_the_instant_the_next_opens() -> None:
 def test_the_next_period_is_open_a_minute_early() -> None:
     calendar = Window.parse("daily").calendar("UTC")
     period, midnight = found(calendar.period("2026-03-02")), utc("2026-03-02T00:00")
-    assert calendar.is_retained(period, midnight - SKEW)
-    assert not calendar.is_retained(period, midnight - SKEW - 1)
+    assert calendar.is_retained(period, midnight - AHEAD_MAX)
+    assert not calendar.is_retained(period, midnight - AHEAD_MAX - 1)
 
 
 def test_retention_near_1970_ends_there() -> None:
@@ -324,7 +324,7 @@ def test_retention_near_1970_ends_there() -> None:
 def test_is_retained_agrees_with_retained(window: object, now: int, distance: int) -> None:
     calendar = Window.parse(window).calendar("America/New_York")
     period = period_at(calendar, now + distance)
-    soon = now < bounds(period)[0] <= now + SKEW
+    soon = now < bounds(period)[0] <= now + AHEAD_MAX
     assert calendar.is_retained(period, now) == (soon or period in calendar.retained(now))
 
 

@@ -16,8 +16,8 @@ import msgspec
 from toprung.domain.instant import EARLIEST, LATEST, SECOND, check_instant
 from toprung.domain.slicing import Slicing
 
-SKEW = 60 * SECOND
-"""How far ahead of the clock a period may open and be written to already."""
+AHEAD_MAX = 60 * SECOND
+"""How far (microseconds) `at` may run ahead of the clock, and periods be written to already."""
 
 _REMEMBERED = 128  # periods per calendar: twice what a board can retain
 
@@ -63,7 +63,7 @@ class Calendar(ABC):
 
     @abstractmethod
     def is_retained(self, period: Period, now: int) -> bool:
-        """Whether the period is kept: current, recent enough, or opening within SKEW."""
+        """Whether the period is kept: current, recent enough, or opening within AHEAD_MAX."""
 
 
 def one_period(period: Period) -> Calendar:
@@ -169,7 +169,7 @@ class _EndlessPeriods(Calendar):
 
     def is_retained(self, period: Period, now: int) -> bool:
         opens_at = period.opens_at
-        if opens_at is None or opens_at > now + SKEW:
+        if opens_at is None or opens_at > now + AHEAD_MAX:
             return opens_at is None
         oldest = self._retained(now)[-1].opens_at
         return oldest is None or opens_at >= oldest

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from toprung.domain.ladder import Ladder
+from toprung.domain.player import GLOBAL
 from toprung.domain.sortkey import RecordShape
 
 HEAD = 8
@@ -91,6 +93,11 @@ def parse_period_name(name: str) -> tuple[str, str]:
     """The window and period behind a name."""
     window, _, period = name.partition("/")
     return window, period
+
+
+def period_ladder(board_id: str, name: str) -> Ladder:
+    """The ladder of everybody in the period behind a name."""
+    return Ladder(board_id, *parse_period_name(name), GLOBAL)
 
 
 def scopes_name(scopes: Iterable[str]) -> str:

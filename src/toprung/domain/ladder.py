@@ -13,7 +13,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.player import GLOBAL
-from toprung.domain.window import Period, Window
+from toprung.domain.window import AHEAD_MAX, Period, Window
 from toprung.errors import TooLate, UnknownPeriod, UnknownScope
 
 
@@ -79,6 +79,22 @@ def periods_of(board: Board, at: int, now: int) -> tuple[list[tuple[Window, Peri
         else:
             skipped.append(window.name)
     return periods, skipped
+
+
+def open_periods(board: Board, now: int) -> list[tuple[str, str]]:
+    """(window, period) pairs that are open, or about to open for a fast clock.
+
+    >>> from toprung.domain.instant import parse_instant
+    >>> board = Board.parse("blitz", {"windows": ["all-time", "daily"]})
+    >>> open_periods(board, parse_instant("2026-11-15T23:59:30Z", "now"))
+    [('all-time', 'all'), ('daily', '2026-11-15'), ('daily', '2026-11-16')]
+    """
+    periods = (
+        (window.name, board.calendar(window).period_at(moment))
+        for window in board.windows
+        for moment in (now, now + AHEAD_MAX)
+    )
+    return list(dict.fromkeys((name, period.id) for name, period in periods if period is not None))
 
 
 def route_of(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from toprung.domain.calendar import AHEAD_MAX
 from toprung.domain.instant import parse_instant
 from toprung.domain.player import check_text, parse_player
 from toprung.domain.score import parse_score
@@ -14,9 +15,6 @@ from toprung.errors import FutureSubmission, Invalid
 
 if TYPE_CHECKING:
     from toprung.domain.board import Board
-
-AHEAD_MAX = 60_000_000
-"""How far (microseconds) a submission's `at` may run ahead of our clock."""
 
 DETAILS_BYTES_MAX = 1024
 KEY_BYTES_MAX = 128

@@ -15,18 +15,18 @@ from typing import Any, Final, Literal, cast, get_args
 
 import msgspec
 
-from toprung.domain.calendar import SKEW, Calendar, Period, endless_periods, one_period
+from toprung.domain.calendar import AHEAD_MAX, Calendar, Period, endless_periods, one_period
 from toprung.domain.instant import EARLIEST, LATEST, instant_text, parse_instant
 from toprung.domain.slicing import cron_slicing, parse_cron, slicing
 from toprung.domain.zone import WallClock, parse_timezone
 from toprung.errors import Invalid
 
 __all__ = [
+    "AHEAD_MAX",
     "DEFAULT_WINDOWS",
     "EARLIEST",
     "LATEST",
     "MOST_RETAINED",
-    "SKEW",
     "Calendar",
     "Kind",
     "Period",

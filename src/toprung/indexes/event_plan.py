@@ -23,8 +23,7 @@ from toprung.domain.command import (
     Unfriend,
     next_board,
 )
-from toprung.domain.ladder import is_kept
-from toprung.domain.submission import AHEAD_MAX
+from toprung.domain.ladder import is_kept, open_periods
 from toprung.errors import Invalid, TooManyFriends, ToprungError, UnknownPlayer
 from toprung.indexes.plan import DecidedBatch
 from toprung.ports import Event, Plan, RecordedKey
@@ -95,7 +94,7 @@ class EventPlan(DecidedBatch):
     def _set_player(self, command: SetPlayer) -> None:
         number = self._number(command.player)
         moved = {
-            board.id: _open_periods(board, self._now)
+            board.id: open_periods(board, self._now)
             for board in self._fold.boards.values()
             if len(board.scopes) > 1
         }
@@ -147,16 +146,6 @@ class EventPlan(DecidedBatch):
     def discard(self) -> None:
         """Take back the numbers that were given."""
         self._fold.players.truncate(self._players_before)
-
-
-def _open_periods(board: Board, now: int) -> list[tuple[str, str]]:
-    """(window, period) pairs that are open, or about to open for a fast clock."""
-    periods = (
-        (window.name, board.calendar(window).period_at(moment))
-        for window in board.windows
-        for moment in (now, now + AHEAD_MAX)
-    )
-    return list(dict.fromkeys((name, period.id) for name, period in periods if period is not None))
 
 
 def _retained(board: Board, now: int) -> dict[str, list[str]]:

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from toprung.domain.board import Board
-from toprung.domain.card import Card, entry_width, number_bytes, parse_period_name
-from toprung.domain.ladder import Ladder
+from toprung.domain.card import Card, entry_width, number_bytes, parse_period_name, period_ladder
+from toprung.domain.ladder import Ladder, is_retained
 from toprung.domain.window import Period, Window
 from toprung.indexes.redis import shard_key
 from toprung.indexes.redis_client import ScriptClient, UndefinedNames
@@ -114,7 +114,7 @@ class RedisShards:
         alive = b"".join(
             number_bytes(number)
             for number, name in periods.items()
-            if _is_retained(board, name, now)
+            if is_retained(board, period_ladder(board.id, name), now)
         )
         found: list[tuple[str, str]] = []
         for at in range(0, len(cards), CARDS_PER_SCRIPT):
@@ -176,11 +176,6 @@ def _period(board: Board, name: str) -> tuple[Window, Period] | None:
             period = board.calendar(window).period(period_id)
             return None if period is None else (window, period)
     return None
-
-
-def _is_retained(board: Board, name: str, now: int) -> bool:
-    found = _period(board, name)
-    return found is not None and board.calendar(found[0]).is_retained(found[1], now)
 
 
 def _life_ms(board: Board, name: str, now: int) -> int:

@@ -22,6 +22,7 @@ from toprung.domain.card import (
     number_bytes,
     parse_period_name,
     parse_scopes_name,
+    period_ladder,
     period_name,
     scopes_name,
     split_card,
@@ -38,8 +39,7 @@ from toprung.domain.command import (
     Unfriend,
     next_board,
 )
-from toprung.domain.ladder import scopes_of
-from toprung.domain.window import SKEW
+from toprung.domain.ladder import is_retained, open_periods, scopes_of
 from toprung.errors import Invalid, TooManyFriends, UnknownBoard, UnknownPlayer
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.journals.postgres_submit import read_board
@@ -122,7 +122,7 @@ class CommandRun:
         alive = {
             number_bytes(number)
             for number, name in periods.items()
-            if _is_retained(board, *parse_period_name(name), self._now)
+            if is_retained(board, period_ladder(board.id, name), self._now)
         }
         after = 0
         while alive and (rows := await self._page(board.generation, after)):
@@ -139,7 +139,7 @@ class CommandRun:
             number_bytes(number)
             for number, name in periods.items()
             if parse_period_name(name)[0] in windows
-            and _is_retained(old, *parse_period_name(name), self._now)
+            and is_retained(old, period_ladder(old.id, name), self._now)
         }
         added = [scope for scope in new.scopes if scope not in old.scopes]
         after = 0
@@ -192,7 +192,7 @@ class CommandRun:
             msgspec.json.encode(command.attributes).decode(),
         )
         version = await self._draw()
-        opened = {board.id: _unclosed(board, self._now) for board in boards}
+        opened = {board.id: open_periods(board, self._now) for board in boards}
         body = {"player": number, "attributes": dict(command.attributes), "open": opened}
         await self._record(version, "player", body)
         for board in boards:
@@ -392,25 +392,6 @@ def _is_laid_out_alike(old: Board, new: Board) -> bool:
         and old.shape is new.shape
         and (old.ranking == "dense") == (new.ranking == "dense")
     )
-
-
-def _is_retained(board: Board, window_name: str, period_id: str, now: int) -> bool:
-    for window in board.windows:
-        if window.name == window_name:
-            period = board.calendar(window).period(period_id)
-            return period is not None and board.calendar(window).is_retained(period, now)
-    return False
-
-
-def _unclosed(board: Board, now: int) -> list[tuple[str, str]]:
-    """(window, period) of the periods that can be written to and have not ended."""
-    found: dict[tuple[str, str], None] = {}
-    for window in board.windows:
-        for at in (now, now + SKEW):
-            period = board.calendar(window).period_at(at)
-            if period is not None:
-                found[window.name, period.id] = None
-    return list(found)
 
 
 def _rescoped(

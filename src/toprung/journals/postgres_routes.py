@@ -11,12 +11,12 @@ from toprung.domain.board import Board
 from toprung.domain.card import (
     entry_scopes,
     number_bytes,
-    parse_period_name,
     parse_scopes_name,
+    period_ladder,
     period_name,
     scopes_name,
 )
-from toprung.domain.ladder import Route, periods_of, route_of, scopes_of
+from toprung.domain.ladder import Route, is_kept, periods_of, route_of, scopes_of
 from toprung.domain.submission import Submission
 from toprung.domain.window import Period, Window
 from toprung.journals.postgres_store import PostgresStore
@@ -173,8 +173,8 @@ class BoardRoutes:
         if unknown:
             names = await self._store.names(int.from_bytes(period) for period in unknown)
             for period in unknown:
-                name = parse_period_name(names[int.from_bytes(period)])
-                self._dead[period] = not is_kept(self.board, *name, now - DAY)
+                ladder = period_ladder(self.board.id, names[int.from_bytes(period)])
+                self._dead[period] = not is_kept(self.board, ladder, now - DAY)
 
     def prune(self, entries: dict[bytes, bytes]) -> None:
         """Drop entries whose period left retention more than a day ago."""
@@ -193,19 +193,6 @@ def player_scopes(board: Board, attributes: str) -> tuple[str, ...]:
     if len(board.scopes) == 1:
         return board.scopes
     return scopes_of(board, msgspec.json.decode(attributes, type=dict[str, str]))
-
-
-def is_kept(board: Board, window_name: str, period_id: str, now: int) -> bool:
-    """Whether the board has this period and retains it, or it is yet to come."""
-    for window in board.windows:
-        if window.name == window_name:
-            calendar = board.calendar(window)
-            period = calendar.period(period_id)
-            if period is None:
-                return False
-            ahead = period.opens_at is not None and period.opens_at > now
-            return ahead or calendar.is_retained(period, now)
-    return False
 
 
 def _edges(window: Window, period: Period | None) -> list[int]:

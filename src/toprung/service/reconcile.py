@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from toprung.domain.board import Board
-from toprung.domain.card import Card, parse_period_name, period_name
+from toprung.domain.card import Card
+from toprung.domain.ladder import is_retained
 from toprung.ports import Clock, Index, Outbox, Shards
 from toprung.service.catchup import card_pages
 
@@ -72,7 +73,7 @@ class Reconciler:
             nobody = [card for card in known if not card.entries]
             found += _lines(board, await self._differing(board, nobody), "is not in the journal")
         for ladder, _ in await self._index.ladders(board.id):
-            if self._is_retained(board, period_name(ladder.window, ladder.period)):
+            if is_retained(board, ladder, self._clock.now()):
                 ghosts = await self._shards.ghosts(board, ladder, remove=False)
                 name = "/".join(ladder[1:])
                 found += _lines(board, [(player, name) for player in ghosts], "should not be there")
@@ -89,15 +90,6 @@ class Reconciler:
             cards = await self._outbox.cards_by_id(board.generation, players)
             found = await self._shards.differing(board, cards)
         return found
-
-    def _is_retained(self, board: Board, name: str) -> bool:
-        window_name, period_id = parse_period_name(name)
-        for window in board.windows:
-            if window.name == window_name:
-                calendar = board.calendar(window)
-                period = calendar.period(period_id)
-                return period is not None and calendar.is_retained(period, self._clock.now())
-        return False
 
 
 def _lines(board: Board, found: Sequence[tuple[str, str]], what: str) -> list[str]:

@@ -32,7 +32,7 @@ from toprung.domain.standing import (
     WindowStanding,
 )
 from toprung.domain.submission import Submission, parse_submission
-from toprung.domain.window import SKEW, Period, Window
+from toprung.domain.window import AHEAD_MAX, Period, Window
 from toprung.errors import (
     FixedRule,
     Invalid,
@@ -166,7 +166,7 @@ class OracleBoard:
         names = []
         for window in self.rules.windows:
             calendar = self.rules.calendar(window)
-            for at in (now, now + SKEW):
+            for at in (now, now + AHEAD_MAX):
                 period = calendar.period_at(at)
                 if period is not None:
                     names.append((window.name, period.id))
