@@ -48,6 +48,7 @@ RUNS = (
     Run("cluster_rebuild", ("--rounds", "3")),
     Run("cluster_memory"),
     Run("memory", ("--size", "10000000"), quick=False),
+    Run("memory", ("--size", "50000000"), quick=False),
 )
 
 
@@ -56,7 +57,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--quick", action="store_true", help="the quick set (the default)")
-    which.add_argument("--full", action="store_true", help="also what takes long: 10M players")
+    which.add_argument(
+        "--full", action="store_true", help="also what takes long: 10M and 50M players"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
     parser.add_argument("--results", type=Path, help="a folder for one JSON file per benchmark")
     options = parser.parse_args()

@@ -12,6 +12,11 @@ PLACE = "TOPRUNG_BENCH_KEPT"
 """The environment variable in which the runner names a folder for copies."""
 
 
+def is_on() -> bool:
+    """Whether anything is kept."""
+    return PLACE in os.environ
+
+
 @contextmanager
 def kept(name: str, folder: Path) -> Iterator[bool]:
     """Whether `folder` was filled before under this name: then what it held is in it again.

@@ -2,7 +2,9 @@
 
 Resident memory of a fresh process, before and after random inserts and one full rewrite in
 another random order, player lookup included: 12-byte ids, two-word keys. Beside it, what Redis
-says of the same ZSETs (MEMORY USAGE with SAMPLES 0: every member is looked at).
+says of the same ZSETs (MEMORY USAGE with SAMPLES 0: every member is looked at), what a SortedList
+of tuples and the dict that finds them take, and the bytes on disk of PostgreSQL's table with its
+two indexes.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sortedcontainers import SortedList
+
 from benchmarks import harness, servers
 from benchmarks.bars import BARS
+from benchmarks.peers import postgres
 from toprung._native import PlayerTable, RankedSet
 
 SPARSE = 100  # one player of so many
 SPARSE_LADDERS = 20  # one alone would drown in the noise of the interpreter's own pages
 PAGE = 4096
+OTHERS_MAX = 1_000_000  # players up to which those are filled that take long
 LADDERS = ("first", "further", "sparse")
 
 
@@ -29,12 +35,12 @@ def run(options: argparse.Namespace) -> harness.Report:
     """Measure, print and report."""
     report = harness.Report("memory")
     harness.print_header("Memory", players=options.size)
-    ours = _in_fresh_process(options.size)
+    ours = _in_fresh_process("child", options.size)
+    redis, others = _redis(options.size), _others(options.size)
     for name in LADDERS:
-        report.add_figure(f"{name} ladder, toprung, resident", ours[name], "bytes")
-        report.add_figure(f"{name} ladder, toprung, nbytes", ours[f"{name}_nbytes"], "bytes")
-    for name, usage in _redis(options.size).items():
-        report.add_figure(f"{name} ladder, Redis MEMORY USAGE", usage, "bytes")
+        usages = {"toprung": ours[name], "toprung, by its own count": ours[f"{name}_nbytes"]}
+        usages["Redis"] = redis[name]
+        report.add_medians(f"{name} ladder", usages | (others if name == "first" else {}), "bytes")
     millions = f"{options.size // 1_000_000}M"
     for name in LADDERS:
         if f"memory-{name}-{millions}" in {bar.id for bar in BARS}:
@@ -42,8 +48,8 @@ def run(options: argparse.Namespace) -> harness.Report:
     return report
 
 
-def _in_fresh_process(size: int) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.memory", "--child", "--size", str(size)]
+def _in_fresh_process(child: str, size: int) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.memory", f"--{child}", "--size", str(size)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     figures: dict[str, float] = json.loads(output.splitlines()[-1])
     return figures
@@ -51,14 +57,21 @@ def _in_fresh_process(size: int) -> dict[str, float]:
 
 def _redis(size: int) -> dict[str, float]:
     """Bytes per member. A further ZSET repeats its members, so it costs what the first does."""
-    if servers.missing("redis-server"):
-        return {}
     with servers.redis_server() as client:
         servers.add_members(client, "board", harness.filled_keys(size, harness.SEED))
         few = (e for e in harness.filled_keys(size, harness.SEED) if int(e[0]) % SPARSE == 0)
         servers.add_members(client, "few", few)
         whole, sparse = (servers.bytes_per_member(client, key) for key in ("board", "few"))
         return {"first": whole, "further": whole, "sparse": sparse}
+
+
+def _others(size: int) -> dict[str, float]:
+    """Bytes per player."""
+    if size > OTHERS_MAX:
+        return {}
+    with postgres.opened(size) as table:
+        figures = {"PostgreSQL, on disk": table.bytes_per_row()}
+    return figures | _in_fresh_process("sorted-list", size)
 
 
 # --- in the child -------------------------------------------------------------------------------
@@ -84,6 +97,17 @@ def _child(size: int) -> dict[str, float]:
     figures["sparse"] = (_resident() - after_further) / entries
     figures["sparse_nbytes"] = sum(ranked.nbytes for ranked in sparse) / entries
     return figures
+
+
+def _sorted_list(size: int) -> dict[str, float]:
+    start = _resident()
+    found = {
+        player: (*harness.words(key), player)
+        for player, key in harness.filled_keys(size, harness.SEED)
+    }
+    ranked = SortedList(found.values())
+    assert len(ranked) == size
+    return {"SortedList and dict": (_resident() - start) / size}
 
 
 def _fill_and_rewrite(ranked: RankedSet, size: int) -> None:
@@ -112,7 +136,8 @@ def _resident() -> int:
 
 
 if __name__ == "__main__":
-    if "--child" in sys.argv:
-        print(json.dumps(_child(int(sys.argv[sys.argv.index("--size") + 1]))))
+    children = {"--child": _child, "--sorted-list": _sorted_list}
+    if sys.argv[1:] and sys.argv[1] in children:
+        print(json.dumps(children[sys.argv[1]](int(sys.argv[-1]))))
     else:
         harness.main(run)

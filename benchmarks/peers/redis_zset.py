@@ -86,7 +86,7 @@ class RedisZset:
 
 
 @contextmanager
-def opened(size: int) -> Iterator[RedisZset]:
-    """Four filled ZSETs."""
-    with library.redis_ladders(size) as (client, keys):
+def opened(size: int, ladders: int = 4) -> Iterator[RedisZset]:
+    """Filled ZSETs."""
+    with library.redis_ladders(size, ladders) as (client, keys):
         yield RedisZset(client, keys)
