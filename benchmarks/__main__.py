@@ -24,6 +24,7 @@ class Run(NamedTuple):
 
 
 RUNS = (
+    Run("exactness"),
     Run("rank_one_by_one"),
     Run("replace_one_by_one"),
     Run("ranks_batched", ("--rounds", "3")),

@@ -115,8 +115,8 @@ def print_header(question: str, **facts: object) -> None:
     load = os.getloadavg()[0]
     machine = f"{platform.machine()}, {os.cpu_count()} cpus, load {load:.1f}"
     print(f"\n{question}")
-    stated = ", ".join(f"{name} {value}" for name, value in facts.items())
-    print(f"  seed {SEED}, {stated}; Python {platform.python_version()}, {machine}")
+    stated = ", ".join(f"{name} {value}" for name, value in {"seed": SEED, **facts}.items())
+    print(f"  {stated}; Python {platform.python_version()}, {machine}")
 
 
 def print_table(measured: Mapping[str, float]) -> None:
