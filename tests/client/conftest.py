@@ -10,8 +10,9 @@ import pytest
 from tests.http.conftest import service
 from tests.http.serving import Serving, serving
 from toprung.client.address import Address
-from toprung.client.blocking import Leaderboards
+from toprung.client.blocking import Leaderboard, Leaderboards
 from toprung.client.caller import Caller, Retries
+from toprung.client.leaderboards import Leaderboard as AsyncLeaderboard
 from toprung.client.leaderboards import Leaderboards as AsyncLeaderboards
 from toprung.client.transport import BlockingTransport
 from toprung.http.settings import ServiceSettings
@@ -52,3 +53,8 @@ def impatient(url: str, retries: Retries | None = None) -> tuple[Leaderboards, R
     chance = random.Random(20261115)
     caller = Caller(address, transport, Retries() if retries is None else retries, chance)
     return Leaderboards(AsyncLeaderboards(caller)), transport
+
+
+def board_without_asking(boards: Leaderboards, board_id: str) -> Leaderboard:
+    """A board of a service that may not know it."""
+    return Leaderboard(AsyncLeaderboard(board_id, boards._face_of._caller))

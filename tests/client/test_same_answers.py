@@ -32,7 +32,7 @@ def methods(cls: type) -> dict[str, inspect.Signature]:
 
 
 INSIDE = {"announce", "recording_as"}  # for ways in, not for their users
-ONLY_CLIENT: set[str] = set()
+ONLY_CLIENT = {"watch"}
 
 
 @pytest.mark.parametrize(

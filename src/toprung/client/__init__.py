@@ -11,8 +11,21 @@ try:
 except ImportError:
     raise MissingExtra("client") from None
 
-from toprung.client.blocking import Leaderboard, Leaderboards
+from toprung.client.blocking import Leaderboard, Leaderboards, Watch
 from toprung.client.caller import Retries
 from toprung.client.connecting import connect, connect_async
+from toprung.client.messages import Message, PeriodChange, Rank, ScoreChange, Top
 
-__all__ = ["Leaderboard", "Leaderboards", "Retries", "connect", "connect_async"]
+__all__ = [
+    "Leaderboard",
+    "Leaderboards",
+    "Message",
+    "PeriodChange",
+    "Rank",
+    "Retries",
+    "ScoreChange",
+    "Top",
+    "Watch",
+    "connect",
+    "connect_async",
+]

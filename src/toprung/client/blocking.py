@@ -12,11 +12,58 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from toprung.blocking import Blocking, blocking
-from toprung.client import keys, leaderboards
+from toprung.client import keys, leaderboards, watch
+from toprung.client.messages import Message
 from toprung.pending import run_blocking
 
 A = TypeVar("A")
 P = ParamSpec("P")
+
+
+class Watch(Blocking[watch.Watch]):
+    """Messages about one board, one after the other, until it is closed.
+
+    Iterate over it, in one thread at a time; `close` it or use it as a context manager. It raises
+    what ends it for good: the board is gone, the key was revoked. A connection that fails is
+    replaced after a wait that grows from one failure to the next.
+    """
+
+    __slots__ = ()
+
+    next = blocking(watch.Watch.next)
+    close = blocking(watch.Watch.close)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Message:
+        message = self.next()
+        if message is None:
+            raise StopIteration
+        return message
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _blocking_watch(
+    method: Callable[Concatenate[A, P], watch.Watch],
+) -> Callable[Concatenate[Blocking[A], P], Watch]:
+    """A method that answers an asynchronous watch, as one that answers a blocking one."""
+
+    @wraps(method)
+    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> Watch:
+        return Watch(method(self._face_of, *args, **kwargs))
+
+    return call
 
 
 class Leaderboard(Blocking[leaderboards.Leaderboard]):
@@ -50,6 +97,7 @@ class Leaderboard(Blocking[leaderboards.Leaderboard]):
     scopes = blocking(leaderboards.Leaderboard.scopes)
     current_periods = blocking(leaderboards.Leaderboard.current_periods)
     version = blocking(leaderboards.Leaderboard.version)
+    watch = _blocking_watch(leaderboards.Leaderboard.watch)
 
 
 def _blocking_board(

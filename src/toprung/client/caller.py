@@ -8,6 +8,7 @@ that many clients do not come back at the same moment; `Retry-After` is honoured
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Final, TypeVar
 
 import msgspec
@@ -42,8 +43,8 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
     def wait(self, failures: int, chance: float) -> float:
         """How long to wait after so many failures in a row; `chance` lies in [0, 1).
 
-        >>> [Retries().wait(failures, 0.5) for failures in (1, 2, 3, 99)]
-        [0.075, 0.15, 0.3, 7.5]
+        >>> [Retries(first_seconds=1).wait(failures, 0.5) for failures in (1, 2, 3, 99)]
+        [0.75, 1.5, 3.0, 7.5]
         """
         longest = min(self.first_seconds * 2.0 ** min(failures - 1, 60), self.wait_seconds_max)
         return longest * (0.5 + chance / 2)
@@ -106,7 +107,7 @@ class Caller:
                 return answer
             if failures > 1 and request.method == "DELETE" and answer.status == 404:
                 return answer  # an attempt before this one has arrived after all
-            wait = _asked_wait(answer.headers)
+            wait = asked_wait(answer.headers)
             can_wait = wait <= self.retries.wait_seconds_max
             if failures == attempts or answer.status not in _AGAIN or not can_wait:
                 raise error_of(answer.status, answer.body, answer.headers.get("x-request-id", ""))
@@ -158,7 +159,7 @@ class Caller:
         return Unreachable(f"{self.address.url} cannot be reached: {error}")
 
 
-def _asked_wait(headers: dict[str, str]) -> float:
+def asked_wait(headers: Mapping[str, str]) -> float:
     """The seconds of a Retry-After; a date, which only proxies send, is not read."""
     text = headers.get("retry-after", "")
     return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0.0

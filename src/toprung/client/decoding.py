@@ -8,6 +8,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from toprung.contract import (
     BatchAnswer,
     BoardAnswer,
@@ -25,6 +27,7 @@ from toprung.contract import (
 from toprung.domain.access import AccessKey, parse_verbs
 from toprung.domain.board import Board
 from toprung.domain.instant import parse_instant
+from toprung.domain.ranking import percentile, top_percent
 from toprung.domain.standing import (
     Bucket,
     Distribution,
@@ -88,6 +91,24 @@ def page_of(answer: PageAnswer, *, names: bool) -> Page:
     ladder = LadderName(answer.total, answer.board, answer.window, answer.period, answer.scope)
     standings = tuple([_row(row, ladder, names=names) for row in answer.standings])
     return Page(*ladder[1:], answer.total, standings, answer.next, answer.prev)
+
+
+def top_of(rows: list[StandingRow], ladder: LadderName) -> tuple[Standing, ...]:
+    """The first places of a ladder, without percentiles: who is tied with whom tells them."""
+    standings: list[Standing] = []
+    place, result = 0, None
+    for at, row in enumerate(rows, 1):
+        if (row.score, row.subscore) != result:
+            place, result = at, (row.score, row.subscore)
+        standing = _row(row, ladder, names=True)
+        standings.append(
+            replace(
+                standing,
+                percentile=percentile(ladder.total, place),
+                top_percent=top_percent(ladder.total, place),
+            )
+        )
+    return tuple(standings)
 
 
 def lookup_of(answer: LookupAnswer, board: str, *, names: bool) -> Lookup:

@@ -13,6 +13,7 @@ from toprung.client.encoding import NUMBERS, json_object, path, query
 from toprung.client.keys import Keys
 from toprung.client.reads import BoardReads
 from toprung.client.transport import Request
+from toprung.client.watch import BoardLive
 from toprung.client.writes import BoardWrites
 from toprung.contract import (
     BoardAnswer,
@@ -28,7 +29,7 @@ from toprung.errors import Invalid, NotServed
 from toprung.ports import PlayerProfile
 
 
-class Leaderboard(BoardReads, BoardWrites):
+class Leaderboard(BoardReads, BoardWrites, BoardLive):
     """One board of a service.
 
     Reads take `window` (default: all-time if the board has it, else its first), `period`

@@ -1,0 +1,69 @@
+"""What a watched board tells: one struct per kind of message."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import msgspec
+
+from toprung.client.decoding import LadderName, exact, standing_of, top_of
+from toprung.client.events import Event
+from toprung.contract import PeriodPart, RankPart, ScorePart, TopPart
+from toprung.domain.standing import Score, Standing
+
+
+class Top(msgspec.Struct, frozen=True):
+    """The first places, each time something on the ladder changed."""
+
+    token: str
+    period: str
+    total: int
+    standings: tuple[Standing, ...]
+
+
+class Rank(msgspec.Struct, frozen=True):
+    """Where the watched player stands; None when it is not on the ladder."""
+
+    token: str
+    standing: Standing | None
+
+
+class ScoreChange(msgspec.Struct, frozen=True):
+    """The watched player or one of its friends has another score; None is no entry."""
+
+    token: str
+    player: str
+    score: Score | None
+    previous_score: Score | None
+
+
+class PeriodChange(msgspec.Struct, frozen=True):
+    """The window went over to another period; a snapshot of it follows."""
+
+    token: str
+    period: str
+    previous_period: str
+
+
+Message: TypeAlias = Top | Rank | ScoreChange | PeriodChange
+
+KINDS: Final = frozenset({"top", "rank", "score", "period"})
+
+
+def message_of(event: Event, board: str, window: str, scope: str) -> Message:
+    """The message that an event of one of the `KINDS` brings. Raises msgspec's errors."""
+    decode, text = msgspec.json.decode, event.data
+    if event.kind == "top":
+        top = decode(text, type=TopPart)
+        ladder = LadderName(top.total, board, window, top.period, scope)
+        return Top(top.token, top.period, top.total, top_of(top.standings, ladder))
+    if event.kind == "rank":
+        found = decode(text, type=RankPart)
+        where = found.standing
+        return Rank(found.token, None if where is None else standing_of(where, board, names=True))
+    if event.kind == "score":
+        change = decode(text, type=ScorePart)
+        scores = exact(change.score), exact(change.previous_score)
+        return ScoreChange(change.token, change.player, *scores)
+    period = decode(text, type=PeriodPart)
+    return PeriodChange(period.token, period.period, period.previous_period)
