@@ -40,6 +40,7 @@ ONLY_CLIENT = {"watch"}
     [
         (toprung.Leaderboard, client.Leaderboard),
         (toprung.Leaderboards, client.Leaderboards),
+        (toprung.blocking.Keys, client.blocking.Keys),
         (library_async.Leaderboard, client_async.Leaderboard),
         (library_async.Leaderboards, client_async.Leaderboards),
     ],

@@ -3,7 +3,8 @@
 Fenced blocks are run by their language:
 
 * `python`: run in order in an empty folder, all blocks of a page in one session. With `>>>` it is
-  a doctest; without, a program, and a `text` block right after it is what it must print;
+  a doctest; without, a program, and a `text` block right after it is what it must print. Where a
+  program names http://127.0.0.1:8080, a service is started for the page;
 * `console`: `$ make ...` must be a target; `$ toprung ...`, `$ make help` and `$ curl ...` are run
   and, where the page shows output, must print it. `$ make serve` starts a service on a free port,
   and the page's 8080 stands for that port.
@@ -51,6 +52,7 @@ def blocks() -> list[Block]:
 
 
 BLOCKS = blocks()
+SERVED = "http://127.0.0.1:8080"
 PYTHON_PAGES = sorted({block.page for block in BLOCKS if block.language == "python"})
 CONSOLE_PAGES = sorted({block.page for block in BLOCKS if block.language == "console"})
 
@@ -66,10 +68,14 @@ def test_python_examples_run(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    start_service: StartService,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     on_page = [block for block in BLOCKS if block.page == page]
+    if any(SERVED in block.text for block in on_page if block.language == "python"):
+        url = start_service().url
+        on_page = [block._replace(text=block.text.replace(SERVED, url)) for block in on_page]
     for block, following in zip(on_page, [*on_page[1:], None], strict=True):
         if block.language != "python":
             continue
