@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import typer
 
-from toprung.cli import keys, serve, version
+from toprung.cli import (
+    boards,
+    exporting,
+    importing,
+    keys,
+    players,
+    scores,
+    serve,
+    standings,
+    version,
+)
 
-_GROUPS = (serve, keys, version)
+_GROUPS = (serve, boards, scores, standings, players, importing, exporting, keys, version)
 
 app = typer.Typer(
     help="Real-time leaderboards.",
     no_args_is_help=True,
-    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # help and errors are plain text, and start-up does not load rich
     context_settings={"help_option_names": ["-h", "--help"]},

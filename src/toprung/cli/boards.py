@@ -1,0 +1,213 @@
+"""`toprung board`: create, change, list, show and delete boards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal
+
+import msgspec
+import typer
+
+from toprung.blocking import Leaderboard, Leaderboards
+from toprung.cli.confirm import Yes, confirm
+from toprung.cli.options import BoardId, Ranking, Target, command
+from toprung.cli.outcome import misused
+from toprung.cli.show import Column, note, number, print_json, print_table, say
+from toprung.cli.target import opened
+from toprung.contract import BoardAnswer, BoardsAnswer
+from toprung.domain.board import Board
+from toprung.http.wire import board_answer
+
+PAGE = 500
+
+Direction = Literal["desc", "asc"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a board; what is not given takes its default, or stays."""
+
+    title: Annotated[str | None, typer.Option(help="text for people")] = None
+    order: Annotated[Direction | None, typer.Option(help="more is better, or less is")] = None
+    policy: Annotated[
+        Literal["best", "latest", "sum"] | None, typer.Option(help="how scores combine")
+    ] = None
+    decimals: Annotated[int | None, typer.Option(min=0, max=9, help="digits after the point")] = (
+        None
+    )
+    subscore: Annotated[
+        Direction | None, typer.Option(help="a second number that decides between equal scores")
+    ] = None
+    tie_break: Annotated[
+        Literal["first", "last", "player"] | None, typer.Option(help="who is first among equals")
+    ] = None
+    ranking: Annotated[
+        Ranking | None, typer.Option(help="the numbers beside equals: 1 2 3, 1 1 3 or 1 1 2")
+    ] = None
+    windows: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--window", help='all-time, daily, ..., or {"name": ..., "cron": ...} as JSON; repeat'
+        ),
+    ] = None
+    timezone: Annotated[str | None, typer.Option(help="where its days end, as Europe/Oslo")] = None
+    scopes: Annotated[
+        list[str] | None,
+        typer.Option("--scope", help="an attribute with ladders of its own, as country; repeat"),
+    ] = None
+    public: Annotated[
+        bool | None, typer.Option("--public/--private", help="readable without a key")
+    ] = None
+    score_min: Annotated[str | None, typer.Option(help="the least score that is taken")] = None
+    score_max: Annotated[str | None, typer.Option(help="the greatest score that is taken")] = None
+    max_increase: Annotated[
+        str | None, typer.Option(help="the most that a score may improve at once")
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """The rules that were given, as the library takes them."""
+        rules = {field.name: getattr(self, field.name) for field in fields(self)}
+        rules = {name: value for name, value in rules.items() if value is not None}
+        if "windows" in rules:
+            rules["windows"] = [_window(text) for text in rules["windows"]]
+        return rules
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    board = typer.Typer(
+        name="board", help="Create, change, list, show and delete boards.", no_args_is_help=True
+    )
+    command(board)(create)
+    command(board)(change)
+    command(board, "list")(list_boards)
+    command(board)(show)
+    command(board)(delete)
+    app.add_typer(board)
+
+
+def create(target: Target, board: BoardId, rules: Rules) -> None:
+    """Create a board, and the database file if there is none."""
+    with opened(target, create=True) as boards:
+        _tell(target, boards.create(board, **rules.given()), "created")
+
+
+def change(
+    target: Target,
+    board: BoardId,
+    rules: Rules,
+    reset: Annotated[
+        list[str] | None, typer.Option(help="a rule to put back to its default; repeat")
+    ] = None,
+) -> None:
+    """Change some rules of a board."""
+    changes = rules.given() | {name.replace("-", "_"): None for name in reset or ()}
+    if not changes:
+        raise misused("name at least one rule to change")
+    with opened(target) as boards:
+        _tell(target, boards.patch(board, **changes), "changed")
+
+
+def list_boards(target: Target) -> None:
+    """List all boards."""
+    with opened(target) as boards:
+        found = list(_all_boards(boards))
+    if target.json:
+        print_json(BoardsAnswer([board_answer(rules) for rules in found]))
+        return
+    heads = ("board", "title", "order", "policy", "windows", "scopes", "public")
+    rows = [
+        (
+            rules.id,
+            rules.title,
+            rules.order,
+            rules.policy,
+            _names(rules),
+            ",".join(rules.scopes),
+            rules.public,
+        )
+        for rules in found
+    ]
+    print_table([Column(head) for head in heads], rows)
+    if not rows:
+        note("there are no boards")
+
+
+def show(target: Target, board: BoardId) -> None:
+    """Show a board's rules, its current periods and how many players they have."""
+    with opened(target) as boards:
+        found = boards.board(board)
+        answer = _answer(found)
+        if target.json:
+            print_json(answer)
+            return
+        rules = found.rules()
+        totals = {window.name: found.total(window=window.name) for window in rules.windows}
+    for name, value in _facts(rules):
+        say(f"{name + ':':<14}{value}")
+    columns = [Column("window"), Column("period"), Column("closes"), Column("players", True)]
+    rows = [
+        (name, period.period, period.closes_at or "never", totals[name])
+        for name, period in answer.periods.items()
+    ]
+    say("")
+    print_table(columns, rows)
+
+
+def delete(target: Target, board: BoardId, yes: Yes = False) -> None:
+    """Delete a board and everything on it."""
+    with opened(target) as boards:
+        total = boards.board(board).total()
+        confirm(f"delete board {board} with {number(total)} players for good?", yes)
+        boards.delete(board)
+    if target.json:
+        print_json({"deleted": board})
+    else:
+        say(f"deleted {board}")
+
+
+def _all_boards(boards: Leaderboards) -> Iterator[Board]:
+    after = ""
+    while page := boards.list(after, PAGE):
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1].id
+
+
+def _tell(target: Target, board: Leaderboard, what: str) -> None:
+    if target.json:
+        print_json(_answer(board))
+    else:
+        say(f"{what} {board.id}")
+
+
+def _answer(board: Leaderboard) -> BoardAnswer:
+    return board_answer(board.rules(), periods=board.current_periods())
+
+
+def _facts(rules: Board) -> list[tuple[str, str]]:
+    """The rules as people read them; what is not set is left out."""
+    shown: dict[str, Any] = {"board": rules.id} | rules.rules()
+    shown["windows"] = _names(rules)
+    shown["scopes"] = ",".join(rules.scopes)
+    shown["public"] = "yes" if rules.public else "no"
+    return [
+        (name.replace("_", " "), str(value))
+        for name, value in shown.items()
+        if value is not None and value != ""
+    ]
+
+
+def _names(rules: Board) -> str:
+    return ",".join(window.name for window in rules.windows)
+
+
+def _window(text: str) -> Any:
+    if not text.startswith("{"):
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise misused(f"--window is not JSON: {error}") from None

@@ -1,0 +1,240 @@
+"""`toprung import`: scores from CSV or JSON Lines, quickly, exactly once, whatever is in the file.
+
+Rows go to `submit_many` in chunks. Each carries a key, its own or one made of its place and its
+content, so that a second run counts nothing twice. Refused rows go to a file, the others count.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Final
+
+import typer
+
+from toprung.blocking import Leaderboard, Leaderboards
+from toprung.cli.options import BoardId, Target, command
+from toprung.cli.outcome import PARTLY, misused
+from toprung.cli.progress import Meter, metered
+from toprung.cli.rejects import Rejects
+from toprung.cli.rows import (
+    BadRow,
+    CsvRows,
+    Format,
+    GoodRow,
+    JsonRows,
+    Lines,
+    ReadRules,
+    RowReader,
+    check_unpacked,
+    guess_format,
+)
+from toprung.cli.show import note, number, print_json, say
+from toprung.cli.target import opened
+from toprung.errors import ToprungError, UnknownPlayer
+from toprung.ports import PlayerProfile
+
+CHUNK_ROWS: Final = 20_000
+"""Rows in memory at a time: two batches, so that one is read while the other is written."""
+
+STDIN: Final = "-"
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How a file is read."""
+
+    format: Annotated[
+        Format | None, typer.Option(help="default: by the name, else by the first character")
+    ] = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="what the file calls a member, as player=user_id; repeat"),
+    ] = None
+    ignore_others: Annotated[
+        bool, typer.Option("--ignore-others", help="pass over columns that mean nothing here")
+    ] = False
+    names: Annotated[
+        bool, typer.Option("--names", help="also set players' names and pictures (slower)")
+    ] = False
+    keys: Annotated[
+        bool, typer.Option("--keys/--no-keys", help="make keys for rows that bring none")
+    ] = True
+    label: Annotated[
+        str | None, typer.Option(help="names this import in made keys; default: the file's name")
+    ] = None
+    rejects: Annotated[
+        Path | None,
+        typer.Option(help="where refused rows go; default: beside the file, as FILE.rejects.csv"),
+    ] = None
+    verbatim: Annotated[
+        bool, typer.Option("--verbatim", help="keep apostrophes that guard CSV cells")
+    ] = False
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "import")(import_scores)
+
+
+def import_scores(
+    target: Target,
+    board: BoardId,
+    options: ImportOptions,
+    file: Annotated[str, typer.Argument(help="a file, or - for standard input")] = STDIN,
+) -> None:
+    """Import scores from CSV or JSON Lines. Safe to run again."""
+    rules = ReadRules(
+        label=options.label or Path(file).name,
+        with_keys=options.keys,
+        renamed=_renamed(options.column),
+        ignore_others=options.ignore_others,
+        verbatim=options.verbatim,
+    )
+    began = time.monotonic()
+    with _stream(file) as stream:
+        beginning = stream.peek(4096)  # type: ignore[attr-defined]
+        check_unpacked(beginning)
+        kind = options.format or guess_format(file, beginning)
+        lines = Lines(stream)
+        reader: RowReader = (CsvRows if kind == "csv" else JsonRows)(lines, rules)
+        wanted = options.rejects or _rejects_path(file, kind)
+        with (
+            opened(target) as boards,
+            closing(Rejects(wanted, kind, reader.head)) as rejects,
+            metered("importing", _size(stream)) as meter,
+        ):
+            work = _Import(boards, boards.board(board), rejects, options.names)
+            _run(work, reader, lines, meter)
+    _tell(target, work, time.monotonic() - began)
+    if rejects.count:
+        raise typer.Exit(PARTLY)
+
+
+class _Import:
+    """An import under way: what became of the rows so far."""
+
+    def __init__(
+        self, boards: Leaderboards, board: Leaderboard, rejects: Rejects, names: bool
+    ) -> None:
+        self._boards = boards
+        self._board = board
+        self._names = names
+        self.rejects = rejects
+        self.rows = self.accepted = self.unchanged = self.duplicates = 0
+
+    def take(self, chunk: list[GoodRow | BadRow]) -> None:
+        """Record a chunk of rows."""
+        good = [row for row in chunk if isinstance(row, GoodRow)]
+        result = self._board.submit_many([row.values for row in good])
+        self.accepted += result.accepted
+        self.unchanged += result.unchanged
+        self.duplicates += result.duplicates
+        bad = [row for row in chunk if isinstance(row, BadRow)]
+        refused = {rejected.index for rejected in result.rejected}
+        for rejected in result.rejected:
+            row = good[rejected.index]
+            field = f"{rejected.field}: " if rejected.field else ""
+            bad.append(BadRow(row.line, field + rejected.detail, row.source))
+        for line, reason, source in sorted(bad, key=attrgetter("line")):
+            self.rejects.add(line, reason, source)
+        if self._names:
+            self._set_names(row for at, row in enumerate(good) if at not in refused)
+        self.rows += len(chunk)
+
+    def _set_names(self, rows: Iterator[GoodRow]) -> None:
+        for row in rows:
+            name, avatar_url = row.names
+            if name is None and avatar_url is None:
+                continue
+            player = row.values["player"]
+            try:
+                old = self._boards.player(player)
+            except UnknownPlayer:
+                old = PlayerProfile(player)
+            try:
+                if (name, avatar_url) != (old.name, old.avatar_url):
+                    self._boards.set_player(
+                        player, name=name, avatar_url=avatar_url, attributes=old.attributes
+                    )
+            except ToprungError as error:
+                self.rejects.add(row.line, str(error), row.source)
+
+
+def _run(work: _Import, reader: RowReader, lines: Lines, meter: Meter) -> None:
+    rows = iter(reader)
+    try:
+        while chunk := list(islice(rows, CHUNK_ROWS)):
+            work.take(chunk)
+            meter.show(lines.byte_count, work.rows)
+    except BaseException:
+        note(f"stopped after {number(work.rows)} rows; run it again to go on, none counts twice")
+        raise
+
+
+def _tell(target: Target, work: _Import, seconds: float) -> None:
+    path = work.rejects.path
+    if target.json:
+        print_json(
+            {
+                "rows": work.rows,
+                "accepted": work.accepted,
+                "unchanged": work.unchanged,
+                "duplicates": work.duplicates,
+                "rejected": work.rejects.count,
+                "rejects": None if path is None else os.fspath(path),
+            }
+        )
+        return
+    rate = int(work.rows / max(seconds, 1e-9))
+    fates = {
+        "accepted": work.accepted,
+        "unchanged": work.unchanged,
+        "repeated": work.duplicates,
+        "rejected": work.rejects.count,
+    }
+    told = ", ".join(f"{number(rows)} {fate}" for fate, rows in fates.items())
+    say(f"{number(work.rows)} rows: {told}")
+    note(f"{seconds:.1f} s, {number(rate)} rows/s")
+    if path is not None:
+        note(f"rejected rows and reasons: {path}")
+
+
+@contextmanager
+def _stream(file: str) -> Iterator[BinaryIO]:
+    if file == STDIN:
+        yield sys.stdin.buffer
+        return
+    with Path(file).open("rb") as stream:
+        yield stream
+
+
+def _size(stream: BinaryIO) -> int | None:
+    """How many bytes there are to read, where that is known."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:  # standard input may be anything
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def _rejects_path(file: str, format: Format) -> Path:
+    return Path(f"toprung.rejects.{format}" if file == STDIN else f"{file}.rejects.{format}")
+
+
+def _renamed(columns: list[str] | None) -> dict[str, str]:
+    pairs: dict[str, Any] = {}
+    for text in columns or ():
+        member, equals, name = text.partition("=")
+        if not equals or not name:
+            raise misused(f"--column is written member=name, not {text!r}")
+        pairs[member] = name
+    return pairs

@@ -1,0 +1,151 @@
+"""`toprung player` and `toprung friend`: profiles, standings everywhere, friendships, erasure."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from toprung.blocking import Leaderboards
+from toprung.cli.confirm import Yes, confirm
+from toprung.cli.options import PlayerId, Target, command
+from toprung.cli.outcome import misused
+from toprung.cli.show import Column, note, print_json, print_table, say
+from toprung.cli.target import opened
+from toprung.contract import FriendsAnswer
+from toprung.errors import UnknownPlayer
+from toprung.http.wire import standing_answer
+from toprung.ports import PlayerProfile
+
+Other = Annotated[str, typer.Argument(metavar="OTHER", help="the other player's id")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    player = typer.Typer(name="player", help="Show, set and erase players.", no_args_is_help=True)
+    command(player)(show)
+    command(player, "set")(set_player)
+    command(player)(erase)
+    app.add_typer(player)
+    friend = typer.Typer(name="friend", help="Add, remove and list friends.", no_args_is_help=True)
+    command(friend)(add)
+    command(friend)(remove)
+    command(friend, "list")(list_friends)
+    app.add_typer(friend)
+
+
+def show(target: Target, player: PlayerId) -> None:
+    """Show a player's profile and standings on every board."""
+    with opened(target) as boards:
+        profile = boards.player(player)
+        standings = boards.standings(player)
+    if target.json:
+        answers = [standing_answer(standing, board=True) for standing in standings]
+        print_json(msgspec.structs.asdict(profile) | {"standings": answers})
+        return
+    _say_profile(profile)
+    columns = [
+        Column("board"),
+        Column("window"),
+        Column("period"),
+        Column("rank", True),
+        Column("players", True),
+        Column("score", True),
+    ]
+    print_table(
+        columns, [(s.board, s.window, s.period, s.rank, s.total, s.score) for s in standings]
+    )
+
+
+def set_player(
+    target: Target,
+    player: PlayerId,
+    name: Annotated[str | None, typer.Option(help="the name to show; empty: none")] = None,
+    avatar_url: Annotated[str | None, typer.Option(help="a picture; empty: none")] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(help="such as country=PT; nothing after the = takes it away; repeat"),
+    ] = None,
+) -> None:
+    """Set a player's name, picture and attributes; what is not named stays."""
+    changes = [_attribute(text) for text in attribute or ()]
+    with opened(target, create=True) as boards:
+        old = _profile(boards, player)
+        attributes = dict(old.attributes) | dict(changes)
+        profile = boards.set_player(
+            player,
+            name=old.name if name is None else name or None,
+            avatar_url=old.avatar_url if avatar_url is None else avatar_url or None,
+            attributes={name: value for name, value in attributes.items() if value},
+        )
+    if target.json:
+        print_json(profile)
+    else:
+        _say_profile(profile)
+
+
+def erase(target: Target, player: PlayerId, yes: Yes = False) -> None:
+    """Erase a player everywhere, for good."""
+    confirm(f"erase {player}, with all scores, for good?", yes)
+    with opened(target) as boards:
+        boards.erase(player)
+    if target.json:
+        print_json({"erased": player})
+    else:
+        say(f"erased {player}")
+
+
+def add(target: Target, player: PlayerId, other: Other) -> None:
+    """Make two players friends of each other."""
+    with opened(target) as boards:
+        boards.befriend(player, other)
+        _tell_friends(target, boards, player)
+
+
+def remove(target: Target, player: PlayerId, other: Other) -> None:
+    """End a friendship; harmless if there is none."""
+    with opened(target) as boards:
+        boards.unfriend(player, other)
+        _tell_friends(target, boards, player)
+
+
+def list_friends(target: Target, player: PlayerId) -> None:
+    """List a player's friends."""
+    with opened(target) as boards:
+        _tell_friends(target, boards, player)
+
+
+def _tell_friends(target: Target, boards: Leaderboards, player: str) -> None:
+    friends = boards.friends(player)
+    if target.json:
+        print_json(FriendsAnswer(friends))
+        return
+    for friend in friends:
+        say(friend)
+    if not friends:
+        note(f"{player} has no friends here")
+
+
+def _profile(boards: Leaderboards, player: str) -> PlayerProfile:
+    try:
+        return boards.player(player)
+    except UnknownPlayer:
+        return PlayerProfile(player)
+
+
+def _attribute(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise misused(f"--attribute is written name=value, not {text!r}")
+    return name, value
+
+
+def _say_profile(profile: PlayerProfile) -> None:
+    say(f"player: {profile.player}")
+    if profile.name is not None:
+        say(f"name:   {profile.name}")
+    if profile.avatar_url is not None:
+        say(f"avatar: {profile.avatar_url}")
+    for name, value in profile.attributes.items():
+        say(f"{name + ':':<7} {value}")

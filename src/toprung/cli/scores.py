@@ -1,0 +1,77 @@
+"""`toprung submit`: one score, and what it led to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from toprung.cli.options import BoardId, PlayerId, Target, command
+from toprung.cli.outcome import misused
+from toprung.cli.show import Column, note, print_json, print_table, say
+from toprung.cli.target import opened
+from toprung.http.wire import submit_answer
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command; a score may be negative, which must not look like an option."""
+    command(app, context_settings={"ignore_unknown_options": True})(submit)
+
+
+def submit(
+    target: Target,
+    board: BoardId,
+    player: PlayerId,
+    score: Annotated[str, typer.Argument(help="the score, exactly as it counts")],
+    at: Annotated[
+        str | None, typer.Option(help="when, as 2026-11-15T12:30:00Z; default: now")
+    ] = None,
+    subscore: Annotated[str | None, typer.Option(help="decides between equal scores")] = None,
+    details: Annotated[str | None, typer.Option(help="JSON to keep with it, 1 KiB")] = None,
+    submission_key: Annotated[
+        str | None, typer.Option(help="a name for this submission: sent again, it counts once")
+    ] = None,
+) -> None:
+    """Submit a score."""
+    with opened(target) as boards:
+        result = boards.board(board).submit(
+            player,
+            score,
+            at=at,
+            subscore=subscore,
+            details=_json(details),
+            key=submission_key,
+        )
+    if target.json:
+        print_json(submit_answer(result))
+        return
+    repeat = " (sent before)" if result.replayed else ""
+    say(f"{result.status}{repeat}")
+    columns = [
+        Column("window"),
+        Column("period"),
+        Column("score", True),
+        Column("rank", True),
+        Column("before", True),
+        Column("players", True),
+    ]
+    rows = [
+        (window, s.period, s.score, s.rank, s.previous_rank, s.total)
+        for window, s in result.standings.items()
+    ]
+    print_table(columns, rows)
+    if result.skipped:
+        note(f"too late for: {', '.join(result.skipped)}")
+    if result.stale:
+        note("recorded; ranks follow when the index can be reached again")
+
+
+def _json(text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise misused(f"--details is not JSON: {error}") from None
+    return msgspec.Raw(text.encode())

@@ -1,0 +1,104 @@
+"""`toprung top`, `rank` and `around`: who is where."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from toprung.cli.options import BoardId, PlayerId, ReadOptions, Target, command
+from toprung.cli.outcome import misused
+from toprung.cli.show import Cell, Column, number, print_json, print_table, say
+from toprung.cli.target import opened
+from toprung.domain.standing import Page, Standing
+from toprung.http.wire import page_answer, standing_answer
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    command(app)(top)
+    command(app)(rank)
+    command(app)(around)
+
+
+def top(
+    target: Target,
+    board: BoardId,
+    read: ReadOptions,
+    n: Annotated[int, typer.Option("--count", "-n", min=1, max=1000, help="how many")] = 10,
+    first: Annotated[
+        int | None, typer.Option("--from", min=1, help="the rank to begin with")
+    ] = None,
+) -> None:
+    """Show the first places of a board."""
+    with opened(target) as boards:
+        page = boards.board(board).standings(n, from_rank=first, **read.words())
+    _print_page(target, page)
+
+
+def rank(target: Target, board: BoardId, player: PlayerId, read: ReadOptions) -> None:
+    """Show where a player stands."""
+    with opened(target) as boards:
+        found = boards.board(board).standing(player, names=True, **read.words())
+    if target.json:
+        print_json(standing_answer(found))
+        return
+    name = f" ({found.name})" if found.name else ""
+    say(f"{found.player}{name}: rank {number(found.rank)} of {number(found.total)}")
+    say(f"score {number(found.score)}{_subscore(found)}, better than {found.percentile:.1f} %")
+    say(f"{found.board}, {found.window}, {found.period}, {found.scope}")
+
+
+def around(
+    target: Target,
+    board: BoardId,
+    read: ReadOptions,
+    player: Annotated[str | None, typer.Argument(help="the player in the middle")] = None,
+    score: Annotated[str | None, typer.Option(help="a score in the middle, instead")] = None,
+    above: Annotated[int, typer.Option(min=0, max=100, help="places before")] = 5,
+    below: Annotated[int, typer.Option(min=0, max=100, help="places after")] = 5,
+) -> None:
+    """Show the neighbours of a player, or of a score."""
+    if (player is None) == (score is None):
+        raise misused("name a player, or give --score")
+    with opened(target) as boards:
+        found = boards.board(board)
+        if player is not None:
+            page = found.around(player, above, below, **read.words())
+        else:
+            page = found.around_score(score, above, below, **read.words())
+    _print_page(target, page, player)
+
+
+def _print_page(target: Target, page: Page, player: str | None = None) -> None:
+    if target.json:
+        print_json(page_answer(page))
+        return
+    print_table(*standing_table(page.standings, player))
+    if sys.stdout.isatty():
+        ladder = f"{page.board}, {page.window}, {page.period}, {page.scope}"
+        say(f"{ladder}: {number(page.total)} players")
+
+
+def standing_table(
+    standings: Sequence[Standing], player: str | None = None
+) -> tuple[list[Column], list[list[Cell]]]:
+    """Columns and rows of a list; those that no line fills are left out."""
+    columns = [Column("rank", True), Column("player"), Column("name"), Column("score", True)]
+    columns += [Column("subscore", True), Column("achieved"), Column("")]
+    rows: list[list[Cell]] = [
+        [s.rank, s.player, s.name, s.score, s.subscore, s.achieved_at, _mark(s, player)]
+        for s in standings
+    ]
+    kept = [at for at in range(len(columns)) if any(row[at] is not None for row in rows)]
+    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+
+def _mark(standing: Standing, player: str | None) -> str | None:
+    return "<" if standing.player == player else None
+
+
+def _subscore(standing: Standing) -> str:
+    return "" if standing.subscore is None else f" / {number(standing.subscore)}"
