@@ -58,6 +58,7 @@ class ToprungBoard extends HTMLElement {
   /** @type {number | undefined} */
   #timer;
   #delay = DELAY_MIN;
+  #hasStarted = false;
   #link = document.createElement("a");
   #facts = document.createElement("p");
   #message = document.createElement("p");
@@ -89,7 +90,7 @@ class ToprungBoard extends HTMLElement {
   }
 
   attributeChangedCallback() {
-    if (!this.isConnected) return;
+    if (!this.#hasStarted) return; // attributes that are there from the beginning
     this.#stop();
     this.#start();
   }
@@ -103,6 +104,7 @@ class ToprungBoard extends HTMLElement {
   }
 
   #start() {
+    this.#hasStarted = true;
     this.#rows.clear();
     this.#body.replaceChildren();
     this.#facts.textContent = "";
@@ -115,8 +117,10 @@ class ToprungBoard extends HTMLElement {
 
   #stop() {
     clearTimeout(this.#timer);
-    this.#socket?.close();
+    const socket = this.#socket;
     this.#socket = null;
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
+    else socket?.close();
   }
 
   async #loadTitle() {

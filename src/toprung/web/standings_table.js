@@ -4,7 +4,7 @@
  */
 
 import { el, name, setText } from "./dom.js";
-import { groupDigits, shareOf } from "./numbers.js";
+import { formatCount, groupDigits, shareOf } from "./numbers.js";
 import { ago, formatMoment } from "./times.js";
 
 /** @typedef {import("./api.js").Standing} Standing */
@@ -172,13 +172,13 @@ class Row {
   show(standing, { isMarked, best }) {
     const before = this.#shown;
     const label = standing.name ?? standing.player;
-    setText(this.#rank, String(standing.rank));
+    setText(this.#rank, formatCount(standing.rank));
     setText(this.#name, label);
     this.#name.title = label;
     setText(this.#monogram, initialOf(label));
     setText(this.#score, groupDigits(standing.score));
     if (this.#subscore) setText(this.#subscore, groupDigits(standing.subscore ?? ""));
-    setText(this.#last, this.#options.isAmongFriends ? `#${standing.global_rank}` : ago(standing.achieved_at, Date.now()));
+    setText(this.#last, this.#options.isAmongFriends ? `#${formatCount(standing.global_rank ?? 0)}` : ago(standing.achieved_at, Date.now()));
     if (!this.#options.isAmongFriends) this.#last.title = formatMoment(standing.achieved_at);
     this.element.dataset.medal = standing.rank <= 3 ? String(standing.rank) : "";
     this.element.toggleAttribute("data-marked", isMarked);
@@ -199,7 +199,7 @@ class Row {
       { class: by > 0 ? "change up" : "change down" },
       el("span", { "aria-hidden": "true" }, by > 0 ? "▲" : "▼"),
       el("span", { class: "unseen" }, by > 0 ? "up " : "down "),
-      String(Math.abs(by)),
+      formatCount(Math.abs(by)),
     );
     this.#change.replaceWith(change); // a new element, so that it fades from the start again
     this.#change = change;

@@ -1,7 +1,7 @@
 /** Light, dark, or what the system says. The choice is remembered. */
 
 const NAME = "toprung.theme";
-const LABELS = { system: "Auto theme", light: "Light theme", dark: "Dark theme" };
+const LABELS = { system: "Theme: auto", light: "Theme: light", dark: "Theme: dark" };
 const ORDER = /** @type {(keyof LABELS)[]} */ (Object.keys(LABELS));
 
 /** @returns {string} the label of the theme that was chosen last */

@@ -21,6 +21,7 @@ import { defaultWindow, windowsOf } from "../windows.js";
 const ABOVE = 8;
 const REFRESH_MS = 1_000;
 const SPREAD_MS = 5_000;
+const WIDE = matchMedia("(min-width: 48rem)");
 
 export class BoardView {
   #context;
@@ -40,6 +41,7 @@ export class BoardView {
   #title = el("h1", {}, "\u00a0");
   #facts = el("p", { class: "facts" });
   #clock = new Countdown();
+  #screen = el("button", { class: "button screen-button", type: "button", on: { click: () => this.#toggleScreen() } });
   #tabs = el("div");
   #rows = el("div", { class: "rows" });
   #you = el("section", { class: "card you", "aria-label": "The player you follow", hidden: true });
@@ -70,13 +72,12 @@ export class BoardView {
       attributes: { type: "number", min: 1, inputmode: "numeric", placeholder: "rank" },
       go: (from) => this.#choose({ from: Number(from), player: undefined }),
     });
-    const screen = el("button", { class: "button screen-button", type: "button", on: { click: () => this.#toggleScreen() } }, "Big screen");
     this.element = el(
       "article",
       { class: "board-page" },
-      el("header", { class: "hero" }, el("div", { class: "hero-text" }, this.#title, this.#facts), this.#clock.element, screen),
+      el("header", { class: "hero" }, el("div", { class: "hero-text" }, this.#title, this.#facts), this.#clock.element, this.#screen),
       this.#tabs,
-      el("div", { class: "tools" }, find, jump, this.#period.element, this.#scope.element, this.#ranking.element),
+      el("details", { class: "fold", open: WIDE.matches }, el("summary", {}, "Look around"), el("div", { class: "tools" }, find, jump, this.#period.element, this.#scope.element, this.#ranking.element)),
       this.#news.element,
       el("div", { class: "columns" }, el("div", { class: "ladder" }, this.#above, this.#rows, this.#below), el("aside", {}, this.#you, this.#spread)),
     );
@@ -177,6 +178,7 @@ export class BoardView {
     } finally {
       if (visit === this.#visit) this.#isLoading = false;
     }
+    this.#look();
   }
 
   #showChoices() {
@@ -186,6 +188,7 @@ export class BoardView {
     const hadFocus = this.#tabs.contains(document.activeElement);
     this.#tabs.replaceChildren(links);
     if (hadFocus) /** @type {HTMLElement | null} */ (links.querySelector("[aria-current]"))?.focus();
+    setText(this.#screen, this.#address.view === "screen" ? "Leave big screen" : "Big screen");
     this.#ranking.show(rankingOptions(), this.#ladder.ranking ?? board.ranking);
   }
 

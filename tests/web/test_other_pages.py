@@ -1,0 +1,161 @@
+"""The list of boards, the page of a player, keys, and names that mean harm."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.sync_api import expect
+
+from tests.conftest import RunningService, StartService
+from tests.web.conftest import Complaints, MakeBoard, OpenPage, submit
+
+ROWS = ".ladder tbody tr"
+
+
+def test_boards_are_listed_with_size_period_and_close(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
+) -> None:
+    board = make_board("listed", {"ada": 7000, "bo": 5000}, title="Listed here")
+    page = open_page("/")
+    card = page.locator(".board-card", has_text="Listed here")
+    expect(card).to_contain_text("2 players")
+    expect(card.locator(".leader-score")).to_have_text(["7,000", "5,000"])
+    expect(card.locator(".period")).to_contain_text("Daily")
+    expect(card.locator(".clock")).to_contain_text("closes in")
+    submit(http, board, {"cy": 9000})
+    expect(card).to_contain_text("3 players")
+    expect(card.locator(".leader-name").first).to_have_text("cy")
+    card.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Listed here")
+    expect(page.locator(ROWS)).to_have_count(3)
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Boards")
+
+
+def test_a_player_with_everything_about_them(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
+) -> None:
+    scores = {f"rival-{rank}": 1000 - 10 * rank for rank in range(1, 21)}
+    board = make_board("everything", scores, title="Everything")
+    http.put("/v1/players/rival-10", json={"name": "Rita Rival"})
+    for other in ("rival-3", "rival-15"):
+        http.put(f"/v1/players/rival-10/friends/{other}").raise_for_status()
+    for score in (850, 870, 860, 905):
+        submit(http, board, {"rival-10": score})
+    page = open_page(f"/boards/{board}/players/rival-10")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rita Rival")
+    place = page.locator(".place[data-window=all-time]")
+    expect(place).to_contain_text("#10")
+    expect(place).to_contain_text("better than 50 % of 20 players")
+    expect(page.locator(".place[data-window=daily]")).to_contain_text("#10")
+    around = page.get_by_role("region", name="Neighbours").locator("tbody tr")
+    expect(around).to_have_count(7)
+    expect(around.nth(3)).to_have_attribute("aria-current", "true")
+    friends = page.get_by_role("region", name="Friends").locator("tbody tr")
+    expect(friends.locator(".rank-number")).to_have_text(["1", "2", "3"])
+    expect(friends.locator(".overall")).to_have_text(["#3", "#10", "#15"])
+    past = page.get_by_role("region", name="Recent submissions").locator("tbody tr")
+    expect(past.locator(".score")).to_have_text(["905", "860", "870", "850", "900"])
+    expect(past.locator(".status").nth(1)).to_have_text("no change")
+    history = page.get_by_role("region", name="Score history")
+    expect(history.get_by_role("img")).to_have_attribute("aria-label", re.compile("^5 scores"))
+    expect(history.locator("circle")).to_have_count(5)
+    submit(http, board, {"rival-10": 985})  # all of it follows
+    expect(place).to_contain_text("#2")
+    expect(past).to_have_count(6)
+    expect(history.locator("circle")).to_have_count(6)
+    expect(around.nth(1)).to_have_attribute("aria-current", "true")
+
+
+HOSTILE = {
+    "markup": '<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>',
+    "bidi": "\u202eevil\u2066\u2067 reversed \u200f\u200e",
+    "emoji": "\U0001f680" * 64,
+    "zalgo": "Z" + "\u0353\u0317\u0350" * 40,
+    "long": "W" * 256,
+    "rtl": "سلمى الأندلسي بنت الأندلس",
+}
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_hostile_names_do_nothing(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage, width: int
+) -> None:
+    for player, name in HOSTILE.items():
+        http.put(f"/v1/players/hostile-{player}", json={"name": name}).raise_for_status()
+    evil = "<b onclick=alert(1)>"
+    scores = {f"hostile-{player}": 9 - rank for rank, player in enumerate(HOSTILE)}
+    board = make_board("hostile", {**scores, evil: 1}, title="<img src=x onerror=alert(1)>")
+    page = open_page(f"/boards/{board}", width=width)
+    rows = page.locator(ROWS)
+    expect(rows).to_have_count(7)
+    expect(page.get_by_role("heading", level=1)).to_have_text("<img src=x onerror=alert(1)>")
+    expect(rows.locator("bdi")).to_have_text([*HOSTILE.values(), evil])
+    assert page.locator("main img, main script, main b[onclick]").count() == 0
+    heights = rows.evaluate_all("rows => rows.slice(3).map(row => row.offsetHeight)")
+    assert max(heights) - min(heights) <= 2, "no name makes its row higher"
+    scores_at = rows.locator(".score").evaluate_all(
+        "cells => cells.map(cell => cell.getBoundingClientRect().right)"
+    )
+    assert len(set(scores_at)) == 1, "no name moves a score"
+    for index in (0, 4, 6):  # markup, long, and the id that is markup itself
+        page.locator(f"{ROWS} a").nth(index).click()
+        expect(page.get_by_role("region", name="Neighbours").locator("tbody tr")).to_have_count(7)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.go_back()
+        expect(rows).to_have_count(7)
+    assert page.evaluate("window.harmed") is None
+
+
+@pytest.fixture
+def guarded(start_service: StartService, tmp_path: Path) -> tuple[str, str]:
+    """A service that asks for keys, with a private and a public board; and a key that reads."""
+    database = str(tmp_path / "guarded.db")
+    first = start_service("--db", database)
+    with httpx2.Client(base_url=first.url) as http:
+        for board, public in (("private", False), ("open", True)):
+            http.put(f"/v1/boards/{board}", json={"public": public, "windows": ["all-time"]})
+            submit(http, board, {"ada": 1})
+        key = http.post("/v1/keys", json={"name": "viewer", "verbs": ["read"]}).json()["key"]
+    first.stop()
+    return start_service("--db", database, "--require-keys").url, key
+
+
+def test_a_private_board_asks_for_a_key_and_forgets_it(
+    guarded: tuple[str, str], open_page: OpenPage, complaints: Complaints
+) -> None:
+    complaints.expect("401")  # the browser's own words
+    url, key = guarded
+    page = open_page(f"{url}/boards/private")
+    expect(page.get_by_text("A key is needed")).to_be_visible()
+    page.get_by_label("Access key").fill("wrong-key")
+    page.get_by_role("button", name="Open").click()
+    expect(page.get_by_text("This key is not known here.")).to_be_visible()
+    page.get_by_label("Access key").fill(key)
+    page.get_by_label("Access key").press("Enter")
+    expect(page.locator(ROWS)).to_have_count(1)
+    expect(page.locator(".badge")).to_have_text("Live")
+    page.goto(f"{url}/")
+    expect(page.locator(".board-card")).to_have_count(2)
+    assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
+    page.get_by_role("button", name="Forget key").click()
+    expect(page.get_by_text("A key is needed")).to_be_visible()
+
+
+def test_a_public_board_needs_no_key(guarded: tuple[str, str], open_page: OpenPage) -> None:
+    page = open_page(f"{guarded[0]}/boards/open")
+    expect(page.locator(ROWS)).to_have_count(1)
+    expect(page.locator(".badge")).to_have_text("Live")
+
+
+def test_a_board_that_does_not_exist(
+    service: RunningService, open_page: OpenPage, complaints: Complaints
+) -> None:
+    complaints.expect("404 .*/v1/boards/nowhere")
+    page = open_page("/boards/nowhere")
+    expect(page.get_by_text("There is nothing here")).to_be_visible()
+    page.get_by_role("link", name="All boards").click()
+    expect(page).to_have_url(f"{service.url}/")
