@@ -35,6 +35,8 @@ def pytest_report_header(config: pytest.Config) -> str:
 class RunningService:
     """A `toprung serve` in a process and a folder of its own, on a port that nobody else has."""
 
+    profile = "embedded"
+
     def __init__(self, *arguments: str) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="toprung-test-")
         self.process = subprocess.Popen(

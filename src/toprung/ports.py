@@ -17,6 +17,7 @@ from toprung.domain.access import AccessKey
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.command import Command, Receipts, Status
+from toprung.domain.figures import Figures
 from toprung.domain.ladder import Ladder, Route
 from toprung.domain.ranking import Counts
 
@@ -239,6 +240,13 @@ class RecordedKey(NamedTuple):
 
 class Maintenance(Protocol):
     """What an operator asks of a profile."""
+
+    reads_suspend: bool
+    """Whether reads wait for servers; where they do not, they need no event loop."""
+
+    async def figures(self) -> Figures:
+        """How the profile fares at the moment."""
+        ...
 
     async def verify(self) -> list[str]:
         """Compare the index with the journal; one line per difference, none when all is well."""

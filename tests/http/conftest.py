@@ -36,6 +36,7 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[R
             database = str(tmp_path_factory.mktemp("cluster") / "cluster.toml")
             write_settings(database, servers)
         running = RunningService("--db", database)
+        running.profile = request.param
         yield running
         code, complaints = running.stop()
         assert (code, complaints) == (0, "")

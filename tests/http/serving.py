@@ -37,7 +37,9 @@ class Serving:
 
 
 @contextmanager
-def serving(settings: ServiceSettings, clock: Clock | None = None) -> Iterator[Serving]:
+def serving(
+    settings: ServiceSettings, clock: Clock | None = None, head_seconds_max: float = 10
+) -> Iterator[Serving]:
     """Serve an empty database in memory, in a thread with an event loop of its own."""
     started = threading.Event()
     box: dict[str, Any] = {}
@@ -48,7 +50,7 @@ def serving(settings: ServiceSettings, clock: Clock | None = None) -> Iterator[S
             key = (await boards.keys.create("root"))[1] if settings.needs_keys else None
             service = Service(boards, settings)
             with listen("127.0.0.1", 0) as listener:
-                server = _Server(server_config(service), service.stop)
+                server = _Server(server_config(service), service.stop, head_seconds_max)
                 box.update(loop=asyncio.get_running_loop(), server=server)
                 box["serving"] = Serving(url_of(listener), key, service)
                 async with service:

@@ -140,3 +140,23 @@ def test_metrics_count_routes_and_never_name_boards_or_players(
     assert "toprung_http_request_seconds_bucket" in text
     assert board not in text
     assert player not in text
+
+
+def test_metrics_tell_of_the_writer_and_what_lies_behind(
+    service: RunningService, http: httpx2.Client, board: str, player: str
+) -> None:
+    http.post(f"/v1/boards/{board}/scores", json={"player": player, "score": 7})
+    lines = http.get("/metrics").text.splitlines()
+    figures = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert float(figures["toprung_commit_rows_count"]) >= 1
+    assert float(figures["toprung_commit_rows_sum"]) >= 1
+    assert float(figures["toprung_commit_seconds_sum"]) > 0
+    assert figures['toprung_commit_rows_bucket{le="+Inf"}'] == figures["toprung_commit_rows_count"]
+    assert figures["toprung_queued_rows"] == "0.0"
+    assert {"toprung_head_pages_total{result=\"hit\"}", "toprung_live_sockets"} <= figures.keys()
+    if service.profile == "cluster":
+        assert float(figures["toprung_outbox_rows"]) >= 0
+        assert float(figures["toprung_outbox_seconds"]) >= 0
+    else:
+        assert float(figures["toprung_index_entries"]) >= 2  # two windows
+        assert float(figures["toprung_index_bytes"]) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from http import HTTPStatus
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -12,6 +13,11 @@ Send = Callable[[Any], Awaitable[None]]
 
 JSON: Final = b"application/json"
 NO_STORE: Final = (b"cache-control", b"no-store")
+
+STATUSES: Final = {
+    status.value: b"%d %s\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus
+}
+"""Status lines without the version."""
 
 encode = msgspec.json.Encoder(decimal_format="number").encode
 """JSON with exact decimals as numbers."""
@@ -57,6 +63,18 @@ class Answer:
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
+    def whole(self, extra: Headers = ()) -> bytes:
+        """The answer as HTTP/1.1, in one piece."""
+        body = self.body
+        lines = b"".join([b"%s: %s\r\n" % header for header in (*extra, *self.headers)])
+        return b"HTTP/1.1 %scontent-type: %s\r\ncontent-length: %d\r\n%s\r\n%s" % (
+            STATUSES[self.status],
+            self.content_type,
+            len(body),
+            lines,
+            body,
+        )
+
 
 class Empty(Answer):
     """An answer without a body: 204, or 304 with the headers that the full answer would have."""
@@ -71,6 +89,11 @@ class Empty(Answer):
         headers = [*extra, *self.headers]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+    def whole(self, extra: Headers = ()) -> bytes:
+        """The answer as HTTP/1.1, in one piece."""
+        lines = b"".join([b"%s: %s\r\n" % header for header in (*extra, *self.headers)])
+        return b"HTTP/1.1 %s%s\r\n" % (STATUSES[self.status], lines)
 
 
 class Stream:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from toprung.errors import ToprungError
-from toprung.http.answers import Headers, Sendable
+from toprung.http.answers import Answer, Headers, Sendable
 from toprung.http.auth import Gate
 from toprung.http.call import Call, CallerGone, Patience, Receive, read_body
 from toprung.http.cors import Cors
@@ -20,7 +21,7 @@ from toprung.http.live.sockets import LiveSockets
 from toprung.http.pages import Pages
 from toprung.http.problems import Refused, problem, unexpected
 from toprung.http.routes import ROUTES
-from toprung.http.routing import Route, Router
+from toprung.http.routing import Router
 from toprung.http.settings import ServiceSettings
 from toprung.http.state import State
 
@@ -34,8 +35,9 @@ _log = logging.getLogger("toprung.http")
 UPKEEP_SECONDS: Final = 30
 
 _NOWHERE = "(none)"
+_UNPLAIN = frozenset({b"content-length", b"transfer-encoding", b"expect"})
+"""Headers of requests that have more to them than a head."""
 _NO_ROUTE = Refused(404, "no-such-route", "there is nothing at this address; see /docs")
-_JSON_METHODS = frozenset({"POST", "PUT", "PATCH"})
 
 
 class Service:
@@ -50,6 +52,7 @@ class Service:
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
         self._pages = Pages()
+        self.at_once = None if boards.reads_suspend else self._at_once
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -76,91 +79,139 @@ class Service:
             if self.state.boards.keys is not None:
                 await self.state.boards.keys.save_uses()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request or connection."""
         if scope["type"] == "http":
-            await self._http(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await self._sockets.serve(scope, receive, send)
+            return self._http(scope, receive, send)
+        return self._sockets.serve(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         begin = time.perf_counter()
-        call: Call[Any, Any] | None = None
         request = self.state.next_request()
+        call: Call[Any, Any] | None = None
         answer: Sendable
         try:
-            found = None
-            if scope["method"] == "OPTIONS":
+            method, path = scope["method"], scope["raw_path"]
+            found = None if method == "OPTIONS" else self._router.find(method, path)
+            if found is not None:
+                headers = dict(scope["headers"])
+                call = Call(self.state, *found, headers, scope["query_string"], scope["client"])
+                call.receive = receive
+                answer = await self._answer(call, request)
+            elif method == "OPTIONS":
                 answer = await self._options(scope)
-            elif (found := self._router.find(scope["method"], scope["raw_path"])) is None:
-                answer = self._page(scope) or problem(_NO_ROUTE, request)
             else:
-                call = Call(self.state, scope, receive, *found)
-                answer = await self._answer(call, receive)
+                self._gate.check_page(scope)
+                answer = self._pages.answer(scope) or problem(_NO_ROUTE, request)
         except CallerGone:
             return
-        except ToprungError as error:
-            answer = problem(error, request)
-        except Exception:  # noqa: BLE001 -- nobody but the log may see what it was
-            _log.exception("request failed", extra={"request": request})
-            answer = unexpected(request)
-        extra: Headers = ((b"x-request-id", request.encode()),)
-        if call is not None and (call.is_public or self.state.settings.origins):
-            extra += self._cors.headers(scope, is_public=call.is_public)
-        await answer.send(send, extra)
-        self._note(scope, call, request, answer.status, time.perf_counter() - begin)
+        except Exception as error:  # noqa: BLE001 -- see `_told`
+            answer = _told(error, request)
+        await answer.send(send, self._extra(call, request))
+        self._note(call, request, answer.status, begin, scope["method"], scope["client"])
 
-    async def _answer(self, call: Call[Any, Any], receive: Receive) -> Sendable:
+    def _at_once(
+        self, url: bytes, headers: list[tuple[bytes, bytes]], client: tuple[str, int] | None
+    ) -> bytes | None:
+        """The whole answer to a GET request; None where it must be served as usual.
+
+        See `connection`. Only hot routes are tried, which never suspend where reads do not; should
+        one wait all the same (keys are read again now and then), it is served as usual from the
+        beginning.
+        """
+        begin = time.perf_counter()
+        path, _, query = url.partition(b"?")
+        found = self._router.find_hot(path)
+        asked = dict(headers)
+        if found is None or b"#" in url or not asked.keys().isdisjoint(_UNPLAIN):
+            return None
+        request = self.state.next_request()
+        call: Call[Any, Any] = Call(self.state, *found, asked, query, client)
+        steps = self._answer(call, request)
+        try:
+            steps.send(None)
+        except StopIteration as end:
+            answer = end.value
+        else:
+            steps.close()
+            return None
+        assert isinstance(answer, Answer), "hot routes answer in one piece"
+        self._note(call, request, answer.status, begin, "GET", client)
+        return answer.whole(self._extra(call, request))
+
+    async def _answer(self, call: Call[Any, Any], request: bytes) -> Sendable:
         route = call.route
-        await self._gate.admit(call)
-        call.query = route.decode_query(call.scope["query_string"])
-        if route.method in _JSON_METHODS:
-            _check_type(call, route)
-            if route.decode_body is not None:
-                body = await read_body(call.scope, receive, route.body_bytes_max, self._patience)
-                call.body = route.decode_body(body)
-        return await route.handler(call)
+        try:
+            if not self._gate.knows(call):
+                await self._gate.admit(call)
+            call.query = route.decode_query(call.query_string)
+            if route.expects_json:
+                await self._read(call)
+            return await route.handler(call)
+        except CallerGone:
+            raise
+        except Exception as error:  # noqa: BLE001 -- see `_told`
+            return _told(error, request)
 
-    def _page(self, scope: Scope) -> Sendable | None:
-        """The web page's answer; None where it has none either."""
-        if not self.state.settings.needs_keys:
-            self._gate.check_host(scope)
-        return self._pages.answer(scope)
+    async def _read(self, call: Call[Any, Any]) -> None:
+        """Read the body, where the route has one."""
+        _check_type(call)
+        route = call.route
+        if route.decode_body is not None:
+            body = await read_body(call, route.body_bytes_max, self._patience)
+            call.body = route.decode_body(body)
 
     async def _options(self, scope: Scope) -> Sendable:
         if not self.state.settings.needs_keys:
-            self._gate.check_host(scope)
+            self._gate.check_host(dict(scope["headers"]))
         return await self._cors.options(scope, self._router, self.state)
 
+    def _extra(self, call: Call[Any, Any] | None, request: bytes) -> Headers:
+        """The headers that every answer has."""
+        extra: Headers = ((b"x-request-id", request),)
+        if call is not None and (call.is_public or self.state.settings.origins):
+            extra += self._cors.headers(call.headers, is_public=call.is_public)
+        return extra
+
     def _note(
-        self, scope: Scope, call: Call[Any, Any] | None, request: str, status: int, seconds: float
+        self,
+        call: Call[Any, Any] | None,
+        request: bytes,
+        status: int,
+        begin: float,
+        method: str,
+        client: tuple[str, int] | None,
     ) -> None:
+        seconds = time.perf_counter() - begin
         if call is None:
-            self.state.meter(scope["method"] if status != 404 else "*", _NOWHERE).note(
-                status, seconds
-            )
+            self.state.meter("*" if status == 404 else method, _NOWHERE).note(status, seconds)
         else:
             self._meters[call.route].note(status, seconds)
         if _log.isEnabledFor(logging.INFO):
-            client = scope.get("client") or (None,)
             _log.info(
                 "request",
                 extra={
-                    "request": request,
-                    "method": scope["method"],
+                    "request": request.decode(),
+                    "method": method,
                     "route": _NOWHERE if call is None else call.route.path,
                     "status": status,
                     "milliseconds": round(1000 * seconds, 3),
-                    "address": client[0],
+                    "address": None if client is None else client[0],
                     "key": None if call is None or call.key is None else call.key.id,
                 },
             )
 
 
-def _check_type(call: Call[Any, Any], route: Route) -> None:
+def _told(error: Exception, request: bytes) -> Answer:
+    """The answer that tells of an error; nobody but the log may see what was not foreseen."""
+    if isinstance(error, ToprungError):
+        return problem(error, request)
+    _log.error("request failed", exc_info=error, extra={"request": request.decode()})
+    return unexpected(request)
+
+
+def _check_type(call: Call[Any, Any]) -> None:
     """Insist on JSON where a body is read, and on every POST: see `auth`."""
-    if route.decode_body is None and route.method != "POST":
-        return
     kind = call.header(b"content-type")
     if kind == b"application/json":
         return

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from toprung.errors import UnknownBoard
 from toprung.http.answers import Headers
-from toprung.http.call import Call, header
+from toprung.http.call import Call
 from toprung.http.limits import RateLimit
 from toprung.http.problems import Refused
 from toprung.http.settings import ServiceSettings
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 HOSTS_MAX: Final = 64
 CHALLENGE: Final[Headers] = ((b"www-authenticate", b'Bearer realm="toprung"'),)
 
+Client = tuple[str, int] | None
+"""The network address of a caller, where it is known."""
+
 _HOST = re.compile(rb"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:[0-9]{1,5})?")
 _BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
 
@@ -37,47 +41,60 @@ class Gate:
     def __init__(self, settings: ServiceSettings, keys: Keys | None) -> None:
         self._settings = settings
         self._keys = keys
-        self._hosts: set[bytes] = set()
+        self._hosts: set[bytes | None] = set()
+        """Names of this machine that were used; none where keys are needed."""
         self._by_key = None if settings.key_rate is None else RateLimit(settings.key_rate)
         by_address = settings.address_rate
         self._by_address = None if by_address is None else RateLimit(by_address)
+
+    def knows(self, call: Call[Any, Any]) -> bool:
+        """Whether `admit` would let the call in with nothing to note: the hot case, here."""
+        headers = call.headers
+        return headers.get(b"host") in self._hosts and b"origin" not in headers
 
     async def admit(self, call: Call[Any, Any]) -> None:
         """Refuse what is not allowed; note the key, and whether the board is public."""
         route = call.route
         if not self._settings.needs_keys:
-            self.check_host(call.scope)
-            if route.public and header(call.scope, b"origin") is not None:
+            self.check_host(call.headers)
+            if route.public and call.header(b"origin") is not None:
                 call.is_public = await _is_public(call)
             return
         if route.verb is None:
-            self._count_address(call.scope)
+            self._count_address(call.client)
             return
         if route.public and await _is_public(call):
             call.is_public = True
-            if header(call.scope, b"authorization") is None:
-                self._count_address(call.scope)
+            if call.header(b"authorization") is None:
+                self._count_address(call.client)
                 return
-        call.key = await self.key(call.scope, bearer(call.scope))
+        call.key = await self.key(call.client, bearer(call.headers))
         if not _allows(call, call.key):
             raise Refused(403, "forbidden", _missing(call))
 
-    async def key(self, scope: Any, text: str | None) -> AccessKey:
+    async def key(self, client: Client, text: str | None) -> AccessKey:
         """The key behind a text; wrong ones are counted against the caller's address."""
         found = None
         if text is not None and self._keys is not None:
             found = await self._keys.find(text)
         if found is None:
-            self._count_address(scope)
+            self._count_address(client)
             detail = "show a key: Authorization: Bearer <key>" if text is None else "no such key"
             raise Refused(401, "unauthorized", detail, headers=CHALLENGE)
         if self._by_key is not None:
             self._by_key.check(found.id)
         return found
 
-    def check_host(self, scope: Any) -> None:
+    def check_page(self, scope: Any) -> None:
+        """Refuse what is not allowed to ask for pages: they are for everybody, but not so often."""
+        if self._settings.needs_keys:
+            self._count_address(scope.get("client"))
+        else:
+            self.check_host(dict(scope["headers"]))
+
+    def check_host(self, headers: Mapping[bytes, bytes]) -> None:
         """Refuse a `Host` that is not this machine's own: a page may have got here by a trick."""
-        host = header(scope, b"host") or b""
+        host = headers.get(b"host", b"")
         if host in self._hosts:
             return
         if not is_loopback_host(host):
@@ -89,15 +106,14 @@ class Gate:
         if len(self._hosts) < HOSTS_MAX:
             self._hosts.add(host)
 
-    def _count_address(self, scope: Any) -> None:
+    def _count_address(self, client: Client) -> None:
         if self._by_address is not None:
-            client = scope.get("client") or ("unknown",)
-            self._by_address.check(client[0])
+            self._by_address.check("unknown" if client is None else client[0])
 
 
-def bearer(scope: Any) -> str | None:
+def bearer(headers: Mapping[bytes, bytes]) -> str | None:
     """The key in the Authorization header."""
-    value = header(scope, b"authorization")
+    value = headers.get(b"authorization")
     found = None if value is None else _BEARER.fullmatch(value)
     return None if found is None else found[1].decode("latin-1")
 

@@ -24,33 +24,44 @@ class Call(Generic[Q, B]):
     """A request that was found to be for a route and is allowed."""
 
     __slots__ = (
-        "_board",
         "body",
+        "client",
+        "headers",
         "is_public",
         "key",
         "query",
+        "query_string",
         "receive",
         "route",
-        "scope",
         "state",
         "values",
     )
 
     query: Q
     body: B
+    receive: Receive
+    """Where the body comes from, and the news that the caller has gone; not on hot routes."""
 
     def __init__(
-        self, state: State, scope: Any, receive: Receive, route: Route, values: list[str]
+        self,
+        state: State,
+        route: Route,
+        values: list[str],
+        headers: dict[bytes, bytes],
+        query_string: bytes,
+        client: tuple[str, int] | None,
     ) -> None:
         self.state = state
-        self.scope = scope
-        self.receive = receive
         self.route = route
         self.values = values
         """What stands in the variable segments of the address, in order."""
+        self.headers = headers
+        """By lower-case name; of several with one name, the last."""
+        self.query_string = query_string
+        self.client = client
+        """The address and port of the caller."""
         self.key: AccessKey | None = None
         """The key that was shown, where one is needed."""
-        self._board: Leaderboard | None = None
         self.is_public = False
         """Whether the board may be read by anybody."""
 
@@ -61,27 +72,17 @@ class Call(Generic[Q, B]):
 
     async def board(self) -> Leaderboard:
         """The board in the address, which is always the first variable segment."""
-        if self._board is None:
-            self._board = await self.state.board(self.values[0])
-        return self._board
+        return self.state.held.get(self.values[0]) or await self.state.board(self.values[0])
 
     def header(self, name: bytes) -> bytes | None:
-        """The value of a header, or of the first of this name."""
-        return header(self.scope, name)
+        """The value of a header."""
+        return self.headers.get(name)
 
     def may(self, board_id: str) -> bool:
         """Whether the caller may read a board."""
         return not self.state.settings.needs_keys or (
             self.key is not None and self.key.allows("read", board_id)
         )
-
-
-def header(scope: Any, name: bytes) -> bytes | None:
-    """The value of a header; ASGI servers hand over lower-case names."""
-    for known, value in scope["headers"]:
-        if known == name:
-            return bytes(value)
-    return None
 
 
 class Patience:
@@ -130,12 +131,12 @@ class CallerGone(Exception):  # noqa: N818 -- named after what happened
     """The caller hung up before the request was complete."""
 
 
-async def read_body(scope: Any, receive: Receive, bytes_max: int, patience: Patience) -> bytes:
+async def read_body(call: Call[Any, Any], bytes_max: int, patience: Patience) -> bytes:
     """The body, if it is small and quick enough."""
-    declared = header(scope, b"content-length")
+    declared = call.header(b"content-length")
     if declared is not None and (not declared.isdigit() or int(declared) > bytes_max):
         raise _too_large(bytes_max)
-    return await patience.wait(_collect(receive, bytes_max))
+    return await patience.wait(_collect(call.receive, bytes_max))
 
 
 async def _collect(receive: Receive, bytes_max: int) -> bytes:

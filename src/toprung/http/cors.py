@@ -6,11 +6,11 @@ named may ask; to all others no header is sent, and browsers keep the answer fro
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from toprung.errors import ToprungError
 from toprung.http.answers import Answer, Empty, Headers
-from toprung.http.call import header
 from toprung.http.problems import Refused
 from toprung.http.routing import Router
 
@@ -34,23 +34,23 @@ class Cors:
     def __init__(self, origins: tuple[str, ...]) -> None:
         self._origins = {origin.encode() for origin in origins}
 
-    def headers(self, scope: Any, *, is_public: bool) -> Headers:
+    def headers(self, asked: Mapping[bytes, bytes], *, is_public: bool) -> Headers:
         """The headers that let the asking page read the answer."""
         if is_public:
             return PUBLIC
         if not self._origins:
             return ()
-        origin = header(scope, b"origin")
+        origin = asked.get(b"origin")
         if origin is not None and origin in self._origins:
             return ((b"access-control-allow-origin", origin), VARIES, _EXPOSED)
         return (VARIES,)
 
-    def is_welcome(self, scope: Any) -> bool:
+    def is_welcome(self, asked: Mapping[bytes, bytes]) -> bool:
         """Whether a WebSocket may be opened from where it comes: no page, our own, or a named."""
-        origin = header(scope, b"origin")
+        origin = asked.get(b"origin")
         if origin is None or origin in self._origins:
             return True
-        return origin.partition(b"://")[2] == header(scope, b"host")
+        return origin.partition(b"://")[2] == asked.get(b"host")
 
     async def options(self, scope: Any, router: Router, state: State) -> Answer:
         """The answer to OPTIONS: which methods there are, and to pages whether they may."""
@@ -61,12 +61,11 @@ class Cors:
             methods.add("HEAD")
         allowed = ", ".join(sorted(methods | {"OPTIONS"})).encode()
         headers: Headers = ((b"allow", allowed),)
-        if header(scope, b"access-control-request-method") in _READS and await _is_public(
-            scope, state
-        ):
+        asked = dict(scope["headers"])
+        if asked.get(b"access-control-request-method") in _READS and await _is_public(scope, state):
             granted = PUBLIC
         else:
-            granted = self.headers(scope, is_public=False)
+            granted = self.headers(asked, is_public=False)
         if len(granted) > 1:
             headers += (
                 *granted,

@@ -55,7 +55,7 @@ class Heads:
         if query.cursor or query.from_rank or query.min_score or query.max_score or query.include:
             body = await read(call)
             return _answer(call, body, _tag(body))
-        name = (call.values[0], call.scope["query_string"])
+        name = (call.values[0], call.query_string)
         head = self._pages.get(name)
         now = time.monotonic() if self._seconds else 0.0
         is_fresh = head is not None and now - head.checked_at < self._seconds

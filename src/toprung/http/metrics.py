@@ -6,10 +6,9 @@ when somebody asks.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -20,38 +19,40 @@ from prometheus_client.core import (
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import CollectorRegistry
 
+from toprung.domain.figures import SECONDS, Figures, Histogram
+from toprung.errors import ToprungError
+
 if TYPE_CHECKING:
     from toprung.http.state import State
-
-SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
 class Meter:
     """What happened on one route."""
 
-    __slots__ = ("buckets", "counts", "seconds")
+    __slots__ = ("counts", "seconds")
 
     def __init__(self) -> None:
         self.counts: dict[int, int] = {}
-        self.buckets = [0] * (len(SECONDS) + 1)
-        self.seconds = 0.0
+        self.seconds = Histogram(SECONDS)
 
     def note(self, status: int, seconds: float) -> None:
         """Count an answer."""
         self.counts[status] = self.counts.get(status, 0) + 1
-        self.buckets[bisect_left(SECONDS, seconds)] += 1
-        self.seconds += seconds
+        self.seconds.note(seconds)
 
 
 class ServiceCollector:
     """Turns the service's counters into metrics."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, figures: Figures | None) -> None:
         self._state = state
+        self._figures = figures
 
     def collect(self) -> Iterator[Metric]:
         """Every metric of the service."""
         yield from self._requests()
+        if self._figures is not None:
+            yield from _profile(self._figures)
         state = self._state
         yield _counter("toprung_submissions", "Submissions by outcome", "outcome", state.outcomes)
         pages = {"hit": state.heads.hits, "miss": state.heads.misses}
@@ -71,10 +72,7 @@ class ServiceCollector:
         for (method, path), meter in self._state.meters.items():
             for status, count in meter.counts.items():
                 counts.add_metric((method, path, str(status)), count)
-            reached = list(accumulate(meter.buckets))
-            bounds = [*map(str, SECONDS), "+Inf"]
-            buckets = list(zip(bounds, reached, strict=True))
-            latency.add_metric((method, path), buckets, meter.seconds)
+            latency.add_metric((method, path), _buckets(meter.seconds), meter.seconds.total)
         yield counts
         yield latency
 
@@ -86,8 +84,38 @@ def _counter(name: str, text: str, label: str, values: dict[str, int]) -> Metric
     return family
 
 
-def exposition(state: State) -> bytes:
-    """The metrics in Prometheus' text format."""
+def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
+    bounds = [*map(str, histogram.bounds), "+Inf"]
+    return list(zip(bounds, accumulate(histogram.counts), strict=True))
+
+
+def _profile(figures: Figures) -> Iterator[Metric]:
+    """What lies below the service: the writer, the index, the outbox."""
+    for name, text, histogram in (
+        ("toprung_commit_rows", "Submissions per commit", figures.commits.rows),
+        ("toprung_commit_seconds", "Time per commit", figures.commits.seconds),
+    ):
+        family = HistogramMetricFamily(name, text)
+        family.add_metric((), _buckets(histogram), histogram.total)
+        yield family
+    for name, text, value in (
+        ("toprung_queued_rows", "Submissions that wait for the writer", figures.queued_rows),
+        ("toprung_index_entries", "Entries on all ladders", figures.index_entries),
+        ("toprung_index_bytes", "Memory of the index", figures.index_bytes),
+        ("toprung_outbox_rows", "Commits the index was not told of yet", figures.outbox_rows),
+        ("toprung_outbox_seconds", "Age of the oldest of them", figures.outbox_seconds),
+    ):
+        if value is not None:
+            yield GaugeMetricFamily(name, text, value=value)
+
+
+async def exposition(state: State) -> bytes:
+    """The metrics in Prometheus' text format; without the profile's, should it be out of reach."""
+    figures: Figures | None
+    try:
+        figures = await state.boards.figures()
+    except (ToprungError, OSError):
+        figures = None
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(ServiceCollector(state))
+    registry.register(ServiceCollector(state, figures))
     return generate_latest(registry)

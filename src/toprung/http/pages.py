@@ -15,7 +15,6 @@ from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 from toprung.http.answers import Answer, Empty, Headers
-from toprung.http.call import header
 from toprung.http.problems import Refused
 
 POLICY: Final = (
@@ -83,7 +82,7 @@ class Pages:
                 f"{scope['method']} is not possible here; GET, HEAD is",
                 headers=((b"allow", b"GET, HEAD"),),
             )
-        return found.answer(header(scope, b"if-none-match"))
+        return found.answer(dict(scope["headers"]).get(b"if-none-match"))
 
     def _find(self, path: bytes) -> _File | None:
         if _PAGE.fullmatch(path):

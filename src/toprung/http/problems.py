@@ -52,6 +52,7 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
     "json-expected": (415, "The body must be application/json"),
     "invalid": (422, "The input is not acceptable"),
     "too-many-requests": (429, "Too many requests"),
+    "head-too-large": (431, "The head of the request is too large"),
     "internal-error": (500, "Something went wrong on our side"),
     "unavailable": (503, "Not now"),
 }
@@ -71,7 +72,7 @@ for _kind in vars(errors).values():
         TITLES.setdefault(slug_of(_kind), (_status(_kind), _title))
 
 
-def problem(error: ToprungError, request: str = "") -> Answer:
+def problem(error: ToprungError, request: bytes = b"") -> Answer:
     """The answer that tells of an error."""
     if isinstance(error, Refused):
         return _answer(error.slug, error.status, error.detail, [], request, error.headers)
@@ -83,7 +84,7 @@ def problem(error: ToprungError, request: str = "") -> Answer:
     return _answer(slug, status, error.detail, [], request, headers)
 
 
-def unexpected(request: str) -> Answer:
+def unexpected(request: bytes) -> Answer:
     """The answer when something went wrong that nobody foresaw; the log knows more."""
     detail = "the log of the service says more under this request's id"
     return _answer("internal-error", 500, detail, [], request)
@@ -99,10 +100,10 @@ def _answer(
     status: int,
     detail: str,
     where: list[InputError],
-    request: str,
+    request: bytes,
     headers: tuple[tuple[bytes, bytes], ...] = (),
 ) -> Answer:
     title = TITLES[slug][1]
-    document = Problem(f"/docs#{slug}", title, status, detail, where, request)
+    document = Problem(f"/docs#{slug}", title, status, detail, where, request.decode())
     text = msgspec.json.encode(document)
     return Answer(status, text, headers, PROBLEM_JSON)

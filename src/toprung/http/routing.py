@@ -44,6 +44,7 @@ class Route:
         answer: object = None,
         status: int = 200,
         public: bool = False,
+        hot: bool = False,
     ) -> None:
         self.method = method
         self.path = path
@@ -57,13 +58,15 @@ class Route:
         self.status = status
         self.public = public
         """Whether boards that are public answer it to anybody."""
+        self.hot = hot
+        """Whether it is answered at once where reads never suspend; its handler asks the
+        leaderboards and nothing else."""
         self.body_bytes_max = body_bytes_max
         self.decode_query = QueryDecoder(query).decode
         self.decode_body = None if body is None else BodyDecoder(body, marks).decode
         self.segments = tuple(path.encode().split(b"/")[1:])
         self.has_board = b"{board}" in self.segments
-        self.counts: dict[int, int] = {}
-        """Answers by status."""
+        self.expects_json = method == "POST" or body is not None
 
 
 class Routes:
@@ -148,6 +151,23 @@ class Router:
         if route is not None and len(raw_path) <= ADDRESS_BYTES_MAX:
             return route, values
         return self._find_any(method, raw_path, raw_path.split(b"/"))
+
+    def find_hot(self, raw_path: bytes) -> tuple[Route, list[str]] | None:
+        """`find` for those GET routes that are hot; None for all others."""
+        prefix, _, last = raw_path.rpartition(b"/")
+        found = self._prefixes.get(prefix)
+        if found is None:
+            return None
+        node, values = found
+        child = node.children.get(last)
+        if child is None:
+            if b"%" in last or (child := node.children.get(_ANY)) is None or not last.isascii():
+                return None
+            values = [*values, last.decode()]
+        route = child.methods.get("GET")
+        if route is None or not route.hot or len(raw_path) > ADDRESS_BYTES_MAX:
+            return None
+        return route, values
 
     def _walk_prefix(self, prefix: bytes) -> tuple[_Node, list[str]]:
         """Where an address without its last segment leads; remembered, as many share it."""

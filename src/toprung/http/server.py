@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import ipaddress
 import os
 import socket
-from typing import TYPE_CHECKING, Any, Final, cast
+import time
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from toprung.errors import Invalid, Unavailable
+from toprung.http.connection import HttpConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 STOP_SECONDS_MAX: Final = 10
 IDLE_SECONDS_MAX: Final = 60
+TICKS_PER_LOOK: Final = 5
 BACKLOG: Final = 2048
-JOINED_BYTES_MAX: Final = 64 * 1024
+HEAD_SECONDS_MAX: Final = 10
+"""For the head of a request to arrive."""
 MESSAGE_BYTES_MAX: Final = 16 * 1024
 """Of a WebSocket message that a client sends."""
 
@@ -84,7 +86,8 @@ def server_config(app: ASGIApp, proxies: Sequence[str] = ()) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         lifespan="off",
-        http=JoinedHttp,
+        interface="asgi3",
+        http=HttpConnection,
         ws="websockets-sansio",
         ws_max_size=MESSAGE_BYTES_MAX,
         ws_ping_interval=20.0,
@@ -98,56 +101,31 @@ def server_config(app: ASGIApp, proxies: Sequence[str] = ()) -> uvicorn.Config:
     )
 
 
-class JoinedHttp(HttpToolsProtocol):
-    """uvicorn's HTTP, with head and body of an answer sent in one piece: half the system calls."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A connection begins."""
-        super().connection_made(cast(asyncio.Transport, _Joined(transport, self.loop)))
-
-
-class _Joined:
-    """A transport that holds the head of an answer back for the moment it takes to get a body."""
-
-    __slots__ = ("_head", "_loop", "_transport")
-
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = transport
-        self._loop = loop
-        self._head = b""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def write(self, data: bytes) -> None:
-        """Send, or hold back what looks like the head of an answer."""
-        if self._head:
-            head, self._head = self._head, b""
-            self._transport.write(head + data if len(data) <= JOINED_BYTES_MAX else head)
-            if len(data) > JOINED_BYTES_MAX:
-                self._transport.write(data)
-        elif data.startswith(b"HTTP/1.1 2"):
-            self._head = data
-            self._loop.call_soon(self._flush)
-        else:
-            self._transport.write(data)
-
-    def close(self) -> None:
-        """Send what is held back, then close."""
-        self._flush()
-        self._transport.close()
-
-    def _flush(self) -> None:
-        if self._head:
-            self.write(b"")
-
-
 class _Server(uvicorn.Server):
-    """uvicorn, which tells when it begins to stop, and does not raise the signal once more."""
+    """uvicorn, which tells when it begins to stop, and does not raise the signal once more.
 
-    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None] | None) -> None:
+    It also looks at its connections now and then, and closes those whose next request has begun to
+    arrive and does not end: one look at the clock for all costs less than a timer for each.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_stop: Callable[[], None] | None,
+        head_seconds_max: float = HEAD_SECONDS_MAX,
+    ) -> None:
         super().__init__(config)
         self._on_stop = on_stop
+        self._head_seconds_max = head_seconds_max
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second; whether the server is to stop."""
+        if counter % TICKS_PER_LOOK == 0:
+            now = time.monotonic()
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, HttpConnection):
+                    connection.give_up(now, self._head_seconds_max)
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop."""

@@ -30,24 +30,25 @@ class State:
         self.subscriptions = 0
         self.sockets = 0
         self.hub = Hub(self)
-        self._held: dict[str, Leaderboard] = {}
-        self._run = secrets.token_hex(4)
+        self.held: dict[str, Leaderboard] = {}
+        """Boards that were asked for: some may be deleted by now."""
+        self._run = secrets.token_hex(4).encode()
         self._numbers = itertools.count(1)
 
     async def board(self, board_id: str) -> Leaderboard:
         """A board. One that was deleted meanwhile raises UnknownBoard when it is used."""
-        held = self._held.get(board_id)
+        held = self.held.get(board_id)
         if held is None:
             held = await self.boards.board(board_id)
-            if len(self._held) >= BOARDS_HELD_MAX:
-                self._held.clear()
-            self._held[board_id] = held
+            if len(self.held) >= BOARDS_HELD_MAX:
+                self.held.clear()
+            self.held[board_id] = held
         return held
 
     def meter(self, method: str, path: str) -> Meter:
         """Where answers of a route are counted."""
         return self.meters.setdefault((method, path), Meter())
 
-    def next_request(self) -> str:
+    def next_request(self) -> bytes:
         """An id for a request, different from those of other runs and processes."""
-        return f"{self._run}-{next(self._numbers):x}"
+        return b"%s-%x" % (self._run, next(self._numbers))

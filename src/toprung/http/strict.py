@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 PARAMETERS_MAX: Final = 32
 QUERY_BYTES_MAX: Final = 8192
+KNOWN_MAX: Final = 1000
+KNOWN_BYTES_MAX: Final = 200
 
 _PATH = re.compile(r" - at `(?:key in )?\$(.*)`$")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)
@@ -137,12 +139,21 @@ class QueryDecoder(Generic[T]):
         fields = msgspec.structs.fields(cast(type[msgspec.Struct], kind))
         self._kind = kind
         self._whole = {f.encode_name for f in fields if _takes_whole(f.type)}
-        self._none = None if any(f.required for f in fields) else kind()
+        self._known: dict[bytes, T] = {}
+        """Short queries that were decoded before: most are asked again and again."""
 
     def decode(self, query: bytes) -> T:
         """The struct; whole numbers are digits and nothing else."""
-        if not query and self._none is not None:
-            return self._none
+        known = self._known.get(query)
+        if known is None:
+            known = self._decode(query)
+            if len(query) <= KNOWN_BYTES_MAX:
+                if len(self._known) >= KNOWN_MAX:
+                    self._known.clear()
+                self._known[query] = known
+        return known
+
+    def _decode(self, query: bytes) -> T:
         values: dict[str, object] = {}
         for name, text in _pairs(query) if query else ():
             if name in values:

@@ -177,6 +177,12 @@ class MemoryIndex:
             self.drop(ladder)
         self._boards.pop(board_id, None)
 
+    def measure(self) -> tuple[int, int]:
+        """How many entries there are on all ladders, and the bytes of all that is kept."""
+        sets = [ranked for board in list(self._boards.values()) for ranked in list(board.values())]
+        size = self.players.nbytes + sum(ranked.nbytes for ranked in sets)
+        return sum(map(len, sets)), size
+
     def become(self, other: MemoryIndex) -> None:
         """Show the ladders of another index instead."""
         self.players, self._boards, self._versions = other.players, other._boards, other._versions

@@ -28,6 +28,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
+from toprung.domain.figures import Commits
 from toprung.errors import (
     Closed,
     OutcomeUnknown,
@@ -116,6 +117,7 @@ class PostgresJournal:
         self._recorded_at = 0
         self._known: set[str] = set()
         self._marking: asyncio.Task[None] | None = None
+        self.commits = Commits()
         self.turn = asyncio.Lock()
         """Held while a batch is in the database."""
 
@@ -177,7 +179,14 @@ class PostgresJournal:
             while len(self._applying) >= APPLYING_MAX:
                 await asyncio.wait(self._applying, return_when=asyncio.FIRST_COMPLETED)
             async with self.turn:
-                await self._commit(self._take())
+                batch, begin = self._take(), time.perf_counter()
+                await self._commit(batch)
+                self.commits.note(sum([r.rows for r in batch]), time.perf_counter() - begin)
+
+    @property
+    def queued_rows(self) -> int:
+        """How many submissions wait for the writer."""
+        return self._queued_rows
 
     def _take(self) -> list[_Request]:
         """Whatever is waiting: a run of submissions, or one other command."""

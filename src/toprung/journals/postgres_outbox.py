@@ -54,6 +54,15 @@ class PostgresOutbox:
                 )
         return len(rows)
 
+    async def lag(self) -> tuple[int, float]:
+        """How many rows nobody has marked, and the age of the oldest in seconds."""
+        async with self._store.connection() as connection:
+            row = await connection.fetchrow(
+                "SELECT count(*), coalesce(extract(epoch FROM now() - min(written_at)), 0)"
+                " FROM outbox WHERE marked_at IS NULL"
+            )
+        return int(row[0]), float(row[1])
+
     async def kept(self, generation: int, after: int, limit: int) -> list[OutboxRow]:
         """The rows of a board that are still kept, marked or not, by mark."""
         rows = await self._store.select("kept_outbox", generation, after, limit)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from importlib.resources import files
@@ -24,6 +25,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
+from toprung.domain.figures import Commits
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import STATUSES, SqliteStore
@@ -80,6 +82,7 @@ class SqliteJournal:
         self._closing = False
         self._failure: str | None = None
         self._thread: threading.Thread | None = None
+        self.commits = Commits()
 
     def start(self, fold: Fold, after_commit: Callable[[bool], None]) -> None:
         """Begin to accept commands, deciding them against `fold`, which is complete by now.
@@ -129,11 +132,13 @@ class SqliteJournal:
     def _run(self) -> None:
         while batch := self._take():
             outcomes: Sequence[Receipts | Board | Exception | None]
+            begin = time.perf_counter()
             try:
                 with self._turn:
                     outcomes = self._commit(batch)
             except Exception as error:  # noqa: BLE001 -- a caller must never wait in vain
                 outcomes = [self._failed(error) for _ in batch]
+            self.commits.note(sum([r.rows for r in batch]), time.perf_counter() - begin)
             resolve_all(zip((request.pending for request in batch), outcomes, strict=True))
 
     def _take(self) -> list[_Request]:
@@ -196,6 +201,11 @@ class SqliteJournal:
             return work()
 
     @property
+    def queued_rows(self) -> int:
+        """How many submissions wait for the writer."""
+        return self._queued_rows
+
+    @property
     def last_position(self) -> int:
         """`head`, without awaiting."""
         return self._head
@@ -244,11 +254,19 @@ class SqliteJournal:
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
         """The profiles of those players that are known, in at most one query."""
         number_of = self._fold.number
+        if len(players) == 1:  # a standing: the hot case
+            number = number_of(players[0])
+            shown = None if number is None else self._profiles.find((number,)).get(number)
+            if number is None or shown is None:
+                return {}
+            name, avatar_url = shown
+            attributes = self._fold.attributes(number)
+            return {players[0]: PlayerProfile(players[0], name, avatar_url, attributes)}
         found = ((number_of(player), player) for player in players)
         numbers = {number: player for number, player in found if number is not None}
-        attributes = self._fold.attributes
+        attributes_of = self._fold.attributes
         return {
-            numbers[number]: PlayerProfile(numbers[number], name, avatar_url, attributes(number))
+            numbers[number]: PlayerProfile(numbers[number], name, avatar_url, attributes_of(number))
             for number, (name, avatar_url) in self._profiles.find(numbers).items()
         }
 

@@ -8,6 +8,7 @@ from typing import cast
 
 from toprung.config import ClusterSettings
 from toprung.domain.board import Board
+from toprung.domain.figures import Figures
 from toprung.errors import Invalid, NotReady, Unavailable
 from toprung.feeds.redis import RedisFeed
 from toprung.indexes.redis import RedisIndex
@@ -110,6 +111,18 @@ class ClusterProfile:
         self.catch_up.nudge()
 
     # --- the Maintenance port ------------------------------------------------------------------
+
+    reads_suspend = True
+
+    async def figures(self) -> Figures:
+        """How this process fares, and how far the index is behind; Redis knows its own size."""
+        rows, seconds = await self.outbox.lag()
+        return Figures(
+            commits=self.journal.commits,
+            queued_rows=self.journal.queued_rows,
+            outbox_rows=rows,
+            outbox_seconds=seconds,
+        )
 
     async def verify(self) -> list[str]:
         """Hold every card against the index and name every difference."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from toprung.domain.board import Board
+from toprung.domain.figures import Figures
 from toprung.domain.ladder import Ladder, is_kept
 from toprung.errors import Closed, DatabaseDamaged, Invalid, ToprungError
 from toprung.feeds.local import LocalFeed
@@ -180,6 +181,18 @@ class EmbeddedProfile:
             self._checkpointing.join()
 
     # --- the Maintenance port ------------------------------------------------------------------
+
+    reads_suspend = False
+
+    async def figures(self) -> Figures:
+        """How the writer fares, and how large the index is."""
+        entries, size = await _in_thread(self.index.measure)
+        return Figures(
+            commits=self.journal.commits,
+            queued_rows=self.journal.queued_rows,
+            index_entries=entries,
+            index_bytes=size,
+        )
 
     async def verify(self) -> list[str]:
         """Replay the journal beside the living index and name every difference."""

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.command import DeleteBoard, SetBoard
+from toprung.domain.figures import Figures
 from toprung.errors import Invalid
 from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.service.current import BoardCurrent
@@ -109,6 +110,15 @@ class Leaderboards(Players):
     async def rebuild(self) -> None:
         """Derive all ladders anew from the journal."""
         await self._maintenance.rebuild()
+
+    @property
+    def reads_suspend(self) -> bool:
+        """Whether reads wait for servers."""
+        return self._maintenance.reads_suspend
+
+    async def figures(self) -> Figures:
+        """How this process fares: commits, what is waiting, the size of the index."""
+        return await self._maintenance.figures()
 
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file while work goes on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from toprung.contract import ErrorPart
 from toprung.errors import Invalid, ToprungError
 from toprung.http.auth import Gate, bearer
-from toprung.http.call import header
 from toprung.http.cors import Cors
 from toprung.http.limits import RateLimit
 from toprung.http.live.messages import Subscribe, message, part_of, read_request
@@ -72,14 +72,15 @@ class LiveSockets:
     async def _open(self, scope: Any) -> Access:
         if scope["path"] != "/v1/live":
             raise Refused(404, "no-such-route", "the WebSocket is at /v1/live")
-        address = str((scope.get("client") or ("unknown",))[0])
+        client, headers = scope.get("client"), dict(scope["headers"])
+        address = "unknown" if client is None else str(client[0])
         if not self._state.settings.needs_keys:
-            self._gate.check_host(scope)
-            return Access(self._state, None, address, trusted=self._cors.is_welcome(scope))
-        text = _offered_key(scope) or bearer(scope)
+            self._gate.check_host(headers)
+            return Access(self._state, None, address, trusted=self._cors.is_welcome(headers))
+        text = _offered_key(headers) or bearer(headers)
         if text is None:
             return Access(self._state, None, address, trusted=False)
-        key = await self._gate.key(scope, text)
+        key = await self._gate.key(client, text)
         return Access(self._state, key, f"key {key.id}", trusted=False)
 
 
@@ -180,9 +181,9 @@ def _id_in(error: ToprungError) -> str | None:
     return str(notes[0]) if notes else None
 
 
-def _offered_key(scope: Any) -> str | None:
+def _offered_key(headers: Mapping[bytes, bytes]) -> str | None:
     """The key among the offered protocols: all that a browser lets a page send."""
-    offered = header(scope, b"sec-websocket-protocol") or b""
+    offered = headers.get(b"sec-websocket-protocol", b"")
     for each in offered.decode("latin-1").split(","):
         if each.strip().startswith(BEARER):
             return each.strip().removeprefix(BEARER)

@@ -96,7 +96,7 @@ async def _pieces(copy: Path, folder: tempfile.TemporaryDirectory[str]) -> Async
 @routes.get("/metrics", None)
 async def metrics(call: Call[NoQuery, None]) -> Answer:
     """Figures for Prometheus."""
-    return Answer(200, exposition(call.state), (NO_STORE,), CONTENT_TYPE_PLAIN_0_0_4.encode())
+    return Answer(200, await exposition(call.state), (NO_STORE,), CONTENT_TYPE_PLAIN_0_0_4.encode())
 
 
 @routes.get("/healthz", None, answer=HealthAnswer)

@@ -23,7 +23,12 @@ routes = Routes()
 
 
 @routes.get(
-    "/v1/boards/{board}/standings", "read", query=StandingsQuery, answer=PageAnswer, public=True
+    "/v1/boards/{board}/standings",
+    "read",
+    query=StandingsQuery,
+    answer=PageAnswer,
+    public=True,
+    hot=True,
 )
 async def list_standings(call: Call[StandingsQuery, None]) -> Sendable:
     """A page of standings: from the top, from a rank, in a range of scores, or on from a cursor."""
@@ -52,11 +57,12 @@ async def _list(call: Call[StandingsQuery, None]) -> bytes:
     query=LadderQuery,
     answer=StandingAnswer,
     public=True,
+    hot=True,
 )
 async def get_standing(call: Call[LadderQuery, None]) -> Answer:
     """Where a player stands; 404 when it is not on that ladder."""
     board, query = await call.board(), call.query
-    if not call.scope["query_string"]:  # the hot case
+    if not call.query_string:  # the hot case
         standing = await board.standing(call.values[1], names=True)
         return Answer(200, encode(standing_answer(standing)))
     standing = await board.standing(call.values[1], names=True, **query.options())
@@ -77,6 +83,7 @@ async def remove_standing(call: Call[None, None]) -> Answer:
     query=AroundQuery,
     answer=PageAnswer,
     public=True,
+    hot=True,
 )
 async def get_around(call: Call[AroundQuery, None]) -> Answer:
     """A player with its neighbours; near an end of the ladder the list shifts and stays full."""

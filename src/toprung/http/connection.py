@@ -1,0 +1,182 @@
+"""One connection: uvicorn's HTTP within bounds that uvicorn does not set, and with less ado.
+
+uvicorn reads heads of any size for any time. Here the head of a request must end within
+`HEAD_BYTES_MAX` and some seconds. The server looks at all connections now and then (`give_up`), so
+a request that arrives at once, as nearly all do, pays nothing for it.
+
+An application may have a method `at_once`: it gets the address, headers and client of a GET
+request and returns the whole answer as bytes, or None. Where it answers, the request needs no task,
+no events and no messages, which together cost about as much as the answer itself. Whatever is not
+plain (bodies, other methods, upgrades, a client that does not read, requests that still wait for
+their answers) goes the usual way, so answers keep their order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from toprung.http.problems import Refused, problem
+
+AtOnce = Callable[[bytes, list[tuple[bytes, bytes]], Any], bytes | None]
+
+HEAD_BYTES_MAX: Final = 64 * 1024
+REST_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Of a body that was answered before it ended: it is read to keep the connection, and dropped."""
+JOINED_BYTES_MAX: Final = 64 * 1024
+
+_CHUNKED: Final = b"transfer-encoding: chunked\r\n\r\n"
+_MALFORMED = Refused(400, "malformed", "this is not HTTP/1.1", close=True)
+_HEAD_TOO_LARGE = Refused(
+    431, "head-too-large", f"a request's head has at most {HEAD_BYTES_MAX:,} bytes", close=True
+)
+_HEAD_TOO_SLOW = Refused(
+    408, "request-timeout", "the head of the request did not arrive in time", close=True
+)
+
+
+class HttpConnection(HttpToolsProtocol):
+    """A connection that speaks HTTP, until it becomes a WebSocket."""
+
+    cycle: RequestResponseCycle | None  # type: ignore[assignment]
+    _heads = 0
+    """How many heads of requests have arrived."""
+    _is_begun = False
+    """Whether one more has begun to arrive."""
+    _unended_bytes = 0
+    """Received since the last of them ended."""
+    _is_answered = False
+    """Whether the request that is being read was answered at once."""
+    _seen = (0, 0.0)
+    """`_heads` at the last looks, and since when it has been that."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A connection begins."""
+        self._seen = (0, time.monotonic())
+        super().connection_made(cast(asyncio.Transport, Joined(transport)))
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; refuse what is no HTTP, and heads that do not end."""
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
+            self.timeout_keep_alive_task = None
+        heads = self._heads
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError:
+            self._end(_MALFORMED)
+        except httptools.HttpParserUpgrade:
+            if self._should_upgrade():
+                self.handle_websocket_upgrade()
+            elif self.cycle is not None:  # answered as if it had not asked; nothing can follow
+                self.cycle.keep_alive = False
+        else:
+            if self._heads != heads:
+                self._unended_bytes = 0
+            elif not self._is_busy():
+                self._unended_bytes += len(data)
+                if self._unended_bytes > (HEAD_BYTES_MAX if self._is_begun else REST_BYTES_MAX):
+                    self._end(_HEAD_TOO_LARGE)
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._is_begun = True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """A head is complete: answer at once if that is possible, else serve as usual."""
+        self._heads += 1
+        self._is_begun = False
+        answer = None
+        if self._at_once is not None and not self._is_busy() and not self.flow.write_paused:
+            parser = self.parser
+            is_plain = parser.get_method() == b"GET" and parser.get_http_version() == "1.1"
+            if is_plain and parser.should_keep_alive() and not parser.should_upgrade():
+                answer = self._at_once(self.url, self.headers, self.client)
+        self._is_answered = answer is not None
+        if answer is None:
+            super().on_headers_complete()
+        else:
+            self.server_state.total_requests += 1
+            cast(Joined, self.transport).write_whole(answer)
+
+    def on_message_complete(self) -> None:
+        """A request is complete."""
+        if not self._is_answered:
+            super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """The answer is complete: nothing of it is held back."""
+        cast(Joined, self.transport).flush()
+        super().on_response_complete()
+
+    def give_up(self, now: float, head_seconds_max: float) -> None:
+        """Close a connection that has waited too long for the head of a request."""
+        heads, since = self._seen
+        if self._heads != heads or self._is_busy():
+            self._seen = (self._heads, now)
+        elif self._is_begun or not self._heads:
+            if now - since > head_seconds_max:
+                self._end(_HEAD_TOO_SLOW if self._is_begun else None)
+        elif now - since > self.timeout_keep_alive:
+            self._end(None)
+
+    def _is_busy(self) -> bool:
+        """Whether a request waits for its answer."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _end(self, reason: Refused | None) -> None:
+        """Say why, unless that would get in between the pieces of an answer; and close."""
+        if self.transport.is_closing():
+            return
+        if reason is not None and not self._is_busy():
+            cast(Joined, self.transport).write_whole(problem(reason).whole())
+        self.transport.close()
+
+
+class Joined:
+    """A transport that sends head and body of an answer in one piece: half the system calls."""
+
+    __slots__ = ("_head", "_transport", "is_closing", "write_whole")
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self.write_whole = transport.write
+        self.is_closing = transport.is_closing
+        self._head = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send; or hold back the head of an answer, whose body is about to come."""
+        if self._head:
+            head, self._head = self._head, b""
+            if len(data) <= JOINED_BYTES_MAX:
+                self.write_whole(head + data)
+            else:
+                self.write_whole(head)
+                self.write_whole(data)
+        elif data.startswith(b"HTTP/1.1 2") and not data.endswith(_CHUNKED):
+            self._head = data
+        else:
+            self.write_whole(data)
+
+    def flush(self) -> None:
+        """Send what is held back: answers to HEAD have no body."""
+        if self._head:
+            self.write(b"")
+
+    def close(self) -> None:
+        """Send what is held back, then close."""
+        self.flush()
+        self._transport.close()

@@ -1,0 +1,141 @@
+"""Connections of clients that are slow, broken or hostile, byte by byte."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from tests.conftest import RunningService
+from tests.http.serving import serving
+from toprung.http.settings import ServiceSettings
+
+HELLO = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@contextmanager
+def connected(url: str) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20) as raw:
+        yield raw
+
+
+def until_closed(raw: socket.socket) -> bytes:
+    """Everything that is sent before the connection ends."""
+    received = b""
+    try:
+        while piece := raw.recv(65536):
+            received += piece
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def answers(raw: socket.socket, count: int) -> bytes:
+    """So many answers of `/healthz`."""
+    received = b""
+    while received.count(b'{"status":"ok"}') < count:
+        piece = raw.recv(65536)
+        assert piece, received
+        received += piece
+    return received
+
+
+@pytest.mark.parametrize("begun", [b"", b"G", b"GET /healthz HTTP/1.1\r\nHost: local"], ids=repr)
+def test_a_head_that_does_not_end_is_not_waited_for(begun: bytes) -> None:
+    with serving(ServiceSettings(), head_seconds_max=0.2) as running:
+        with connected(running.url) as raw:
+            raw.sendall(begun)
+            last_words = until_closed(raw)
+            assert last_words.startswith(b"HTTP/1.1 408 ") is bool(begun)
+        with connected(running.url) as raw:  # nor is a second one on the same connection
+            raw.sendall(HELLO + (begun or b"G"))
+            assert until_closed(raw).count(b"HTTP/1.1 ") == 2
+
+
+def test_a_connection_may_be_idle_between_requests() -> None:
+    with (
+        serving(ServiceSettings(), head_seconds_max=0.2) as running,
+        connected(running.url) as idle,
+    ):
+        idle.sendall(HELLO)
+        answers(idle, 1)
+        with connected(running.url) as slow:  # once this is given up on, the idle one could be
+            slow.sendall(b"G")
+            until_closed(slow)
+        idle.sendall(HELLO)
+        answers(idle, 1)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"X-Padding: " + b"x" * 1000 + b"\r\n", b"x" * 1000, b"GET /" + b"x" * 1000],
+    ids=["headers", "one header", "address"],
+)
+def test_a_head_without_end_is_refused(
+    service: RunningService, http: httpx2.Client, piece: bytes
+) -> None:
+    with connected(service.url) as raw:
+        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ")
+        received = b""
+        try:
+            for _ in range(10_000):
+                raw.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        received += until_closed(raw)
+        assert received == b"" or received.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 "))
+    assert http.get("/healthz").status_code == 200
+
+
+def test_requests_may_be_sent_before_the_last_was_answered(service: RunningService) -> None:
+    with connected(service.url) as raw:
+        raw.sendall(HELLO * 50)
+        assert answers(raw, 50).count(b"HTTP/1.1 200 OK") == 50
+
+
+def test_pipelined_answers_come_in_the_order_of_their_requests(
+    service: RunningService, http: httpx2.Client, board: str
+) -> None:
+    body = b'{"player":"alice","score":5}'
+    post = b"POST /v1/boards/%s/scores HTTP/1.1\r\nHost: localhost\r\n" % board.encode()
+    post += b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    get = b"GET /v1/boards/%s/standings/alice HTTP/1.1\r\nHost: localhost\r\n" % board.encode()
+    with connected(service.url) as raw:
+        raw.sendall(HELLO + post + body + get + b"\r\n" + get + b"Connection: close\r\n\r\n")
+        received = until_closed(raw)
+    found = [received.find(text) for text in (b'"ok"', b'"submission"', b'"percentile"')]
+    assert -1 not in found
+    assert found == sorted(found)
+    assert received.count(b"HTTP/1.1 200 OK") == 4
+    assert received.count(b'"percentile"') == 2
+
+
+def test_a_half_closed_connection_gets_its_answer(service: RunningService) -> None:
+    with connected(service.url) as raw:
+        raw.sendall(HELLO)
+        raw.shutdown(socket.SHUT_WR)
+        assert b'{"status":"ok"}' in until_closed(raw)
+
+
+def test_an_offer_of_another_protocol_is_not_taken_up(service: RunningService) -> None:
+    with connected(service.url) as raw:
+        offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n"
+        raw.sendall(HELLO[:-2] + offer + b"\r\n")
+        assert b'{"status":"ok"}' in until_closed(raw)
+
+
+def test_old_clients_get_an_answer_and_the_end(service: RunningService) -> None:
+    with connected(service.url) as raw:
+        raw.sendall(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n")
+        assert b'{"status":"ok"}' in until_closed(raw)
+
+
+def test_answers_to_head_have_no_body(service: RunningService) -> None:
+    with connected(service.url) as raw:
+        raw.sendall(HELLO.replace(b"GET", b"HEAD") + HELLO[:-2] + b"Connection: close\r\n\r\n")
+        received = until_closed(raw)
+        assert received.count(b"content-length: 15") == 2
+        assert received.count(b'{"status":"ok"}') == 1
