@@ -16,7 +16,7 @@ from tests.workbenches import EmbeddedWorkbench
 from toprung.domain.access import AccessKey
 from toprung.errors import Invalid
 from toprung.profiles.cluster import ClusterProfile
-from toprung.profiles.copying import copy_into_cluster
+from toprung.profiles.copying import CopyResult, copy_into_cluster
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.service.leaderboards import Leaderboards
 from toprung.testing.clock import FrozenClock
@@ -84,7 +84,7 @@ def test_the_copy_answers_everything_alike(seed: int, make: Make, clock: FrozenC
         async with make(seed) as sides:
             await sides.source.keys.add(KEY)
             result = await copy_into_cluster(sides.source, sides.target)
-            assert result == (sides.source.journal.last_position, False, [])
+            assert result == CopyResult(sides.source.journal.last_position, False, [])
             ours, theirs = [
                 msgspec.to_builtins(await answers(boards)) for boards in (sides.file, sides.cluster)
             ]
@@ -122,9 +122,10 @@ def test_running_it_again_only_compares(make: Make) -> None:
         async with make() as sides:
             first = await copy_into_cluster(sides.source, sides.target)
             again = await copy_into_cluster(sides.source, sides.target)
-            assert again == (first.head, True, [])
+            assert again == CopyResult(first.head, True, [])
             await (await sides.cluster.board("best")).submit("newcomer", 5)
-            assert (await copy_into_cluster(sides.source, sides.target)).was_there
+            later = await copy_into_cluster(sides.source, sides.target)
+            assert later == CopyResult(first.head, True, [], is_compared=False)
             assert (await (await sides.cluster.board("best")).standing("newcomer")).score == 5
 
     asyncio.run(main())

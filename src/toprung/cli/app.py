@@ -9,6 +9,7 @@ from toprung.cli import (
     exporting,
     importing,
     keys,
+    migrate,
     players,
     scores,
     serve,
@@ -16,7 +17,7 @@ from toprung.cli import (
     version,
 )
 
-_GROUPS = (serve, boards, scores, standings, players, importing, exporting, keys, version)
+_GROUPS = (serve, boards, scores, standings, players, importing, exporting, keys, migrate, version)
 
 app = typer.Typer(
     help="Real-time leaderboards.",

@@ -51,6 +51,8 @@ class CopyResult(NamedTuple):
     """Whether an earlier run had copied everything already."""
     differences: list[str]
     """What the comparison of both sides found; nothing, if all is well."""
+    is_compared: bool = True
+    """False when the cluster has gone on since the copy, so that it must differ."""
 
 
 async def copy_into_cluster(
@@ -63,7 +65,7 @@ async def copy_into_cluster(
     copying = _Copying(source, target, tell)
     was_there = await copying.copy()
     if was_there is not None and not was_there.is_current:
-        return CopyResult(was_there.head, True, [])  # the cluster has gone on: it is the truth now
+        return CopyResult(was_there.head, True, [], is_compared=False)
     await target.rebuild()
     differences = [line async for line in copying.differences()]
     return CopyResult(copying.head, was_there is not None, differences)
