@@ -291,6 +291,23 @@ inline constexpr char kMergeVersions[] = "Packed native i64, one per row; 0 wher
 inline constexpr char kMergeChanges[] = R"(For each set of a row's route its (record before or None, record after): O(sets).
 
 They are as that row saw them, after the rows before it. A refused row has none.)";
+inline constexpr char kMergeOutcomes[] = R"(What a row did on the watched sets of its route: O(sets).
+
+For each the score after the row and the one before it (or None), what lay before the player until
+the batch was planned (or None) and what does since it was applied (None before that), and then the
+set's size (0 before that). What lies before is (entries, entries before the tie group, distinct
+prefixes before the tie group). A refused row has no outcomes.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=3, order=2)
+>>> from array import array
+>>> rows = array("q", [players.intern("ann"), 0, 1000, 50, players.intern("bob"), 0, 2000, 75])
+>>> merge = Merge("add", [[ladder]], rows, first_version=1, watched=[[0]])
+>>> merge.outcomes(0)
+[(50, None, None, None, 0)]
+>>> _ = merge.apply()
+>>> merge.outcomes(0)
+[(50, None, None, (1, 1, 1), 2)])";
 inline constexpr char kMergeApply[] = R"(Writes all changed entries and returns how many: O(changed * log n).
 
 No reader sees some sets of a player's submission without the others. RuntimeError, and no effect,

@@ -9,8 +9,13 @@
 // apply(): changed slots are written in chunks of players, all sets of a player within one chunk, so
 //          no reader sees half a submission. Between chunks readers get their turn. All memory is
 //          reserved before the first write.
+//
+// Callers who wait for one submission want to know where its player stood before the batch and stands
+// after it. A route's watched sets are those where that is looked up, by plan() and by apply().
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <utility>
 
 #include "ranked_set.hpp"
@@ -31,12 +36,14 @@ struct MergeOptions {
 
 class Merge {
  public:
-  // `sets` are distinct and of one shape over one table; a route lists indexes into them.
-  Merge(PlayerTable* table, Vector<RankedSet*> sets, Vector<Vector<u32>> routes, Vector<i64> rows,
-        unsigned tied, const MergeOptions& options)
+  // `sets` are distinct and of one shape over one table; a route lists indexes into them, and
+  // `watched` for each route indexes into that (or is empty: nothing is watched).
+  Merge(PlayerTable* table, Vector<RankedSet*> sets, Vector<Vector<u32>> routes,
+        Vector<Vector<u32>> watched, Vector<i64> rows, unsigned tied, const MergeOptions& options)
       : table_(table),
         sets_(std::move(sets)),
         routes_(std::move(routes)),
+        watched_(std::move(watched)),
         rows_(std::move(rows)),
         options_(options),
         tied_(tied),
@@ -64,6 +71,32 @@ class Merge {
   Change change(std::size_t row, std::size_t index) const noexcept {
     const std::size_t at = change_at_[row] + index;
     return {had_[at] != 0, &history_[at * 2 * words_], &history_[(at * 2 + 1) * words_]};
+  }
+
+  // What a row did on the watched sets of its route: none for a row that was refused.
+  struct Outcome {
+    bool had;
+    i64 previous;  // score
+    i64 score;
+    const PlaceOf* before;
+    const PlaceOf* after;  // null until it is applied
+    u64 total;
+  };
+  std::size_t outcome_count(std::size_t row) const noexcept {
+    return change_count(row) == 0 || watched_.empty() ? 0 : watched_[route_of(row)].size();
+  }
+  Outcome outcome(std::size_t row, std::size_t index) const noexcept {
+    const u32 at = watched_[route_of(row)][index];
+    const u32 slot = slot_ids_[blocks_[block_of_[row]].first + at];
+    const Change changed = change(row, at);
+    const bool applied = looked_after_.load(std::memory_order_acquire);
+    const auto score = [&](const u64* record) { return decode(record[0], descends(0)); };
+    return {changed.had,
+            changed.had ? score(changed.before) : 0,
+            score(changed.after),
+            &before_[slot],
+            applied ? &after_[slot] : nullptr,
+            applied ? totals_[slots_[slot].set] : 0};
   }
 
   void plan() {
@@ -94,12 +127,16 @@ class Merge {
       table_->gate.state.give_way();
     }
     for (RankedSet* set : sets_) set->trim();
+    look_up(after_);
+    for (std::size_t i = 0; i < totals_.size(); ++i) totals_[i] = sets_[i]->size();
+    looked_after_.store(true, std::memory_order_release);
     return written;
   }
 
  private:
   static constexpr u32 kChunkPlayers = 128;
   static constexpr std::size_t kGatherChunk = 1024;
+  static constexpr std::size_t kLookChunk = 128;
 
   struct Slot {
     u32 number;
@@ -108,6 +145,7 @@ class Merge {
     bool existed;  // before the batch
     bool exists;
     bool changed;
+    bool watched;
   };
   // The slots of one player on one route, in the route's order.
   struct Block {
@@ -173,6 +211,9 @@ class Merge {
     }
     const u32 first = static_cast<u32>(slot_ids_.size());
     for (const u32 set : routes_[route]) slot_ids_.push_back(slot_for(player, set));
+    if (!watched_.empty()) {
+      for (const u32 at : watched_[route]) slots_[slot_ids_[first + at]].watched = true;
+    }
     blocks_.push_back({route, first, players_[player].block});
     players_[player].block = static_cast<u32>(blocks_.size() - 1);
     return players_[player].block;
@@ -186,7 +227,7 @@ class Merge {
         if (slots_[slot].set == set) return slot;
       }
     }
-    slots_.push_back({players_[player].number, player, set, false, false, false});
+    slots_.push_back({players_[player].number, player, set, false, false, false, false});
     return static_cast<u32>(slots_.size() - 1);
   }
 
@@ -226,6 +267,38 @@ class Merge {
         }
         table_->gate.state.give_way();
       }
+    }
+    watch();
+  }
+
+  // Finds out who is watched, in the order of sets, and where they stand.
+  void watch() {
+    for (u32 slot = 0; slot < slots_.size(); ++slot) {
+      if (slots_[slot].watched) watched_slots_.push_back(slot);
+    }
+    if (watched_slots_.empty()) return;
+    std::stable_sort(watched_slots_.begin(), watched_slots_.end(),
+                     [&](u32 a, u32 b) { return slots_[a].set < slots_[b].set; });
+    before_.resize(slots_.size());
+    after_.resize(slots_.size());
+    totals_.resize(sets_.size());
+    look_up(before_);
+  }
+
+  // Never fails: it is called when the batch has been written.
+  void look_up(Vector<PlaceOf>& places) {
+    std::array<u32, kLookChunk> numbers;
+    std::array<PlaceOf, kLookChunk> found;
+    for (std::size_t first = 0, next = 0; first < watched_slots_.size(); first = next) {
+      const u32 set = slots_[watched_slots_[first]].set;
+      for (; next < watched_slots_.size() && next - first < kLookChunk; ++next) {
+        const Slot& slot = slots_[watched_slots_[next]];
+        if (slot.set != set) break;
+        numbers[next - first] = slot.number;
+      }
+      sets_[set]->places(numbers.data(), next - first, found.data());
+      for (std::size_t i = first; i < next; ++i) places[watched_slots_[i]] = found[i - first];
+      table_->gate.state.give_way();
     }
   }
 
@@ -406,6 +479,7 @@ class Merge {
   PlayerTable* table_;
   Vector<RankedSet*> sets_;
   Vector<Vector<u32>> routes_;
+  Vector<Vector<u32>> watched_;
   Vector<i64> rows_;
   const MergeOptions options_;
   const unsigned tied_;
@@ -425,9 +499,14 @@ class Merge {
   Vector<u8> statuses_;
   Vector<i64> versions_;
   Vector<u64> seen_;
+  Vector<u32> watched_slots_;
+  Vector<PlaceOf> before_;  // by slot, like after_
+  Vector<PlaceOf> after_;
+  Vector<u64> totals_;      // by set
   u64 truncations_ = 0;
   u64 forgettings_ = 0;
   bool applied_ = false;
+  std::atomic<bool> looked_after_{false};  // only then may after_ and totals_ be read
 };
 
 }  // namespace toprung

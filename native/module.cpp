@@ -311,8 +311,7 @@ nb::object set_places(PySet& self, nb::handle value) {
   u64 size = 0;
   const auto look = [&] {
     size = self.set->size();
-    const Vector<u32>& numbers = players.resolve(self.table());
-    for (std::size_t i = 0; i < numbers.size(); ++i) places[i] = self.set->place(numbers[i]);
+    self.set->places(players.resolve(self.table()).data(), players.size(), places.data());
   };
   players.size() < kShortBatch ? reading(self.gate(), look) : reading_long(self.gate(), look);
   nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(places.size())));
@@ -473,9 +472,34 @@ struct Routes {
   }
 };
 
+// For each route the indexes of its watched sets; empty for None.
+Vector<Vector<u32>> read_watched(nb::handle value, const Vector<Vector<u32>>& routes) {
+  Vector<Vector<u32>> watched;
+  if (value.is_none()) return watched;
+  const nb::object outer = stolen(PySequence_Fast(value.ptr(), "watched must be a sequence"));
+  if (static_cast<std::size_t>(PySequence_Fast_GET_SIZE(outer.ptr())) != routes.size()) {
+    throw nb::value_error("watched names sets for each route");
+  }
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    const nb::object inner =
+        stolen(PySequence_Fast(PySequence_Fast_GET_ITEM(outer.ptr(), static_cast<Py_ssize_t>(i)),
+                               "watched must hold sequences of indexes"));
+    Vector<u32> indexes;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(inner.ptr()); ++k) {
+      const i64 index = to_int64(PySequence_Fast_GET_ITEM(inner.ptr(), k), "watched");
+      if (index < 0 || static_cast<u64>(index) >= routes[i].size()) {
+        throw nb::index_error("watched names a set that its route does not have");
+      }
+      indexes.push_back(static_cast<u32>(index));
+    }
+    watched.push_back(std::move(indexes));
+  }
+  return watched;
+}
+
 void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::handle rows_value,
                 nb::handle first_version, nb::handle descending, nb::handle last_wins,
-                nb::handle max_increase) {
+                nb::handle max_increase, nb::handle watched_value) {
   MergeOptions options;
   options.rule = read_rule(rule);
   options.first_version = to_count(first_version, "first_version");
@@ -500,8 +524,9 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
   if (options.first_version > static_cast<u64>(LLONG_MAX) - rows.size() / width) {
     throw std::overflow_error("versions do not fit 64 bits");
   }
+  Vector<Vector<u32>> watched = read_watched(watched_value, routes.routes);
   auto merge = std::make_unique<Merge>(table, std::move(routes.sets), std::move(routes.routes),
-                                       std::move(rows), tied, options);
+                                       std::move(watched), std::move(rows), tied, options);
   {
     const nb::gil_scoped_release released;
     merge->plan();
@@ -509,11 +534,15 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
   new (self) PyMerge{std::move(routes.objects), std::move(merge)};
 }
 
-nb::object merge_changes(PyMerge& self, nb::handle value) {
-  const Merge& merge = *self.merge;
+std::size_t read_row(const Merge& merge, nb::handle value) {
   const i64 row = to_int64(value, "row");
   if (row < 0 || static_cast<u64>(row) >= merge.size()) throw nb::index_error("no such row");
-  const std::size_t at = static_cast<std::size_t>(row);
+  return static_cast<std::size_t>(row);
+}
+
+nb::object merge_changes(PyMerge& self, nb::handle value) {
+  const Merge& merge = *self.merge;
+  const std::size_t at = read_row(merge, value);
   const std::size_t count = merge.change_count(at);
   const unsigned words = merge.words();
   nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(count)));
@@ -522,6 +551,27 @@ nb::object merge_changes(PyMerge& self, nb::handle value) {
     nb::object before = change.had ? to_record(change.before, words) : nb::object(nb::none());
     nb::object pair = to_tuple(std::move(before), to_record(change.after, words));
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), pair.release().ptr());
+  }
+  return list;
+}
+
+nb::object to_counts(const PlaceOf* place) {
+  if (place == nullptr || !place->found) return nb::none();
+  return to_tuple(to_int(place->offset), to_int(place->tied_before), to_int(place->distinct_before));
+}
+
+nb::object merge_outcomes(PyMerge& self, nb::handle value) {
+  const Merge& merge = *self.merge;
+  const std::size_t at = read_row(merge, value);
+  const std::size_t count = merge.outcome_count(at);
+  nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(count)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Merge::Outcome outcome = merge.outcome(at, i);
+    nb::object previous = outcome.had ? stolen(PyLong_FromLongLong(outcome.previous)) : nb::none();
+    nb::object row = to_tuple(stolen(PyLong_FromLongLong(outcome.score)), std::move(previous),
+                              to_counts(outcome.before), to_counts(outcome.after),
+                              to_int(outcome.total));
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), row.release().ptr());
   }
   return list;
 }
@@ -650,9 +700,11 @@ NB_MODULE(_native, module) {
   merge
       .def("__init__", merge_init, "rule"_a, "routes"_a, "rows"_a, nb::kw_only(), "first_version"_a,
            "descending"_a = 1, "last_wins"_a = false, "max_increase"_a = nb::none(),
+           "watched"_a = nb::none(),
            nb::sig("def __init__(self, rule: str, routes: Sequence[Sequence[RankedSet]], rows: Buffer, "
                    "*, first_version: int, descending: int = 1, last_wins: bool = False, "
-                   "max_increase: int | None = None) -> None"))
+                   "max_increase: int | None = None, "
+                   "watched: Sequence[Sequence[int]] | None = None) -> None"))
       .def("__len__", [](PyMerge& m) { return m.merge->size(); })
       .def_prop_ro("statuses", [](PyMerge& m) { return to_bytes(m.merge->statuses()); }, kMergeStatuses,
                    nb::sig("def statuses(self) -> bytes"))
@@ -660,6 +712,10 @@ NB_MODULE(_native, module) {
                    nb::sig("def versions(self) -> bytes"))
       .def("changes", merge_changes,
            nb::sig("def changes(self, row: int, /) -> list[tuple[bytes | None, bytes]]"), kMergeChanges)
+      .def("outcomes", merge_outcomes,
+           nb::sig("def outcomes(self, row: int, /) -> list[tuple[int, int | None, "
+                   "tuple[int, int, int] | None, tuple[int, int, int] | None, int]]"),
+           kMergeOutcomes)
       .def("apply", merge_apply, kMergeApply);
   merge.attr("UNCHANGED") = static_cast<int>(Status::unchanged);
   merge.attr("ACCEPTED") = static_cast<int>(Status::accepted);

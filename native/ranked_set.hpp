@@ -69,6 +69,7 @@ class RankedSet : public NumberHolder {
   virtual Rows rows(u64 start, u64 stop) const = 0;
 
   virtual void offsets(const u32* numbers, std::size_t count, i64* out) const noexcept = 0;
+  virtual void places(const u32* numbers, std::size_t count, PlaceOf* out) const noexcept = 0;
   virtual void find_many(const u32* numbers, std::size_t count, u64* records,
                          u8* found) const noexcept = 0;
 

@@ -55,14 +55,21 @@ class Tree final : public RankedSet {
   PlaceOf place(u32 number) const noexcept override {
     PlaceOf place;
     const u32 leaf = map_.find(number);
-    if (leaf == kNone) return place;
-    const unsigned at = index_in(leaves_[leaf], number);
-    const Before left = before(leaf);
-    place.found = true;
-    place.offset = left.entries + at;
-    copy_record(leaves_[leaf], at, place.record);
-    tie_group(leaf, at, left, place.tied_before, place.distinct_before);
+    if (leaf != kNone) place_in_leaf(leaf, number, place);
     return place;
+  }
+
+  void places(const u32* numbers, std::size_t count, PlaceOf* out) const noexcept override {
+    const auto ask = [&](std::size_t, u32 leaf) {
+      prefetch_before(leaf);
+      if (leaves_[leaf].parent == kNone) return;
+      const InnerNode& parent = inners_[leaves_[leaf].parent];
+      prefetch_range(parent.starts, (leaves_[leaf].place + 1) * sizeof(u32));
+    };
+    each_block(numbers, count, ask, [&](std::size_t i, u32 leaf) {
+      out[i] = PlaceOf{};
+      if (leaf != kNone) place_in_leaf(leaf, numbers[i], out[i]);
+    });
   }
 
   u64 count_before(const u64* key, const IdView& id) const noexcept override {
@@ -104,14 +111,7 @@ class Tree final : public RankedSet {
   }
 
   void offsets(const u32* numbers, std::size_t count, i64* out) const noexcept override {
-    const auto ask = [&](std::size_t, u32 leaf) {
-      if (leaves_[leaf].parent == kNone) return;
-      const InnerNode& parent = inners_[leaves_[leaf].parent];
-      const unsigned place = leaves_[leaf].place;
-      prefetch(&parent);
-      prefetch(&parent.child[place]);
-      prefetch_range(parent.counts, (place + 1) * sizeof(u32));
-    };
+    const auto ask = [&](std::size_t, u32 leaf) { prefetch_before(leaf); };
     each_block(numbers, count, ask, [&](std::size_t i, u32 leaf) {
       if (leaf == kNone) {
         out[i] = -1;
@@ -475,6 +475,15 @@ class Tree final : public RankedSet {
     return left;
   }
 
+  void place_in_leaf(u32 leaf, u32 number, PlaceOf& place) const noexcept {
+    const unsigned at = index_in(leaves_[leaf], number);
+    const Before left = before(leaf);
+    place.found = true;
+    place.offset = left.entries + at;
+    copy_record(leaves_[leaf], at, place.record);
+    tie_group(leaf, at, left, place.tied_before, place.distinct_before);
+  }
+
   // Entries and distinct prefixes before the tie group of the entry at (leaf, at).
   void tie_group(u32 leaf, unsigned at, const Before& left, u64& entries, u64& distinct) const noexcept {
     const LeafNode& node = leaves_[leaf];
@@ -504,6 +513,15 @@ class Tree final : public RankedSet {
   // What finding a player in a leaf reads.
   void prefetch_players(u32 leaf) const noexcept {
     prefetch_range(&leaves_[leaf], offsetof(LeafNode, words));
+  }
+  // What counting the entries before a leaf reads.
+  void prefetch_before(u32 leaf) const noexcept {
+    if (leaves_[leaf].parent == kNone) return;
+    const InnerNode& parent = inners_[leaves_[leaf].parent];
+    const unsigned place = leaves_[leaf].place;
+    prefetch(&parent);
+    prefetch(&parent.child[place]);
+    prefetch_range(parent.counts, (place + 1) * sizeof(u32));
   }
   // What finding the place of a key in a leaf reads.
   void prefetch_search(u32 leaf) const noexcept {

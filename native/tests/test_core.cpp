@@ -306,7 +306,7 @@ void test_readers_during_merge() {
     options.rule = Rule::add;
     options.first_version = version;
     version += players;
-    Merge merge(&table, {first.get(), second.get()}, {{0, 1}}, std::move(rows), 1, options);
+    Merge merge(&table, {first.get(), second.get()}, {{0, 1}}, {}, std::move(rows), 1, options);
     merge.plan();
     merge.apply();
   }

@@ -111,6 +111,7 @@ class Merge:
         descending: int = 1,
         last_wins: bool = False,
         max_increase: int | None = None,
+        watched: Sequence[Sequence[int]] | None = None,  # for each route, indexes of its sets
     ) -> None: ...
     def __len__(self) -> int: ...
     @property
@@ -118,6 +119,13 @@ class Merge:
     @property
     def versions(self) -> bytes: ...  # packed i64, 0 where refused
     def changes(self, row: int, /) -> list[tuple[bytes | None, bytes]]: ...
+    # for each watched set: score after and before the row, what lies before the player (entries,
+    # entries before the tie group, distinct prefixes) until the batch and since it, size
+    def outcomes(
+        self, row: int, /
+    ) -> list[
+        tuple[int, int | None, tuple[int, int, int] | None, tuple[int, int, int] | None, int]
+    ]: ...
     def apply(self) -> int: ...  # entries written
 
 def _fail_allocations_after(count: int, /) -> None: ...  # for tests; -1 ends it

@@ -136,6 +136,44 @@ def test_changes_are_as_each_row_saw_them(players: PlayerTable, ladder: RankedSe
             merge.changes(row)
 
 
+def test_outcomes_tell_where_the_batch_found_and_left_a_player(
+    players: PlayerTable, ladder: RankedSet
+) -> None:
+    other = RankedSet(players, words=3, order=2)
+    plan("add", [ladder], [(n, n, 10 * n) for n in range(5)]).apply()
+    rows = [(0, 9, 25), (1, 9, 25), (7, 9, -1), (0, 9, 10), (1, 9, 900)]
+    merge = plan("add", [other, ladder], rows, first_version=9, watched=[[1]], max_increase=500)
+    assert [merge.outcomes(row) for row in (0, 2, 3)] == [
+        [(25, 0, (4, 4, 4), None, 0)],
+        [(-1, None, None, None, 0)],
+        [(35, 25, (4, 4, 4), None, 0)],  # the score as the row saw it, the place as the batch did
+    ]
+    merge.apply()
+    # 4: 40, 0 and 1: 35, 3: 30, 2: 20, 7: -1
+    assert [merge.outcomes(row) for row in range(5)] == [
+        [(25, 0, (4, 4, 4), (1, 1, 1), 6)],
+        [(35, 10, (3, 3, 3), (2, 1, 1), 6)],
+        [(-1, None, None, (5, 5, 4), 6)],
+        [(35, 25, (4, 4, 4), (1, 1, 1), 6)],
+        [],  # refused
+    ]
+    with pytest.raises(IndexError):
+        merge.outcomes(5)
+    assert plan("add", [ladder], rows).outcomes(0) == []
+
+
+def test_outcomes_of_many_players_on_many_sets(players: PlayerTable) -> None:
+    sets = [RankedSet(players, words=3, order=2) for _ in range(3)]
+    rows = [(n, 1, n * 7 % 40) for n in range(100)] * 5
+    merge = plan("add", sets, rows, watched=[[0, 2]])
+    merge.apply()
+    for row, (number, *_) in enumerate(rows):
+        for told, ranked in zip(merge.outcomes(row), (sets[0], sets[2]), strict=True):
+            place = ranked.place(number)
+            assert place is not None
+            assert told[2:] == (None, place[:3], 100)
+
+
 def test_nothing_is_visible_before_apply(ladder: RankedSet) -> None:
     merge = plan("add", [ladder], [(0, 1, 1)])
     assert (len(ladder), len(merge)) == (0, 1)
@@ -240,6 +278,11 @@ def test_refused_arguments(players: PlayerTable, ladder: RankedSet) -> None:
         (ValueError, ("add", [[ladder]], row), {**good, "max_increase": -1}),
         (OverflowError, ("add", [[ladder]], row), {**good, "max_increase": 2**63}),
         (TypeError, ("add", [[ladder]], row), {**good, "last_wins": 1}),
+        (ValueError, ("add", [[ladder]], row), {**good, "watched": []}),
+        (TypeError, ("add", [[ladder]], row), {**good, "watched": [0]}),
+        (TypeError, ("add", [[ladder]], row), {**good, "watched": [["0"]]}),
+        (IndexError, ("add", [[ladder]], row), {**good, "watched": [[1]]}),
+        (IndexError, ("add", [[ladder]], row), {**good, "watched": [[-1]]}),
         (IndexError, ("add", [[ladder]], struct.pack("=4q", 0, 1, 1, 1)), good),
         (IndexError, ("add", [[ladder]], struct.pack("=4q", 0, -1, 1, 1)), good),
         (IndexError, ("add", [[ladder]], struct.pack("=4q", 100, 0, 1, 1)), good),

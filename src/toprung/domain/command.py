@@ -20,7 +20,7 @@ FRIENDS_MAX = 5_000
 """How many friends a player can have."""
 
 
-class Submit(msgspec.Struct, frozen=True):
+class Submit(msgspec.Struct, frozen=True, gc=False):
     """Submissions for one board; one that is refused does not sink the others."""
 
     board: str
@@ -98,7 +98,7 @@ class WindowOutcome(msgspec.Struct, frozen=True, gc=False, array_like=True):
     previous_score: int | None
 
 
-class Receipt(msgspec.Struct, frozen=True):
+class Receipt(msgspec.Struct, frozen=True, gc=False):
     """What became of one recorded submission."""
 
     submission: int
@@ -110,6 +110,9 @@ class Receipt(msgspec.Struct, frozen=True):
     """True for a repeat: this is the outcome that was recorded the first time."""
     before: tuple[Counts | None, ...] = ()
     """What lay before the player on each outcome's ladder, until this commit; empty if replayed."""
+    after: tuple[tuple[Counts, int], ...] = ()
+    """What lies before the player since this commit, and of how many; empty if the journal does not
+    know, and then the index does."""
 
 
 class Receipts(msgspec.Struct, frozen=True):

@@ -87,7 +87,7 @@ class WindowStanding(msgspec.Struct, frozen=True, gc=False):
     total: int
 
 
-class SubmitResult(msgspec.Struct, frozen=True):
+class SubmitResult(msgspec.Struct, frozen=True, gc=False):
     """What became of one submission."""
 
     submission: int

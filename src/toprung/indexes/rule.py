@@ -23,8 +23,12 @@ def merge_rule(
     first_version: int,
     *,
     limit: int | None,
+    watched: Sequence[Sequence[int]] | None = None,
 ) -> Merge:
-    """The board's rule over native rows; `limit` is its max_increase, None in replay."""
+    """The board's rule over native rows; `limit` is its max_increase, None in replay.
+
+    `watched` names for each route the sets on which places are looked up.
+    """
     return Merge(
         _RULES[board.policy],
         routes,
@@ -33,4 +37,5 @@ def merge_rule(
         descending=board.shape.descending,
         last_wins=board.shape.last_wins,
         max_increase=limit,
+        watched=watched,
     )

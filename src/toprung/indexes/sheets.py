@@ -94,13 +94,15 @@ class PlayerSheets:
 class Routed:
     """A route in use: its number in the journal and the sets behind its ladders."""
 
-    __slots__ = ("globals", "home", "ladders", "number", "sets")
+    __slots__ = ("globals", "home", "ladders", "number", "sets", "stops")
 
     def __init__(self, number: int, board: str, generation: int, route: Route) -> None:
         self.number = number
         self.home = (board, generation)
         self.ladders: list[Ladder] = list(route.ladders(board))
         self.globals = [i for i, ladder in enumerate(self.ladders) if ladder.scope == GLOBAL]
+        self.stops = [ladder[1:3] for ladder in self.ladders if ladder.scope == GLOBAL]
+        """Window and period of each global ladder."""
         self.sets: list[RankedSet] = []
 
 

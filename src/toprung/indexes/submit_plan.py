@@ -3,8 +3,9 @@
 This is the hot path of the embedded profile. A batch is grouped by board; each group crosses
 into the native core once, as columns, and comes back as statuses and versions. Python touches a
 row only to validate it, to route it when its route is not the current one, and to write a
-receipt when somebody waits for one. The rule itself is `toprung.domain.entry.decide`; the native
-`Merge` is its twin, and a test holds them together.
+receipt when somebody waits for one; the places that a receipt names were looked up natively.
+The rule itself is `toprung.domain.entry.decide`; the native `Merge` is its twin, and a test holds
+them together.
 
 Nothing is visible until `apply`: new entries wait inside the Merge, new players and routes can
 be taken back.
@@ -56,15 +57,31 @@ class Outcomes(msgspec.Struct, frozen=True, array_like=True):
 class _Group:
     """The submissions of a batch for one board."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Board, router: Router) -> None:
         self.board = board
+        self.router = router
         self.submissions: list[Submission] = []
         self.owners: list[tuple[int, int]] = []
         """(command, index within it) of each submission."""
+        self.is_keyed = False
+        """Whether any of them has a key."""
+        self.watched: Sequence[bool] = ()
+        """Whether somebody wants a receipt of each, or its outcome is recorded; or nothing is."""
         self.numbers: Sequence[int] = ()
         self.routed: list[tuple[Routed, tuple[str, ...]]] = []
         self.merge: Merge | None = None
         self.versions: Sequence[int] = ()
+
+    @property
+    def times(self) -> list[int]:
+        """When each was achieved."""
+        return [submission.at for submission in self.submissions]
+
+    def keep(self, indexes: Iterable[int]) -> None:
+        """Only these of the submissions."""
+        kept = [(self.submissions[i], self.owners[i]) for i in indexes]
+        self.submissions = [submission for submission, _ in kept]
+        self.owners = [owner for _, owner in kept]
 
 
 class SubmitPlan(DecidedBatch):
@@ -105,43 +122,46 @@ class SubmitPlan(DecidedBatch):
             if board is None or board.generation != command.generation:
                 self._failed[number] = UnknownBoard(f"there is no board {command.board!r}")
                 continue
-            group = groups.setdefault(board.id, _Group(board))
-            indexes = self._fresh(number, command, board)
-            if isinstance(indexes, range):
-                group.submissions.extend(command.submissions)
-            else:
-                group.submissions.extend(command.submissions[i] for i in indexes)
-            group.owners.extend(zip(repeat(number), indexes, strict=False))
+            group = groups.get(board.id)
+            if group is None:
+                group = groups[board.id] = _Group(board, self._router(board))
+            group.submissions.extend(command.submissions)
+            group.owners.extend([(number, i) for i in range(len(command.submissions))])
+        for group in groups.values():
+            self._keep_fresh(group)
         return [group for group in groups.values() if group.submissions]
 
-    def _fresh(self, number: int, command: Submit, board: Board) -> Sequence[int]:
-        """Indexes of the submissions that are no repeats and can be placed in time."""
-        everything = range(len(command.submissions))
+    def _router(self, board: Board) -> Router:
+        """The board's router, at the periods of now."""
         router = self._fold.router(board)
         if not router.opens <= self._now < router.closes:
             router.roll(self._now)
             self._fold.prune(board, self._now)
-        times = [submission.at for submission in command.submissions]
-        if not times:
-            return everything
-        timely = router.covers(min(times), max(times), self._now)
-        if timely and all(submission.key is None for submission in command.submissions):
-            return everything
-        return [i for i in everything if self._is_fresh(number, i, command, board, timely)]
+        return router
 
-    def _is_fresh(self, number: int, i: int, command: Submit, board: Board, timely: bool) -> bool:
-        submission = command.submissions[i]
+    def _keep_fresh(self, group: _Group) -> None:
+        """Drop the submissions that are repeats or cannot be placed in time."""
+        if not group.submissions:
+            return
+        times = group.times
+        timely = group.router.covers(min(times), max(times), self._now)
+        group.is_keyed = any(s.key is not None for s in group.submissions)
+        if group.is_keyed or not timely:
+            group.keep([i for i in range(len(times)) if self._is_fresh(group, i)])
+
+    def _is_fresh(self, group: _Group, i: int) -> bool:
+        board, submission, owner = group.board, group.submissions[i], group.owners[i]
         key = None if submission.key is None else key_digest(board.generation, submission.key)
-        if key is not None and self._is_repeat(number, i, key):
+        if key is not None and self._is_repeat(*owner, key):
             return False
-        if not timely:
+        if not group.router.covers(submission.at, submission.at, self._now):
             try:
                 route_of(board, submission.at, self._now, ())
             except TooLate as error:
                 # Its traceback would keep this plan, and its sets, for as long as a caller likes.
-                self._rejected[number, i] = error.with_traceback(None)
+                self._rejected[owner] = error.with_traceback(None)
                 return False  # and leaves its key to others
-        return key is None or self._claim(number, i, key)
+        return key is None or self._claim(*owner, key)
 
     def _is_repeat(self, number: int, i: int, key: bytes) -> bool:
         """Whether the key was used before, recorded or in this batch; noted for later."""
@@ -176,14 +196,36 @@ class SubmitPlan(DecidedBatch):
             self.players.append((number, (players.id(number) or b"").decode()))
         self._fold.sheets.extend(players.limit)
         group.routed = self._route(group)
-        local = {routed.number: i for i, (routed, _) in enumerate(_distinct(group.routed))}
-        sets = [routed.sets for routed, _ in _distinct(group.routed)]
-        columns = self._columns(group, [local[routed.number] for routed, _ in group.routed])
+        group.watched = self._watched(group)
+        routes = {routed.number: routed for routed, _ in group.routed}
+        names = list(
+            zip(
+                (routed.number for routed, _ in group.routed),
+                group.watched or repeat(False),
+                strict=False,
+            )
+        )
+        local = {name: i for i, name in enumerate(dict.fromkeys(names))}
         group.merge = merge_rule(
-            group.board, sets, columns, self.head + 1, limit=group.board.max_increase
+            group.board,
+            [routes[number].sets for number, _ in local],
+            self._columns(group, [local[name] for name in names]),
+            self.head + 1,
+            limit=group.board.max_increase,
+            watched=[routes[number].globals if is_watched else () for number, is_watched in local],
         )
         group.versions = memoryview(group.merge.versions).cast("q")
         self._write(group, group.merge)
+
+    def _watched(self, group: _Group) -> Sequence[bool]:
+        commands = self._commands
+        owners = {number for number, _ in group.owners}
+        if not group.is_keyed and not any(commands[number].receipts for number in owners):
+            return ()
+        return [
+            commands[number].receipts or submission.key is not None
+            for (number, _), submission in zip(group.owners, group.submissions, strict=True)
+        ]
 
     def _columns(self, group: _Group, routes: list[int]) -> array[int]:
         rows = group.submissions
@@ -196,9 +238,8 @@ class SubmitPlan(DecidedBatch):
 
     def _route(self, group: _Group) -> list[tuple[Routed, tuple[str, ...]]]:
         """The route of every submission, and the windows it missed."""
-        board, sheets = group.board, self._fold.sheets
-        router = self._fold.router(board)
-        times = [submission.at for submission in group.submissions]
+        board, sheets, router = group.board, self._fold.sheets, group.router
+        times = group.times
         sources = {self._commands[number].source for number, _ in group.owners}
         alike = len(sources) == 1 and len(board.scopes) == 1
         if alike and router.covers(min(times), max(times), self._now):
@@ -257,16 +298,17 @@ class SubmitPlan(DecidedBatch):
     # --- what will be recorded -------------------------------------------------------------------
 
     def _write(self, group: _Group, merge: Merge) -> None:
-        """Turn a decided group into journal rows and receipts."""
+        """Turn a decided group into journal rows."""
         rows, statuses = group.submissions, merge.statuses
         refused = max(statuses) > Merge.ACCEPTED
+        self._count(group, statuses)
+        details = [s.details for s in rows]
+        if any(details):
+            found = zip(group.versions, details, strict=True)
+            self.details += [(version, body) for version, body in found if version and body]
         outcomes: Iterable[bytes | None] = repeat(None)
-        if refused or self._is_watched(group):
-            outcomes = [self._attend(group, merge, i) for i in range(len(rows))]
-        else:
-            tally = self._tally[group.owners[0][0]]
-            tally[Merge.UNCHANGED] += statuses.count(Merge.UNCHANGED)
-            tally[Merge.ACCEPTED] += statuses.count(Merge.ACCEPTED)
+        if group.is_keyed:
+            outcomes = [self._outcomes(group, merge, i) for i in range(len(rows))]
         values: Iterable[tuple[Any, ...]] = zip(
             group.versions,
             [routed.number for routed, _ in group.routed],
@@ -288,30 +330,27 @@ class SubmitPlan(DecidedBatch):
         self.submissions.extend(chain.from_iterable(values))
         self.head += (len(self.submissions) - before) // len(SUBMISSION_COLUMNS)
 
-    def _is_watched(self, group: _Group) -> bool:
-        """Whether single rows matter to anyone: receipts, keys, details or several commands."""
-        first = group.owners[0][0]
-        return (
-            group.owners[-1][0] != first
-            or self._commands[first].receipts
-            or any(s.key is not None or s.details is not None for s in group.submissions)
-        )
+    def _count(self, group: _Group, statuses: bytes) -> None:
+        """Count what was accepted and what was not, by command."""
+        first, last = group.owners[0][0], group.owners[-1][0]
+        if first == last and max(statuses) <= Merge.ACCEPTED:
+            for status in (Merge.UNCHANGED, Merge.ACCEPTED):
+                self._tally[first][status] += statuses.count(status)
+            return
+        for owner, status in zip(group.owners, statuses, strict=True):
+            if status > Merge.ACCEPTED:
+                self._rejected[owner] = _refusal(group.board, status)
+            else:
+                self._tally[owner[0]][status] += 1
 
-    def _attend(self, group: _Group, merge: Merge, i: int) -> bytes | None:
-        """Count one row, write its receipt if wanted; the outcome to be recorded with a key."""
-        owner, submission, status = group.owners[i], group.submissions[i], merge.statuses[i]
-        if status > Merge.ACCEPTED:
-            self._rejected[owner] = _refusal(group.board, status)
+    def _outcomes(self, group: _Group, merge: Merge, i: int) -> bytes | None:
+        """What is recorded with a submission's key."""
+        if group.submissions[i].key is None:
             return None
-        self._tally[owner[0]][status] += 1
-        if submission.details is not None:
-            self.details.append((group.versions[i], submission.details))
-        if submission.key is None and not self._commands[owner[0]].receipts:
-            return None
-        receipt = self._receipts[owner] = self._receipt(group, merge, i)
-        if submission.key is None:
-            return None
-        return msgspec.json.encode(Outcomes(receipt.outcomes, receipt.skipped))
+        routed, skipped = group.routed[i]
+        found = zip(routed.stops, merge.outcomes(i), strict=False)  # none if it was refused
+        outcomes = tuple([WindowOutcome(*stop, *scores[:2]) for stop, scores in found])
+        return msgspec.json.encode(Outcomes(outcomes, skipped))
 
     def _previous(self, group: _Group) -> list[int]:
         """For every row, the position of its player's submission before it, on any board."""
@@ -324,28 +363,6 @@ class SubmitPlan(DecidedBatch):
                 if version:
                     seen[number] = version
         return previous
-
-    def _receipt(self, group: _Group, merge: Merge, i: int) -> Receipt:
-        routed, skipped = group.routed[i]
-        shape, number = group.board.shape, group.numbers[i]
-        changes = merge.changes(i)
-        outcomes, places = [], []
-        for j in routed.globals:
-            before, after = changes[j]
-            ladder = routed.ladders[j]
-            previous = None if before is None else shape.score(before)
-            score = shape.score(after)
-            outcomes.append(WindowOutcome(ladder.window, ladder.period, score, previous))
-            place = routed.sets[j].place(number)
-            places.append(None if place is None else Counts(*place[:3]))
-        return Receipt(
-            group.versions[i],
-            _STATUS[merge.statuses[i]],
-            skipped,
-            tuple(outcomes),
-            False,
-            tuple(places),
-        )
 
     # --- the Plan port ---------------------------------------------------------------------------
 
@@ -369,6 +386,8 @@ class SubmitPlan(DecidedBatch):
             assert group.merge is not None
             group.merge.apply()
             self._note(group)
+            if group.watched:
+                self._write_receipts(group, group.merge)
         used = (
             (key, self._receipts[owner].submission)
             for key, owner in self._keys.items()
@@ -398,6 +417,31 @@ class SubmitPlan(DecidedBatch):
             for ladder in routed.ladders:
                 self._fold.index.touch(ladder, self.head)
 
+    def _write_receipts(self, group: _Group, merge: Merge) -> None:
+        """Tell of each watched submission what it did, with the places that apply looked up."""
+        statuses, watched, versions = merge.statuses, group.watched, group.versions
+        for i, owner in enumerate(group.owners):
+            if not watched[i] or not versions[i]:
+                continue
+            routed, skipped = group.routed[i]
+            outcomes, before, after = [], [], []
+            for (window, period), (score, previous, stood, stands, total) in zip(
+                routed.stops, merge.outcomes(i), strict=True
+            ):
+                assert stands is not None
+                outcomes.append(WindowOutcome(window, period, score, previous))
+                before.append(None if stood is None else Counts(*stood))
+                after.append((Counts(*stands), total))
+            self._receipts[owner] = Receipt(
+                versions[i],
+                _STATUS[statuses[i]],
+                skipped,
+                tuple(outcomes),
+                False,
+                tuple(before),
+                tuple(after),
+            )
+
     def _settle_twins(self) -> None:
         """Answer submissions that repeat an earlier one of the same batch."""
         for number, i, key in self._twins:
@@ -409,7 +453,9 @@ class SubmitPlan(DecidedBatch):
             elif first in self._rejected:
                 self._rejected[number, i] = self._rejected[first]
             else:
-                repeated = msgspec.structs.replace(self._receipts[first], replayed=True, before=())
+                repeated = msgspec.structs.replace(
+                    self._receipts[first], replayed=True, before=(), after=()
+                )
                 self._receipts[number, i] = repeated
                 self._tally[number][2] += 1
 

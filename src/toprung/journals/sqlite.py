@@ -111,7 +111,8 @@ class SqliteJournal:
                 raise Overloaded
             self._queue.append(request)
             self._queued_rows += request.rows
-            self._wake.notify()
+            if len(self._queue) == 1:  # else the writer is busy, or told already
+                self._wake.notify()
         return request.pending
 
     async def finish(self) -> None:

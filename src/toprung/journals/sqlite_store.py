@@ -14,6 +14,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
@@ -33,8 +34,11 @@ STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
 """What the column `submissions.status` means."""
 
 _APPLICATION_ID = 0x544F5052  # "TOPR"
-_ROWS_PER_STATEMENT = (500, 100, 20, 5, 1)
-_PARAMETERS_MAX = 32_766
+_ROWS_MANY = (500, 100)
+_ROWS_EXACT = 100
+"""Fewer rows than this are one statement of just that many."""
+_STATEMENTS_CACHED = 250
+"""Of every connection; there are about 100 for each table that submissions fill."""
 _PAGE_ROWS = 20_000
 _log = logging.getLogger("toprung")
 
@@ -105,16 +109,13 @@ class SqliteStore:
 
     def _insert(self, table: str, width: int, values: Sequence[Any]) -> None:
         """Append rows, many per statement; sizes repeat, so the statements are cached."""
-        row = "(" + ",".join("?" * width) + ")"
         start = 0
-        for rows in _ROWS_PER_STATEMENT:
-            size = rows * width
-            if size > _PARAMETERS_MAX or len(values) - start < size:
-                continue
-            statement = f"INSERT INTO {table} VALUES {','.join([row] * rows)}"  # noqa: S608
-            while len(values) - start >= size:
-                self._writer.execute(statement, values[start : start + size])
-                start += size
+        while start < len(values):
+            left = (len(values) - start) // width
+            rows = left if left < _ROWS_EXACT else next(n for n in _ROWS_MANY if n <= left)
+            stop = start + rows * width
+            self._writer.execute(_insert_statement(table, width, rows), values[start:stop])
+            start = stop
 
     def _erase(self, number: int, position: int) -> list[tuple[int, str]]:
         """Delete what can identify the player; the sequence of positions stays. Its keys."""
@@ -320,10 +321,10 @@ class SqliteStore:
 def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connection]:
     """The writer's connection and one for readers; in memory they are the same."""
     if path == ":memory:":
-        connection = apsw.Connection(path)
+        connection = apsw.Connection(path, statementcachesize=_STATEMENTS_CACHED)
         return connection, connection
     try:
-        writer = apsw.Connection(path)
+        writer = apsw.Connection(path, statementcachesize=_STATEMENTS_CACHED)
         _check_file(writer, path)  # before anything is written to it
         writer.execute("PRAGMA journal_mode = WAL").fetchall()
         writer.execute(f"PRAGMA synchronous = {synchronous}")
@@ -364,6 +365,12 @@ def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
     with target.backup("main", source, "main") as backup:
         while not backup.done:
             backup.step(-1)
+
+
+@lru_cache(maxsize=1024)
+def _insert_statement(table: str, width: int, rows: int) -> str:
+    row = "(" + ",".join("?" * width) + ")"
+    return f"INSERT INTO {table} VALUES {','.join([row] * rows)}"  # noqa: S608
 
 
 def _flat(rows: Iterable[Sequence[Any]]) -> list[Any]:

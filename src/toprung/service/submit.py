@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -14,7 +14,7 @@ from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Receipts, RemoveEntries, Submit, WindowOutcome
 from toprung.domain.ladder import Ladder, UndenseLadder, is_retained
 from toprung.domain.player import GLOBAL, parse_player
-from toprung.domain.ranking import rank
+from toprung.domain.ranking import Counts, rank
 from toprung.domain.score import score_value
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowStanding
 from toprung.domain.submission import Submission, parse_submission
@@ -102,10 +102,26 @@ class BoardWrites(BoardAccess):
 
     async def _result(self, board: Board, player: str, receipt: Receipt) -> SubmitResult:
         before = receipt.before or (None,) * len(receipt.outcomes)
-        standings: dict[str, WindowStanding] = {}
+        after: Sequence[tuple[Counts | None, int]] = receipt.after
         stale = False
+        if len(after) < len(before):
+            after, stale = await self._places_now(board, player, receipt)
+        standings = {
+            outcome.window: _window_standing(board, outcome, stood, *stands)
+            for outcome, stood, stands in zip(receipt.outcomes, before, after, strict=True)
+        }
+        return SubmitResult(
+            receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed, stale
+        )
+
+    async def _places_now(
+        self, board: Board, player: str, receipt: Receipt
+    ) -> tuple[list[tuple[Counts | None, int]], bool]:
+        """Counts and total on each outcome's ladder, and whether any was out of reach or behind."""
         name = Ladder if board.ranking == "dense" else UndenseLadder
-        for outcome, counts in zip(receipt.outcomes, before, strict=True):
+        places: list[tuple[Counts | None, int]] = []
+        stale = False
+        for outcome in receipt.outcomes:
             ladder = name(board.id, outcome.window, outcome.period, GLOBAL)
             place, total = None, 0
             if not receipt.replayed or is_retained(board, ladder, self._clock.now()):
@@ -116,18 +132,8 @@ class BoardWrites(BoardAccess):
                     stale = True
                 if place is not None and _is_behind(board, place.record, receipt, outcome):
                     place, total, stale = None, 0, True
-            previous = outcome.previous_score
-            standings[outcome.window] = WindowStanding(
-                outcome.period,
-                score_value(outcome.score, board.decimals),
-                None if place is None else rank(board.ranking, place.counts),
-                None if previous is None else score_value(previous, board.decimals),
-                None if counts is None else rank(board.ranking, counts),
-                total,
-            )
-        return SubmitResult(
-            receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed, stale
-        )
+            places.append((None if place is None else place.counts, total))
+        return places, stale
 
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
         board = await self._journal.board(self.id)
@@ -195,6 +201,20 @@ def _parse_row(board: Board, now: int, row: object) -> Submission:
         if name not in row:
             raise Invalid(name, "is missing")
     return parse_submission(board, now, **row)
+
+
+def _window_standing(
+    board: Board, outcome: WindowOutcome, stood: Counts | None, stands: Counts | None, total: int
+) -> WindowStanding:
+    score, previous, decimals = outcome.score, outcome.previous_score, board.decimals
+    return WindowStanding(
+        outcome.period,
+        score_value(score, decimals) if decimals else score,
+        None if stands is None else rank(board.ranking, stands),
+        score_value(previous, decimals) if decimals and previous is not None else previous,
+        None if stood is None else rank(board.ranking, stood),
+        total,
+    )
 
 
 def _is_behind(board: Board, record: bytes, receipt: Receipt, outcome: WindowOutcome) -> bool:

@@ -83,7 +83,7 @@ def merge(
     routes: Sequence[Sequence[int]],
     first_version: int,
 ) -> Merge:
-    """A native merge of the arrivals under the board's rules."""
+    """A native merge of the arrivals under the board's rules, with every set watched."""
     rows = array("q")
     for player, route, submission in arrivals:
         number = sets[0].players.intern(player)
@@ -98,6 +98,7 @@ def merge(
         descending=board.shape.descending,
         last_wins=board.shape.last_wins,
         max_increase=board.max_increase,
+        watched=[range(len(route)) for route in routes],
     )
 
 

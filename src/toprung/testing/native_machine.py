@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from hypothesis import strategies as st
@@ -12,7 +12,9 @@ from toprung._native import PlayerTable, RankedSet
 from toprung.testing import strategies as some
 from toprung.testing.machine import LADDERS, IndexMachine, counts, ladders, picks
 from toprung.testing.native import ABSENT, NativeIndex, merge, stretch, unpack
-from toprung.testing.oracle import Place, Records, Shape, fold
+from toprung.testing.oracle import Arrival, Place, Records, Shape, fold
+
+Places = tuple[int, int, int]
 
 
 class NativeMachine(IndexMachine):
@@ -96,6 +98,7 @@ class NativeMachine(IndexMachine):
             players |= st.sampled_from(self.model[0].ids()[:50])
         batch = data.draw(some.arrivals(board, players, self.routes), label="batch")
         self.intern_all([arrival.player for arrival in batch])
+        stood = self.places_of(batch)
         merged = merge(
             board, self.index.sets, batch, routes=self.routes, first_version=first_version
         )
@@ -111,6 +114,25 @@ class NativeMachine(IndexMachine):
             for model, records in zip(self.model, after, strict=True):
                 model.records = records
             self.touched.update(range(LADDERS))
+            stands = self.places_of(batch)
+            for row, outcome in enumerate(outcomes):
+                expected = [
+                    (board.shape.score(new), old and board.shape.score(old), before, after)
+                    for (old, new), (before, _), (after, _) in zip(
+                        outcome.changes, stood[row], stands[row], strict=outcome.version > 0
+                    )
+                ]
+                told = merged.outcomes(row)
+                assert [each[:4] for each in told] == expected
+                assert [each[4] for each in told] == [size for _, size in stands[row]][: len(told)]
+
+    def places_of(self, batch: Sequence[Arrival]) -> list[list[tuple[Places | None, int]]]:
+        """For each row and each set of its route: what lies before its player, and the size."""
+        sets = self.index.sets
+        found = [
+            [(sets[each].place(row.player), sets[each]) for each in row.route] for row in batch
+        ]
+        return [[(place and place[:3], len(ranked)) for place, ranked in row] for row in found]
 
     @rule(player=some.player_ids(), ladder=ladders, pick=picks)
     def forget(self, player: bytes, ladder: int, pick: int) -> None:
