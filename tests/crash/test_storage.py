@@ -54,7 +54,7 @@ def test_full_disk_refuses_and_later_goes_on(path: Path) -> None:
     """SQLite says the file may not grow: refused as a whole, and possible again later."""
     opened = open_profile(str(path), FrozenClock())
     assert isinstance(opened.maintenance, EmbeddedProfile)
-    writer = opened.maintenance._store._writer
+    writer = opened.maintenance.store._writer
     boards = toprung.Leaderboards(opened.boards)
     board = boards.create("blitz", policy="sum")
     board.submit("ann", 1)
@@ -129,7 +129,7 @@ def test_file_that_becomes_read_only_refuses_writes_and_answers_reads(path: Path
     boards = toprung.Leaderboards(opened.boards)
     board = boards.create("blitz")
     board.submit("ann", 1)
-    writer = opened.maintenance._store._writer
+    writer = opened.maintenance.store._writer
     writer.execute("PRAGMA query_only = ON")
     with pytest.raises(StorageFailed, match="read-only"):
         board.submit("ann", 2)
