@@ -206,10 +206,15 @@ inline constexpr char kSetPlaces[] = R"(The place of each of many players, None 
 >>> RankedSet(PlayerTable()).places(["ann"])
 [None])";
 
-inline constexpr char kSetSort[] = R"(Those of the packed u32 numbers that are present, best first: O(k log n).
+inline constexpr char kSetBestOf[] = R"(How many of the packed u32 numbers are present, and the best of them: O(k log n).
 
->>> RankedSet(PlayerTable()).sort(bytes(4))
-b'')";
+At most `count` of them, best first, each as its id and its place, all at one moment.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> ladder.put_many(players.intern_many(["ann", "bob", "cy"]), b"333333331111111122222222")
+>>> ladder.best_of(players.numbers(["ann", "cy", "zoe"]), 1)
+(2, [(b'cy', (1, 1, 1, 3, b'22222222'))]))";
 
 inline constexpr char kSetPutMany[] = R"(Puts a record for each of the packed u32 numbers: O(k log n).
 

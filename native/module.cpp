@@ -322,24 +322,43 @@ nb::object set_places(PySet& self, nb::handle value) {
   return list;
 }
 
-nb::object set_sort(PySet& self, nb::handle value) {
+nb::object set_best_of(PySet& self, nb::handle value, nb::handle count_value) {
   const Vector<u32> numbers = read_numbers(value);
+  const u64 wanted = to_count(count_value, "count");
   Vector<i64> offsets(numbers.size());
-  Vector<u32> sorted;
-  const auto look = [&] { self.set->offsets(numbers.data(), numbers.size(), offsets.data()); };
-  {
-    numbers.size() < kShortBatch ? reading(self.gate(), look) : reading_long(self.gate(), look);
-    const nb::gil_scoped_release released;
-    Vector<std::pair<i64, u32>> present;
-    present.reserve(numbers.size());
+  Vector<std::pair<i64, u32>> present;
+  Vector<PlaceOf> places;
+  Vector<u32> best;
+  Rows ids;
+  u64 size = 0;
+  const auto look = [&] {
+    size = self.set->size();
+    self.set->offsets(numbers.data(), numbers.size(), offsets.data());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (offsets[i] >= 0) present.emplace_back(offsets[i], numbers[i]);
     }
-    std::sort(present.begin(), present.end());
-    sorted.reserve(present.size());
-    for (const auto& [offset, number] : present) sorted.push_back(number);
+    const auto count = static_cast<std::ptrdiff_t>(std::min<u64>(wanted, present.size()));
+    std::partial_sort(present.begin(), present.begin() + count, present.end());
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      const u32 number = present[static_cast<std::size_t>(i)].second;
+      const IdView id = self.table().id_of(number);
+      best.push_back(number);
+      ids.id_lengths.push_back(static_cast<u16>(id.length));
+      ids.id_bytes.insert(ids.id_bytes.end(), id.bytes, id.bytes + id.length);
+    }
+    places.resize(best.size());
+    self.set->places(best.data(), best.size(), places.data());
+  };
+  present.reserve(numbers.size());
+  numbers.size() < kShortBatch ? reading(self.gate(), look) : reading_long(self.gate(), look);
+  nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(best.size())));
+  const u8* id = ids.id_bytes.data();
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    nb::object row = to_tuple(to_bytes(id, ids.id_lengths[i]), to_place(self, places[i], size));
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), row.release().ptr());
+    id += ids.id_lengths[i];
   }
-  return to_bytes(sorted);
+  return to_tuple(to_int(present.size()), std::move(list));
 }
 
 void set_put_many(PySet& self, nb::handle numbers_value, nb::handle records_value) {
@@ -676,7 +695,10 @@ NB_MODULE(_native, module) {
            nb::sig("def places(self, players: Sequence[int | str | bytes] | Buffer, /)"
                    " -> list[Place | None]"),
            kSetPlaces)
-      .def("sort", set_sort, nb::sig("def sort(self, numbers: Buffer, /) -> bytes"), kSetSort)
+      .def("best_of", set_best_of,
+           nb::sig("def best_of(self, numbers: Buffer, count: int, /)"
+                   " -> tuple[int, list[tuple[bytes, Place]]]"),
+           kSetBestOf)
       .def("put_many", set_put_many,
            nb::sig("def put_many(self, numbers: Buffer, records: Buffer, /) -> None"), kSetPutMany)
       .def("remove_many", set_remove_many, nb::sig("def remove_many(self, numbers: Buffer, /) -> int"),

@@ -158,8 +158,13 @@ class Index(Protocol):
         """`place` of many players, at one moment."""
         ...
 
-    async def order(self, ladder: Ladder, players: Sequence[str]) -> Sequence[str]:
-        """Those of the players that have an entry, best first."""
+    async def among(
+        self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
+    ) -> tuple[int, list[tuple[str, Place]]]:
+        """How many of the player and the others have an entry, and the best of these, in order.
+
+        At most `limit` of them; None means all.
+        """
         ...
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:

@@ -228,9 +228,13 @@ def test_batches_take_sequences_and_buffers(ladder: RankedSet) -> None:
     assert [place and place[0] for place in ladder.places(["j", "zz", 0])] == [9, None, 0]
 
 
-def test_sort(ladder: RankedSet) -> None:
-    assert ladder.sort(numbers(9, 77, 0, 4)) == numbers(0, 4, 9)
-    assert ladder.sort(b"") == b""
+def test_best_of(ladder: RankedSet) -> None:
+    everyone = [(ladder.at(n)[1], ladder.place(n)) for n in (0, 4, 9)]
+    for count in (0, 1, 2, 3, 100):
+        assert ladder.best_of(numbers(9, 77, 0, 4), count) == (3, everyone[:count])
+    assert ladder.best_of(b"", 5) == (0, [])
+    with pytest.raises(ValueError, match="negative"):
+        ladder.best_of(b"", -1)
 
 
 def test_put_many_and_remove_many(ladder: RankedSet) -> None:
@@ -272,18 +276,18 @@ def test_build(players: PlayerTable) -> None:
 
 @pytest.mark.parametrize("wrong", [array.array("d", [1.0]), array.array("q", [1]), b"abc"])
 def test_buffers_of_a_wrong_kind(ladder: RankedSet, wrong: Any) -> None:
-    for call in (ladder.offsets, ladder.sort, ladder.remove_many):
+    for call in (ladder.offsets, lambda each: ladder.best_of(each, 5), ladder.remove_many):
         with pytest.raises((TypeError, ValueError)):
             call(wrong)
 
 
 def test_buffers_must_be_contiguous(ladder: RankedSet) -> None:
     with pytest.raises(BufferError):
-        ladder.sort(memoryview(numbers(1, 2, 3, 4))[::2])
+        ladder.best_of(memoryview(numbers(1, 2, 3, 4))[::2], 4)
     wrong: Any
     for wrong in (None, 5, "abcd"):
         with pytest.raises(TypeError):
-            ladder.sort(wrong)
+            ladder.best_of(wrong, 4)
 
 
 def test_dump_and_load(ladder: RankedSet, players: PlayerTable) -> None:

@@ -65,7 +65,7 @@ def test_everything_at_once() -> None:
         ranked.slice_around(number(), 5, 5)
         assert len(ranked.offsets([f"p{number()}" for _ in range(200)])) == 1600
         ranked.places([number() for _ in range(100)])
-        ranked.sort(some(100))
+        ranked.best_of(some(100), 20)
 
     def write() -> None:
         for _ in range(100):
@@ -153,7 +153,7 @@ def test_a_buffer_that_changes_meanwhile() -> None:
             ranked.put_many(numbers, bytes(24 * PLAYERS))
 
     def sort() -> None:
-        ranked.sort(numbers)
+        ranked.best_of(numbers, PLAYERS)
         ranked.offsets(numbers)
 
     def load() -> None:

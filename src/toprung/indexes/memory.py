@@ -78,16 +78,22 @@ class MemoryIndex:
             for found in ranked.places(list(players))
         ]
 
-    async def order(self, ladder: Ladder, players: Sequence[str]) -> Sequence[str]:
-        """Those of the players that have an entry, best first. O(k log k)."""
+    async def among(
+        self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
+    ) -> tuple[int, list[tuple[str, Place]]]:
+        """The player and others, as far as they have an entry, best first. O(k log n)."""
         ranked = self.find(ladder)
         if ranked is None:
-            return []
-        if isinstance(players, PlayerNumbers):
-            numbers: bytes | array[int] = players.numbers
+            return 0, []
+        if isinstance(others, PlayerNumbers):
+            numbers = self.players.numbers([player]) + others.numbers.tobytes()
         else:
-            numbers = self.players.numbers(list(players))
-        return PlayerNumbers(self.players, array("I", ranked.sort(numbers)))
+            numbers = self.players.numbers([player, *others])
+        present, best = ranked.best_of(numbers, len(others) + 1 if limit is None else limit)
+        return present, [
+            (friend.decode(), Place(Counts(offset, tied, distinct), total, record))
+            for friend, (offset, tied, distinct, total, record) in best
+        ]
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop). O(log n + k)."""

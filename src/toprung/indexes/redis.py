@@ -69,11 +69,30 @@ class RedisIndex:
             None if place is None else Place(Counts(*place[:3]), total, place[3]) for place in found
         ]
 
-    async def order(self, ladder: Ladder, players: Sequence[str]) -> Sequence[str]:
-        """Those of the players that have an entry, best first. O(k log k)."""
+    async def among(
+        self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
+    ) -> tuple[int, list[tuple[str, Place]]]:
+        """The player and others, as far as they have an entry, best first. O(k log n).
+
+        Records are read first and places of the best then, so what changes between is as it was
+        found last.
+        """
         board = await self._board(ladder)
         if board is None:
-            return []
+            return 0, []
+        words = 8 * board.shape.order
+        ordered = await self._order(board, ladder, [player, *others])
+        places = await self.places(ladder, ordered[:limit])
+        found = [
+            (friend, place)
+            for friend, place in zip(ordered, places, strict=False)
+            if place is not None
+        ]
+        found.sort(key=lambda each: (each[1].record[:words], each[0]))
+        return len(ordered) - places.count(None), found
+
+    async def _order(self, board: Board, ladder: Ladder, players: Sequence[str]) -> list[str]:
+        """Those of the players that have an entry, best first."""
         words = 8 * board.shape.order
         found: list[tuple[bytes, bytes]] = []
         head = _ladder_arguments(board, ladder)[:4]

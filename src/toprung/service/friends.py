@@ -1,11 +1,13 @@
 """A player among friends, gathered at read: no ladder is kept for them.
 
-The index sorts the friends, and only the rows of the page are read in full. The first page of a
-long list of friends is what people look at, so it costs little; pages further down read all
-places up to their end, because ranks among friends depend on everybody before.
+The index sorts the friends and tells the places of the best. The first page of a long list of
+friends is what people look at, so it costs little; pages further down read the places of all,
+because ranks among friends depend on everybody before.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.ranking import Counts, Ranking
@@ -19,9 +21,6 @@ from toprung.service.pages import LIMIT_MAX, cursor_view
 from toprung.service.view import View, bounded
 
 NONE_BEFORE = Counts(0, 0, 0)
-
-SortedPlace = tuple[bytes, str, Place]
-"""Key, player and place: compared in this order, and no two are equal before the place."""
 
 
 class BoardFriends(BoardAccess):
@@ -55,40 +54,33 @@ class BoardFriends(BoardAccess):
                 raise Invalid("cursor", f"belongs to friends of another player than {player!r}")
             view = cursor_view(board, self._clock.now(), edge, (window, period, scope), ranking)
             after = (edge.key, edge.player)
-        total, places = await self._places(view, player, None if after else limit)
-        start = 0 if after is None else sum((key, friend) <= after for key, friend, _ in places)
-        counted = view.counts(NONE_BEFORE, [place.record for _, _, place in places])
+        friends = await self._journal.friends(player)
+        total, found = await self._index.among(
+            view.ladder, player, friends, None if after else limit
+        )
+        start = 0 if after is None else _passed(view, found, after)
+        counted = view.counts(NONE_BEFORE, [place.record for _, place in found])
         listed = [
             (friend, place.record, counts, total, view.rank(place.counts))
-            for (_, friend, place), counts in zip(places, counted, strict=True)
+            for (friend, place), counts in zip(found, counted, strict=True)
         ][start : start + limit]
         stop = start + len(listed)
         return Page(
             *view.ladder,
             total,
             await Lister(self._journal, view, names, details).standings(listed),
-            _next(view, player, places[stop - 1]) if listed and stop < total else None,
+            _next(view, player, found[stop - 1]) if listed and stop < total else None,
         )
 
-    async def _places(
-        self, view: View, player: str, best: int | None
-    ) -> tuple[int, list[SortedPlace]]:
-        """How many are on the ladder, and the places of (at least the best of) them, in order."""
-        friends = await self._journal.friends(player)
-        ordered = await self._index.order(view.ladder, friends)
-        wanted = [player, *ordered[:best]]
-        places = await self._index.places(view.ladder, wanted)
-        words = 8 * view.board.shape.order
-        found = [
-            (place.record[:words], friend, place)
-            for friend, place in zip(wanted, places, strict=True)
-            if place is not None
-        ]
-        return len(ordered) + (places[0] is not None), sorted(found)
+
+def _passed(view: View, found: Sequence[tuple[str, Place]], edge: tuple[bytes, str]) -> int:
+    """How many of those found are on the pages before."""
+    width = 8 * view.board.shape.order
+    return sum((place.record[:width], friend) <= edge for friend, place in found)
 
 
-def _next(view: View, owner: str, last: SortedPlace) -> str:
+def _next(view: View, owner: str, last: tuple[str, Place]) -> str:
     _, window, period, scope = view.ladder
-    key, player, _ = last
-    generation = view.board.generation
+    player, place = last
+    key, generation = place.record[: 8 * view.board.shape.order], view.board.generation
     return cursor_text(FriendsCursor(generation, window, period, scope, owner, key, player))

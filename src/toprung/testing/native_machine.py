@@ -224,10 +224,12 @@ class NativeMachine(IndexMachine):
     @rule(ladder=ladders, others=st.lists(some.player_ids(), max_size=5), pick=picks)
     def ask_sort(self, ladder: int, others: list[bytes], pick: int) -> None:
         """A few players among themselves."""
-        model = self.model[ladder]
+        model, ranked = self.model[ladder], self.index.sets[ladder]
         friends = list(dict.fromkeys([*others, *model.ids()[pick % 9 :: 1 + pick % 20]]))
-        answer = self.index.sets[ladder].sort(self.intern_all(friends[::-1]))
-        assert [self.names[number] for number in unpack("I", answer)] == model.sort(friends)
+        present, best = ranked.best_of(self.intern_all(friends[::-1]), pick % 30)
+        ordered = model.sort(friends)
+        assert present == len(ordered)
+        assert best == [(player, ranked.place(player)) for player in ordered[: pick % 30]]
 
     @rule(player=some.player_ids())
     def ask_table(self, player: bytes) -> None:

@@ -97,9 +97,14 @@ class Stage:
         assert places == [_place(model, player) for player in everyone]
         assert self.ask(self.index.places(ladder, everyone)) == places
         assert self.ask(self.index.places(ladder, [])) == []
-        ordered = self.ask(self.index.order(ladder, everyone))
-        assert list(ordered) == [p.decode() for p in model.sort(p.encode() for p in everyone)]
-        assert list(self.ask(self.index.order(ladder, []))) == []
+        ordered = [p.decode() for p in model.sort(p.encode() for p in everyone)]
+        best = [(player, _place(model, player)) for player in ordered]
+        for limit in (1, 3, len(everyone), None):
+            found = self.ask(self.index.among(ladder, everyone[0], everyone[1:], limit))
+            assert found == (len(ordered), best[:limit])
+        for player, place in zip(everyone, places, strict=True):
+            alone = [] if place is None else [(player, place)]
+            assert self.ask(self.index.among(ladder, player, [], 5)) == (len(alone), alone)
         for player in everyone:
             for above, below in ((0, 0), (1, 2), (5, 5), (40, 0), (0, 40)):
                 found = self.ask(self.index.slice_around(ladder, player, above, below))
