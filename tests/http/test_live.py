@@ -226,6 +226,65 @@ def test_keys_decide_what_may_be_watched() -> None:
             connect(guarded.url.replace("http", "ws") + "/v1/elsewhere")
 
 
+def test_a_revoked_key_ends_what_it_opened() -> None:
+    with serving(ServiceSettings(needs_keys=True)) as guarded:
+        make(guarded, "secret")
+        make(guarded, "open", public=True)
+        created = [
+            guarded.http.post("/v1/keys", json={"name": name, "verbs": ["read"]}).json()
+            for name in ("revoked", "kept")
+        ]
+        revoked, kept = ({"authorization": f"Bearer {key['key']}"} for key in created)
+        url = "/v1/boards/secret/live"
+        with (
+            watch(guarded, additional_headers=revoked) as socket,
+            watch(guarded, additional_headers=kept) as other,
+            watch(guarded) as anonymous,
+            guarded.anyone.stream("GET", url, headers=revoked) as answer,
+        ):
+            stream = events(answer)
+            next(stream)
+            for each, board in ((socket, "secret"), (other, "secret"), (anonymous, "open")):
+                ask(each, board=board, top=1)
+                receive(each, "top")
+            assert guarded.http.delete(f"/v1/keys/{created[0]['id']}").status_code == 204
+            assert code_after(socket, []) == 1008
+            assert list(stream) == []
+            for each, board in ((other, "secret"), (anonymous, "open")):
+                submit(guarded, board, "alice", 5)
+                assert receive(each, "top")["total"] == 1
+
+
+def test_a_board_that_is_not_public_any_more_is_not_shown_to_strangers() -> None:
+    with serving(ServiceSettings(needs_keys=True)) as guarded:
+        make(guarded, "open", public=True)
+        with watch(guarded) as stranger:
+            ask(stranger, board="open", top=1)
+            receive(stranger, "top")
+            guarded.http.patch("/v1/boards/open", json={"public": False})
+            error = json.loads(stranger.recv(timeout=20))
+            assert (error["type"], error["problem"]["status"]) == ("error", 403)
+            ask(stranger, board="open", top=1)
+            assert json.loads(stranger.recv(timeout=20))["problem"]["status"] == 403
+
+
+def test_a_new_name_is_told_to_all_who_see_it(running: Serving) -> None:
+    board = make(running, "names")
+    submit(running, board, "nameless", 5)
+    submit(running, board, "unseen", 4)
+    with watch(running) as socket, watch(running) as fan:
+        ask(socket, board=board, top=1)
+        assert "name" not in receive(socket, "top")["standings"][0]
+        ask(fan, board=board, player="unseen")
+        receive(fan, "rank")
+        running.http.put("/v1/players/nameless", json={"name": "Nemo"})
+        assert receive(socket, "top")["standings"][0]["name"] == "Nemo"
+        running.http.put("/v1/players/unseen", json={"name": "Ghost"})
+        assert receive(fan, "rank")["standing"]["name"] == "Ghost"
+        submit(running, board, "nameless", 6)  # the top has not been sent again for the ghost
+        assert receive(socket, "top")["standings"][0]["score"] == 6
+
+
 def test_a_new_period_is_told_and_begins_empty() -> None:
     clock = FrozenClock("2026-11-15T23:59:00Z")
     with serving(ServiceSettings(), clock) as running:

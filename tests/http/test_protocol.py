@@ -153,7 +153,7 @@ def test_metrics_tell_of_the_writer_and_what_lies_behind(
     assert float(figures["toprung_commit_seconds_sum"]) > 0
     assert figures['toprung_commit_rows_bucket{le="+Inf"}'] == figures["toprung_commit_rows_count"]
     assert figures["toprung_queued_rows"] == "0.0"
-    assert {"toprung_head_pages_total{result=\"hit\"}", "toprung_live_sockets"} <= figures.keys()
+    assert {'toprung_head_pages_total{result="hit"}', "toprung_live_sockets"} <= figures.keys()
     if service.profile == "cluster":
         assert float(figures["toprung_outbox_rows"]) >= 0
         assert float(figures["toprung_outbox_seconds"]) >= 0

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("toprung.http")
 
-UPKEEP_SECONDS: Final = 30
+UPKEEP_SECONDS: Final = 5
+"""How often uses of keys are recorded, and connections of revoked ones closed."""
 
 _NOWHERE = "(none)"
 _UNPLAIN = frozenset({b"content-length", b"transfer-encoding", b"expect"})
@@ -76,8 +77,13 @@ class Service:
         """What is done now and then."""
         while True:
             await asyncio.sleep(UPKEEP_SECONDS)
-            if self.state.boards.keys is not None:
-                await self.state.boards.keys.save_uses()
+            keys = self.state.boards.keys
+            if keys is not None:
+                try:
+                    await keys.save_uses()
+                    self.state.hub.dismiss(await keys.ids())
+                except ToprungError as error:  # not now; the next time may be better
+                    _log.warning("keys are out of reach: %s", error)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request or connection."""

@@ -45,6 +45,11 @@ class State:
             self.held[board_id] = held
         return held
 
+    def note_profile(self, player: str) -> None:
+        """A player's profile changed, or may have."""
+        self.names_version += 1
+        self.hub.rename(player)
+
     def meter(self, method: str, path: str) -> Meter:
         """Where answers of a route are counted."""
         return self.meters.setdefault((method, path), Meter())

@@ -66,6 +66,11 @@ class Keys:
         await self._load()
         return sorted(self._known.values(), key=lambda key: (key.created_at, key.id))
 
+    async def ids(self) -> set[str]:
+        """The ids of all keys; those that another process revoked just now may be among them."""
+        await self._refresh()
+        return set(self._known)
+
     async def revoke(self, key_id: str) -> None:
         """Make a key worthless at once."""
         removed = await self._store.remove(key_id)
@@ -78,9 +83,7 @@ class Keys:
         parts = split_key(text)
         if parts is None:
             return None
-        now = self._clock.now()
-        if self._loaded_at is None or now - self._loaded_at > RELOAD_AFTER:
-            await self._load()
+        now = await self._refresh()
         key = self._known.get(parts[0])
         if key is None or not is_secret_of(key, parts[1]):
             return None
@@ -93,6 +96,13 @@ class Keys:
         if used:
             await self._store.note_uses(used)
             self._loaded_at = None
+
+    async def _refresh(self) -> int:
+        """Read the keys again if it is time; the time."""
+        now = self._clock.now()
+        if self._loaded_at is None or now - self._loaded_at > RELOAD_AFTER:
+            await self._load()
+        return now
 
     async def _load(self) -> None:
         self._known = {key.id: key for key in await self._store.all()}

@@ -27,7 +27,8 @@ async def event_stream(call: Call[LiveQuery, None], hub: Hub) -> Stream:
         raise Refused(
             503, "unavailable", "too many live connections", headers=((b"retry-after", b"5"),)
         )
-    watcher = Watcher(hub, state).__enter__()
+    key_id = None if call.key is None else call.key.id
+    watcher = Watcher(hub, state, key_id).__enter__()
     try:
         await watcher.subscribe(_asked(call))
     except BaseException:

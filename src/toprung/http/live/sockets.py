@@ -62,7 +62,7 @@ class LiveSockets:
         try:
             offered = scope.get("subprotocols", [])
             await socket.accept(PROTOCOL if PROTOCOL in offered else None)
-            with Watcher(self._hub, self._state) as watcher:
+            with Watcher(self._hub, self._state, access.key_id) as watcher:
                 await _Connection(socket, watcher, access, settings.send_seconds_max).run()
         finally:
             self._by_caller[caller] -= 1
@@ -92,6 +92,11 @@ class Access:
         self._key = key
         self.caller = caller
         self._trusted = trusted
+
+    @property
+    def key_id(self) -> str | None:
+        """The key that was shown."""
+        return None if self._key is None else self._key.id
 
     async def check(self, board_id: str) -> None:
         """Refuse a board that may not be watched."""
@@ -169,7 +174,7 @@ class _Connection:
             return TRY_LATER
         except (WebSocketDisconnect, RuntimeError):
             return None
-        return GOING_AWAY
+        return GOING_AWAY if self._watcher.is_allowed else POLICY
 
     async def _send(self, text: bytes) -> None:
         async with asyncio.timeout(self._send_seconds_max), self._turn:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Container
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toprung.contract import TopPart
 from toprung.errors import Invalid, NotFound, ToprungError
 from toprung.http.live.messages import part_of
+from toprung.http.problems import Refused
 from toprung.http.wire import row, shows
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 TICK_SECONDS: Final = 0.1
 LOOK_SECONDS: Final = 0.5
 """How often topics are looked at when nothing changes: a period may have ended."""
+
+RENAMED_MAX: Final = 1000
 
 _log = logging.getLogger("toprung.http")
 
@@ -42,9 +46,13 @@ class Topic:
         self.error: ToprungError | None = None
         """Why it cannot be watched any more."""
         self.token = ""
+        self.edition = 0
+        """Grows whenever there is something new to show; the token is about the ladder alone."""
         self.watchers: dict[Watcher, int] = {}
         """Who watches, and with how many subscriptions."""
         self._tops: dict[tuple[int, str], bytes] = {}
+        self._shown: set[str] = set()
+        self._is_public = False
 
     @property
     def period(self) -> str:
@@ -55,26 +63,42 @@ class Topic:
         """Whether the ladder is another one, or another version, than at the last look."""
         rules = await self.board.rules()
         ladder, version = await self.board.version(window=self.name.window, scope=self.name.scope)
+        if self._is_public and not rules.public:
+            raise Refused(403, "forbidden", "the board is not public any more; subscribe again")
+        self._is_public = rules.public
         token = f"{rules.generation}.{ladder.period}.{version}"
         if token == self.token:
             return False
         self.ladder, self.token = ladder, token
-        self._tops.clear()
+        self._renew()
         return True
+
+    def rename(self, players: set[str]) -> bool:
+        """Whether some of these players, whose profiles changed, are among those shown."""
+        if self._shown.isdisjoint(players):
+            return False
+        self._renew()
+        return True
+
+    def _renew(self) -> None:
+        self.edition += 1
+        self._tops.clear()
+        self._shown.clear()
 
     async def top(self, count: int, numbers: str) -> bytes:
         """The first places, encoded once for all who watch them."""
         known = self._tops.get((count, numbers))
         if known is None:
-            token = self.token  # what is read now may be newer, never older
+            token, edition = self.token, self.edition  # what is read may be newer, never older
             page = await self.board.standings(
                 count, window=self.name.window, period=self.period, scope=self.name.scope
             )
             show = shows(numbers)
             rows = [row(standing, show) for standing in page.standings]
             known = part_of(TopPart(token, page.period, page.total, rows))
-            if token == self.token:
+            if edition == self.edition:
                 self._tops[count, numbers] = known
+                self._shown.update(standing.player for standing in page.standings)
         return known
 
 
@@ -86,6 +110,21 @@ class Hub:
         self._topics: dict[TopicName, Topic] = {}
         self._awake = asyncio.Event()
         self.watchers: set[Watcher] = set()
+        self._renamed: set[str] = set()
+
+    def rename(self, player: str) -> None:
+        """A player's profile changed: who sees it is told with the next look.
+
+        Beyond some hundred at once, the rest is seen with the next change of their ladders.
+        """
+        if len(self._renamed) < RENAMED_MAX and self._topics:
+            self._renamed.add(player)
+
+    def dismiss(self, known_keys: Container[str]) -> None:
+        """Let all watchers go that came with a key which is not among these any more."""
+        for watcher in self.watchers:
+            if watcher.key_id is not None and watcher.key_id not in known_keys:
+                watcher.close(is_allowed=False)
 
     async def join(self, name: TopicName, watcher: Watcher) -> Topic:
         """The topic of this name, watched by one more from now on."""
@@ -134,16 +173,20 @@ class Hub:
                 news.cancel()
 
     async def _look(self) -> None:
+        renamed, self._renamed = self._renamed, set()
         for topic in list(self._topics.values()):
             try:
                 changed = await topic.look()
-            except (NotFound, Invalid) as error:
+            except (NotFound, Invalid, Refused) as error:
                 topic.error, changed = error, True
+                self._topics.pop(topic.name, None)  # who subscribes from now on begins anew
             except ToprungError:  # not now; the next look may find more
                 continue
             except Exception:  # noqa: BLE001 -- the others must not suffer
                 _log.exception("a live topic could not be looked at")
                 continue
-            if changed:
-                for watcher in topic.watchers:
+            if renamed and topic.error is None:
+                changed |= topic.rename(renamed)
+            for watcher in topic.watchers:
+                if changed or (renamed and watcher.rename(topic, renamed)):
                     watcher.wake()

@@ -35,6 +35,8 @@ class Subscription:
         self._state = state
         self._show = shows(asked.numbers)
         self._token = ""
+        self._edition = 0
+        self._is_renamed = False
         self._period = topic.period
         self._place: object = _NOT_TOLD
         self._scores: dict[str, Any] = {}
@@ -46,23 +48,31 @@ class Subscription:
         if self.asked.token is not None and self.asked.token == self.topic.token:
             await self._ranks([])
             await self._note_scores()
-            self._token = self.topic.token
+            self._token, self._edition = self.topic.token, self.topic.edition
+
+    def rename(self, players: set[str]) -> bool:
+        """Whether the watched player is one of these, whose profiles changed."""
+        if self.asked.player not in players:
+            return False
+        self._is_renamed = True
+        return True
 
     async def news(self) -> list[Message]:
         """What is true now and was not sent yet; nothing if all was."""
         topic = self.topic
         if topic.error is not None:
             return [self._message("error", ErrorPart(None, as_problem(topic.error)))]
-        if topic.token == self._token and not self.has_more:
+        if topic.edition == self._edition and not (self.has_more or self._is_renamed):
             return []
         found: list[Message] = []
-        token, is_first = topic.token, not self._token
+        token, edition, is_first = topic.token, topic.edition, not self._token
+        self._is_renamed = False
         if topic.period != self._period:
             found.append(self._message("period", PeriodPart(token, topic.period, self._period)))
             self._period, self._place = topic.period, _NOT_TOLD
             self._scores.clear()
             is_first = True
-        if self.asked.top is not None and token != self._token:
+        if self.asked.top is not None and edition != self._edition:
             part = await topic.top(self.asked.top, self.asked.numbers)
             found.append(message("top", self.asked.id, token, part))
         await self._ranks(found)
@@ -70,7 +80,7 @@ class Subscription:
             await self._note_scores()
         else:
             found += await self._score_changes()
-        self._token = token
+        self._token, self._edition = token, edition
         return found
 
     async def _ranks(self, found: list[Message]) -> None:
@@ -81,11 +91,14 @@ class Subscription:
             standing = await self.topic.board.standing(player, names=True, **self._ladder())
         except NotRanked:
             standing = None
-        place = None if standing is None else (standing.rank, standing.score, standing.subscore)
+        place = None
+        if standing is not None:
+            shown = (standing.name, standing.avatar_url)
+            place = (standing.rank, standing.score, standing.subscore, *shown)
         if place != self._place:
             self._place = place
-            shown = None if standing is None else standing_answer(standing, self._show)
-            found.append(self._message("rank", RankPart(self.topic.token, shown)))
+            answer = None if standing is None else standing_answer(standing, self._show)
+            found.append(self._message("rank", RankPart(self.topic.token, answer)))
 
     async def _score_changes(self) -> list[Message]:
         """Tell whose score changed: the player's and, if asked for, its friends'."""
@@ -130,12 +143,15 @@ class Subscription:
 class Watcher:
     """A connection: subscriptions by id, and the messages that are due."""
 
-    def __init__(self, hub: Hub, state: State) -> None:
+    def __init__(self, hub: Hub, state: State, key_id: str | None = None) -> None:
         self._hub = hub
         self._state = state
+        self.key_id = key_id
+        """The key that let it in: when it is revoked, the connection ends."""
         self._awake = asyncio.Event()
         self._subscriptions: dict[str, Subscription] = {}
         self.is_closed = False
+        self.is_allowed = True
 
     def __enter__(self) -> Self:
         self._hub.watchers.add(self)
@@ -183,9 +199,15 @@ class Watcher:
         """There may be something to send."""
         self._awake.set()
 
-    def close(self) -> None:
-        """No more messages."""
+    def rename(self, topic: Topic, players: set[str]) -> bool:
+        """Whether a player that is watched on this topic is one of these."""
+        concerned = [s for s in self._subscriptions.values() if s.topic is topic]
+        return sum(each.rename(players) for each in concerned) > 0
+
+    def close(self, *, is_allowed: bool = True) -> None:
+        """No more messages; perhaps because they are not allowed any more."""
         self.is_closed = True
+        self.is_allowed &= is_allowed
         self._awake.set()
 
     async def messages(self, idle_seconds: float) -> AsyncIterator[Message | None]:

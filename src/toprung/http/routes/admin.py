@@ -64,7 +64,9 @@ async def create_key(call: Call[NoQuery, KeyBody]) -> Answer:
 @routes.delete("/v1/keys/{key}", "admin")
 async def revoke_key(call: Call[NoQuery, None]) -> Answer:
     """Revoke a key, by its id."""
-    await _keys(call).revoke(call.values[0])
+    keys = _keys(call)
+    await keys.revoke(call.values[0])
+    call.state.hub.dismiss(await keys.ids())
     return Empty()
 
 

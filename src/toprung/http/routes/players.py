@@ -25,7 +25,7 @@ async def put_player(call: Call[NoQuery, ProfileBody]) -> Answer:
             attributes=body.attributes,
         )
     finally:
-        call.state.names_version += 1
+        call.state.note_profile(call.values[0])
     return ok(_profile(profile))
 
 
@@ -41,7 +41,7 @@ async def erase_player(call: Call[NoQuery, None]) -> Answer:
     try:
         await call.boards.erase(call.values[0])
     finally:
-        call.state.names_version += 1
+        call.state.note_profile(call.values[0])
     return Empty()
 
 
