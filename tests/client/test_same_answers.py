@@ -31,7 +31,7 @@ def methods(cls: type) -> dict[str, inspect.Signature]:
     }
 
 
-INSIDE = {"announce", "recording_as"}  # for ways in, not for their users
+INSIDE = {"announce", "figures", "recording_as"}  # for ways in, not for their users
 ONLY_CLIENT = {"watch"}
 
 
