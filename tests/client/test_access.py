@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import toprung
+from tests.client.misbehaving import Script, misbehaving
 from tests.http.serving import Serving, serving
 from toprung import client
 from toprung.client.address import Address
@@ -101,6 +104,10 @@ def test_a_key_may_travel_encrypted_or_within_the_machine(url: str) -> None:
         "https://me:secret@scores.example",
         "https://scores.example:99999",
         "https://scores .example",
+        "https://scores..example",
+        f"https://{'a' * 64}.example",
+        f"https://scores.example/{'a' * 2048}",
+        "https://[::1",
         "https://scores.example/\n",
         "",
     ],
@@ -118,5 +125,16 @@ def test_a_key_that_is_none_is_refused_unseen(key: str) -> None:
     assert not key or key not in str(caught.value)
 
 
-def test_a_service_may_live_below_a_path(guarded: Serving) -> None:
-    assert Address("https://scores.example/eu/").url == "https://scores.example/eu"
+def test_a_service_may_live_below_a_path() -> None:
+    script = Script()
+    script.answer(200, b'{"friends":[]}')
+    with misbehaving(script) as url, client.connect(f"{url}/eu/") as boards:
+        assert boards.friends("a") == []
+    assert script.requests[0].target == "/eu/v1/players/a/friends"
+
+
+def test_without_its_extra_the_client_says_what_to_install() -> None:
+    program = "import sys; sys.modules['httpx2'] = None; import toprung.client"
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert 'pip install "toprung[client]"' in ended.stderr.splitlines()[-1]

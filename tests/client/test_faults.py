@@ -231,6 +231,14 @@ def test_a_service_that_is_not_there_is_unreachable_for_writes_too() -> None:
     assert len(transport.pauses) == 3
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"attempts": 0}, {"first_seconds": -1}, {"wait_seconds_max": -1}]
+)
+def test_retries_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(Invalid):
+        Retries(**wrong)
+
+
 def test_a_closed_client_says_so() -> None:
     boards = client.connect(unused_url())
     boards.close()

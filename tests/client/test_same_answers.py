@@ -6,19 +6,22 @@ import asyncio
 import inspect
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 import toprung
-from tests.http.serving import Serving
+from tests.http.serving import Serving, serving
 from toprung import client
 from toprung.client import leaderboards as client_async
 from toprung.domain.board import Board
 from toprung.errors import Invalid, NotServed, ToprungError
+from toprung.http.settings import ServiceSettings
 from toprung.service import leaderboards as library_async
 from toprung.testing.clock import FrozenClock
 
@@ -254,6 +257,35 @@ def test_a_whole_history_has_the_same_answers(served: Serving) -> None:
     assert [repr(each) for each in found] == [repr(each) for each in expected]  # types, zeros
 
 
+def test_a_whole_history_has_the_same_answers_from_a_cluster(
+    cluster_file: Path, clock: FrozenClock
+) -> None:
+    with toprung.open("memory:", clock=clock) as boards:
+        expected = play(boards)
+    with (
+        serving(ServiceSettings(), clock, target=str(cluster_file)) as running,
+        client.connect(running.url) as boards,
+    ):
+        found = play(boards)
+    assert [without_positions(each) for each in found] == [
+        without_positions(each) for each in expected
+    ]
+
+
+def without_positions(answer: Any) -> Any:
+    """An answer without what journal positions show in: they have gaps in a cluster."""
+    if isinstance(answer, msgspec.Struct):
+        members = msgspec.structs.asdict(answer).items()
+        return {
+            name: without_positions(member)
+            for name, member in members
+            if name not in {"submission", "next", "prev"}
+        }
+    if isinstance(answer, list | tuple):
+        return [without_positions(each) for each in answer]
+    return answer
+
+
 def test_the_same_with_an_event_loop(served: Serving) -> None:
     async def play_some() -> list[Any]:
         async with client.connect_async(served.url) as boards:
@@ -270,6 +302,36 @@ def test_the_same_with_an_event_loop(served: Serving) -> None:
         0.0,
         [],
     ]
+
+
+def test_threads_share_a_client(served: Serving) -> None:
+    with client.connect(served.url) as boards, ThreadPoolExecutor(8) as threads:
+        blitz = boards.create("blitz", policy="sum")
+        results = list(threads.map(lambda n: blitz.submit(f"p{n % 5}", 1), range(100)))
+        assert len({result.submission for result in results}) == 100
+        assert [standing.score for standing in blitz.top(5)] == [20] * 5
+
+
+def test_a_large_batch_is_sent_in_parts_and_numbered_as_given(served: Serving) -> None:
+    with client.connect(served.url) as boards:
+        blitz = boards.create("blitz")
+        rows = [(f"p{n}", n if n % 5_000 else "none") for n in range(20_002)]
+        result = blitz.submit_many(iter(rows))
+        assert (result.accepted, blitz.total()) == (19_997, 19_997)
+        assert [row.index for row in result.rejected] == [0, 5_000, 10_000, 15_000, 20_000]
+        heavy = [{"player": "big", "score": n, "details": "x" * 1000} for n in range(9_000)]
+        assert blitz.submit_many(heavy).accepted == 9_000
+
+
+def test_rows_refused_by_the_service_are_numbered_as_given(served: Serving) -> None:
+    with client.connect(served.url) as boards:
+        blitz = boards.create("blitz", score_max=10)
+        result = blitz.submit_many([("a", "none"), ("b", 11), ("c", 1), ("d", 12)])
+        assert [(row.index, row.field) for row in result.rejected] == [
+            (0, "score"),
+            (1, "score"),
+            (3, "score"),
+        ]
 
 
 def test_what_a_service_does_not_offer_says_so(served: Serving) -> None:

@@ -38,14 +38,17 @@ class Serving:
 
 @contextmanager
 def serving(
-    settings: ServiceSettings, clock: Clock | None = None, head_seconds_max: float = 10
+    settings: ServiceSettings,
+    clock: Clock | None = None,
+    head_seconds_max: float = 10,
+    target: str = "memory:",
 ) -> Iterator[Serving]:
-    """Serve an empty database in memory, in a thread with an event loop of its own."""
+    """Serve a database, by default an empty one in memory, in a thread with its own event loop."""
     started = threading.Event()
     box: dict[str, Any] = {}
 
     async def run() -> None:
-        async with open_async("memory:", clock=clock) as boards:
+        async with open_async(target, clock=clock) as boards:
             assert boards.keys is not None
             key = (await boards.keys.create("root"))[1] if settings.needs_keys else None
             service = Service(boards, settings)

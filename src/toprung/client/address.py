@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from toprung.errors import Invalid
 
+_URL = re.compile(r"[!-~]{1,2048}", re.ASCII)
 _KEY = re.compile(r"[!-~]{1,512}", re.ASCII)
 
 
@@ -58,8 +59,10 @@ def _parse_url(url: object) -> tuple[str, str, bool]:
         raise Invalid("url", "must not hold a name or password; pass the key as key=")
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_known:
         raise Invalid("url", "must be like https://scores.example or http://127.0.0.1:8080")
-    if parts.query or parts.fragment or not (url.isascii() and url.isprintable()) or " " in url:
-        raise Invalid("url", "must be an address alone, without ?, # or spaces")
+    if parts.query or parts.fragment or not _URL.fullmatch(url):
+        raise Invalid("url", "must be an address alone, in ASCII, without ?, # or spaces")
+    if not all(1 <= len(label) <= 63 for label in parts.hostname.rstrip(".").split(".")):
+        raise Invalid("url", "has a host name that cannot be one")
     return url.rstrip("/"), parts.hostname, parts.scheme == "https"
 
 

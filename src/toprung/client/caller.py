@@ -18,6 +18,7 @@ from toprung.client.problems import error_of
 from toprung.client.transport import Disconnected, Reply, Request, Transport
 from toprung.errors import (
     Closed,
+    Invalid,
     OutcomeUnknown,
     ServiceFailed,
     ToprungError,
@@ -39,6 +40,12 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
     """The wait before the second attempt; it doubles from one to the next."""
     wait_seconds_max: float = 10.0
     """The longest wait. A service that asks for more is not asked again."""
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise Invalid("attempts", "must be at least 1")
+        if not (self.first_seconds >= 0 and self.wait_seconds_max >= 0):
+            raise Invalid("first_seconds", "waits must not be negative")
 
     def wait(self, failures: int, chance: float) -> float:
         """How long to wait after so many failures in a row; `chance` lies in [0, 1).

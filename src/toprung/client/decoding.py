@@ -5,6 +5,7 @@ Scores are asked for as text (`numbers=string`), so none of them is ever a float
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -41,7 +42,10 @@ from toprung.domain.standing import (
     SubmitResult,
     WindowStanding,
 )
+from toprung.errors import ServiceFailed
 from toprung.ports import PlayerProfile
+
+_NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,9})?", re.ASCII)
 
 
 class LadderName(NamedTuple):
@@ -62,6 +66,8 @@ def exact(text: Any) -> Any:
     """
     if text is None:
         return None
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+        raise ServiceFailed(200, f"the service sent something else than a number: {text!r:.40}")
     return Decimal(text) if "." in text else int(text)
 
 
@@ -152,7 +158,7 @@ def submit_result(answer: SubmitAnswer, *, replayed: bool) -> SubmitResult:
         for window, each in answer.standings.items()
     }
     return SubmitResult(
-        int(answer.submission), answer.status, answer.skipped, standings, replayed, answer.stale
+        exact(answer.submission), answer.status, answer.skipped, standings, replayed, answer.stale
     )
 
 
@@ -175,7 +181,7 @@ def submissions_of(answer: SubmissionsAnswer) -> PastSubmissions:
     """A player's past submissions."""
     found = [
         PastSubmission(
-            int(each.submission),
+            exact(each.submission),
             each.player,
             exact(each.score),
             exact(each.subscore),

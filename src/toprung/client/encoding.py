@@ -45,9 +45,9 @@ def _parameter(name: str, value: object) -> str:
     raise Invalid(name, f"must be text or a whole number, not {type(value).__name__}")
 
 
-def score_text(value: object, field: str) -> str | None:
+def score_text(value: object, field: str) -> str:
     """A score as text that the service reads exactly."""
-    return None if value is None else str(exact_number(value, field))
+    return str(exact_number(value, field))
 
 
 def submission_body(
@@ -60,8 +60,6 @@ def submission_body(
 ) -> bytes:
     """A submission as JSON."""
     body: dict[str, Any] = {"player": parse_player(player), "score": score_text(score, "score")}
-    if score is None:
-        raise Invalid("score", "must be a number, not NoneType")
     if at is not None:
         body["at"] = instant_datetime(parse_instant(at))
     if subscore is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -10,6 +10,9 @@ from toprung.client.decoding import LadderName, exact, standing_of, top_of
 from toprung.client.events import Event
 from toprung.contract import PeriodPart, RankPart, ScorePart, TopPart
 from toprung.domain.standing import Score, Standing
+from toprung.errors import ServiceFailed
+
+T = TypeVar("T")
 
 
 class Top(msgspec.Struct, frozen=True):
@@ -50,20 +53,27 @@ Message: TypeAlias = Top | Rank | ScoreChange | PeriodChange
 KINDS: Final = frozenset({"top", "rank", "score", "period"})
 
 
+def part_of(event: Event, kind: type[T]) -> T:
+    """What an event holds."""
+    try:
+        return msgspec.json.decode(event.data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ServiceFailed(200, f"a live message is not Toprung's: {error}") from error
+
+
 def message_of(event: Event, board: str, window: str, scope: str) -> Message:
-    """The message that an event of one of the `KINDS` brings. Raises msgspec's errors."""
-    decode, text = msgspec.json.decode, event.data
+    """The message that an event of one of the `KINDS` brings."""
     if event.kind == "top":
-        top = decode(text, type=TopPart)
+        top = part_of(event, TopPart)
         ladder = LadderName(top.total, board, window, top.period, scope)
         return Top(top.token, top.period, top.total, top_of(top.standings, ladder))
     if event.kind == "rank":
-        found = decode(text, type=RankPart)
+        found = part_of(event, RankPart)
         where = found.standing
         return Rank(found.token, None if where is None else standing_of(where, board, names=True))
     if event.kind == "score":
-        change = decode(text, type=ScorePart)
+        change = part_of(event, ScorePart)
         scores = exact(change.score), exact(change.previous_score)
         return ScoreChange(change.token, change.player, *scores)
-    period = decode(text, type=PeriodPart)
+    period = part_of(event, PeriodPart)
     return PeriodChange(period.token, period.period, period.previous_period)

@@ -20,12 +20,12 @@ from toprung.client.board_access import BoardAccess
 from toprung.client.caller import Caller, asked_wait
 from toprung.client.encoding import NUMBERS, path, query
 from toprung.client.events import Event, EventReader
-from toprung.client.messages import KINDS, Message, message_of
+from toprung.client.messages import KINDS, Message, message_of, part_of
 from toprung.client.problems import error_of_problem
 from toprung.client.transport import Disconnected, Reply, Request
 from toprung.contract import ErrorPart
 from toprung.domain.player import GLOBAL, parse_player
-from toprung.errors import Invalid, ServiceFailed, ToprungError, Unavailable, Unreachable
+from toprung.errors import Invalid, ToprungError, Unavailable, Unreachable
 
 SILENCE_SECONDS_MAX: Final = 45.0
 """The service says something every 15 seconds; after three times that, it is gone."""
@@ -158,10 +158,7 @@ class Watch:
     def _message(self, event: Event) -> Message:
         assert self._window is not None, "it was found out before the first connection"
         self._failures = 0
-        try:
-            message = message_of(event, self._board.id, self._window, self._watched.scope)
-        except msgspec.DecodeError as error:
-            raise ServiceFailed(200, f"a live message is not Toprung's: {error}") from error
+        message = message_of(event, self._board.id, self._window, self._watched.scope)
         self._progress.note(event.kind, message.token)
         return message
 
@@ -174,7 +171,7 @@ class Watch:
 
     async def _end(self, event: Event) -> None:
         """The service ends the subscription; raises why, unless it may be had again later."""
-        error = error_of_problem(msgspec.json.decode(event.data, type=ErrorPart).problem)
+        error = error_of_problem(part_of(event, ErrorPart).problem)
         if not isinstance(error, Unavailable):
             raise error
         await self._fail(error)

@@ -52,7 +52,7 @@ class Heads:
     async def answer(self, call: Call[StandingsQuery, None], read: Read) -> Answer:
         """The page that is asked for, from here or by reading it."""
         query = call.query
-        if query.cursor or query.from_rank or query.min_score or query.max_score or query.include:
+        if query.cursor or query.from_rank or query.min_score or query.max_score or query.details:
             body = await read(call)
             return _answer(call, body, _tag(body))
         name = (call.values[0], call.query_string)

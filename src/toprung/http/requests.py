@@ -118,6 +118,11 @@ class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     """What else the rows of a list hold."""
 
     @property
+    def details(self) -> bool:
+        """Whether the rows of a list hold details."""
+        return self.include is not None and "details" in self.include
+
+    @property
     def percentile(self) -> bool:
         """Whether the rows of a list hold percentiles."""
         return self.include is not None and "percentile" in self.include
@@ -129,7 +134,7 @@ class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
             "period": self.period,
             "scope": self.scope,
             "ranking": self.ranking,
-            "details": self.include is not None and "details" in self.include,
+            "details": self.details,
         }
 
 
