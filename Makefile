@@ -35,8 +35,8 @@ bench: setup-dev servers ## measure speed and memory beside their peers, in a fe
 bench-full: setup-dev servers ## the same with every size, including 10M entries
 	@exec $(BIN)/python -m benchmarks --full $(ARGS)
 
-soak: setup-dev servers ## run the property tests for long, with a new seed each time
-	@exec $(BIN)/python -m pytest --hypothesis-profile=soak \
+soak: setup-dev servers ## run property tests and outages for long, with a new seed each time
+	@TOPRUNG_SOAK=1 exec $(BIN)/python -m pytest --hypothesis-profile=soak \
 		--hypothesis-seed=$$($(BIN)/python -c 'import secrets; print(secrets.randbits(32))') $(ARGS)
 
 sanitize: setup-dev ## run the native core's tests under the address and undefined-behaviour sanitizers

@@ -1,13 +1,14 @@
 """The checks behind `toprung doctor`: whether a cluster can work, and what to do if not.
 
-Each check is one line; a failing one says what to do.
+Each check is one line; a failing one says what to do. Of a Cluster every primary is looked at.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from toprung.config import ClusterSettings
 from toprung.errors import ToprungError
@@ -27,31 +28,37 @@ class Check(NamedTuple):
     line: str
 
 
-async def examine(settings: ClusterSettings) -> list[Check]:
+SecondsClock = Callable[[], float]
+
+
+async def examine(settings: ClusterSettings, clock: SecondsClock = time.time) -> list[Check]:
     """Look at both servers; never raises because of what it finds."""
-    checks = [check async for check in _postgres(settings)]
-    checks += [check async for check in _redis(settings)]
+    checks = [check async for check in _postgres(settings, clock)]
+    checks += [check async for check in _redis(settings, clock)]
     return checks
 
 
-async def _postgres(settings: ClusterSettings) -> AsyncIterator[Check]:
+# --- PostgreSQL ----------------------------------------------------------------------------------
+
+
+async def _postgres(settings: ClusterSettings, clock: SecondsClock) -> AsyncIterator[Check]:
     try:
         store = await PostgresStore.connect(settings.journal_url, schema=settings.schema)
     except (ToprungError, ValueError) as error:
-        yield Check("postgresql", False, f"{error}; check journal_url and that the server runs")
+        yield _failed("postgresql", f"{error}; check journal_url and that the server runs")
         return
     try:
         async with store.connection() as connection:
             yield Check("postgresql", True, "answers")
-            async for check in _postgres_checks(connection):
+            async for check in _postgres_checks(connection, clock):
                 yield check
     except ToprungError as error:
-        yield Check("postgresql", False, str(error))
+        yield _failed("postgresql", f"{error}; check journal_url and that the server runs")
     finally:
         await store.close()
 
 
-async def _postgres_checks(connection: Any) -> AsyncIterator[Check]:
+async def _postgres_checks(connection: Any, clock: SecondsClock) -> AsyncIterator[Check]:
     version = int(await connection.fetchval("SHOW server_version_num")) // 10_000
     yield _verdict(
         "postgresql version",
@@ -59,27 +66,32 @@ async def _postgres_checks(connection: Any) -> AsyncIterator[Check]:
         f"{version}",
         f"{version} is too old: upgrade PostgreSQL to {POSTGRES_MIN} or newer",
     )
-    schema = await connection.fetchval("SELECT current_schema()")
-    allowed = schema is not None and await connection.fetchval(
-        "SELECT has_schema_privilege($1, 'CREATE')", schema
-    )
-    yield _verdict(
-        "postgresql permissions",
-        bool(allowed),
-        f"may create tables in schema {schema}",
-        "cannot create tables: GRANT CREATE, USAGE ON SCHEMA ... to the user, or create the schema",
-    )
+    yield await _permitted(connection)
     yield await _migrated(connection)
-    for setting in ("fsync", "full_page_writes"):
+    for setting in ("fsync", "full_page_writes", "synchronous_commit"):
         value = await connection.fetchval(f"SHOW {setting}")
         yield _verdict(
             f"postgresql {setting}",
-            value == "on",
-            "on",
+            value != "off",
+            value,
             f"{setting} is off: a power cut can lose acknowledged scores; switch it on",
         )
     theirs = float(await connection.fetchval("SELECT extract(epoch FROM clock_timestamp())"))
-    yield _skew("postgresql clock", theirs)
+    yield _skew("postgresql clock", theirs, clock)
+
+
+async def _permitted(connection: Any) -> Check:
+    schema = await connection.fetchval("SELECT current_schema()")
+    if schema is None:
+        wanted = await connection.fetchval("SHOW search_path")
+        return _failed("postgresql permissions", f"there is no schema {wanted}: CREATE SCHEMA it")
+    user = await connection.fetchval("SELECT current_user")
+    return _verdict(
+        "postgresql permissions",
+        bool(await connection.fetchval("SELECT has_schema_privilege($1, 'CREATE')", schema)),
+        f"may create tables in schema {schema}",
+        f"cannot create tables: GRANT CREATE, USAGE ON SCHEMA {schema} TO {user}",
+    )
 
 
 async def _migrated(connection: Any) -> Check:
@@ -96,31 +108,44 @@ async def _migrated(connection: Any) -> Check:
     )
 
 
-async def _redis(settings: ClusterSettings) -> AsyncIterator[Check]:
-    client = connect(settings.index_url)
-    scripts = ScriptClient(client, settings.index_url)
+# --- Redis ---------------------------------------------------------------------------------------
+
+
+async def _redis(settings: ClusterSettings, clock: SecondsClock) -> AsyncIterator[Check]:
+    from redis.exceptions import NoPermissionError
+
+    scripts = ScriptClient(connect(settings.index_url), settings.index_url)
     try:
-        one = await scripts.one_server()
-        try:
-            info = await one.info()
-            yield Check("redis", True, "answers")
-            async for check in _redis_checks(
-                one, info, is_cluster="+cluster" in settings.index_url
-            ):
-                yield check
-        finally:
-            await one.aclose()
-        await scripts.run("state", f"{settings.prefix}{{doctor}}:epoch")
-        yield Check("redis scripts", True, "run")
+        is_cluster = "+cluster" in settings.index_url
+        nodes = await _nodes(scripts) if is_cluster else [await scripts.one_server()]
+        yield Check(
+            "redis", True, "answers" if len(nodes) == 1 else f"{len(nodes)} primaries answer"
+        )
+        for node in nodes:
+            async with node:
+                async for check in _redis_checks(node, clock, is_cluster=is_cluster):
+                    yield check
+                    if check.name == "redis mode" and not check.passed:
+                        return  # nothing else would work
+    except NoPermissionError as error:
+        yield _failed("redis permissions", f"{error}; {_grant(settings)}")
+        return
     except Exception as error:  # noqa: BLE001 -- a doctor reports, whatever it is
-        yield Check("redis", False, f"{error}; check index_url and that the server runs")
+        yield _failed("redis", f"{error}; check index_url and that the server runs")
+        return
     finally:
-        await client.aclose()
+        await scripts.close()
+    yield await _scripts_run(settings)
 
 
-async def _redis_checks(
-    one: Any, info: dict[str, Any], *, is_cluster: bool
-) -> AsyncIterator[Check]:
+async def _nodes(scripts: ScriptClient) -> list[Any]:
+    """A client for every primary of a Cluster."""
+    await scripts.client.initialize()
+    return [scripts.server(node.host, node.port) for node in scripts.client.get_primaries()]
+
+
+async def _redis_checks(one: Any, clock: SecondsClock, *, is_cluster: bool) -> AsyncIterator[Check]:
+    info = await one.info()
     text = str(info.get("valkey_version") or info["redis_version"])
     version = tuple(int(part) for part in text.split(".")[:2])
     yield _verdict(
@@ -144,11 +169,39 @@ async def _redis_checks(
         "index_url must begin with redis+cluster:// for a Cluster, with redis:// for one server",
     )
     seconds, micros = await one.time()
-    yield _skew("redis clock", seconds + micros / 1e6)
+    yield _skew("redis clock", seconds + micros / 1e6, clock)
 
 
-def _skew(name: str, theirs: float) -> Check:
-    skew = abs(time.time() - theirs)
+async def _scripts_run(settings: ClusterSettings) -> Check:
+    """Whether scripts may run, read and write, on keys of the prefix."""
+    from redis.exceptions import NoPermissionError
+
+    scripts = ScriptClient(connect(settings.index_url), settings.index_url)
+    key = f"{settings.prefix}{{doctor}}:epoch"
+    try:
+        await scripts.run("begin_rebuild", key, "doctor")
+        await scripts.run("remove", key)
+    except NoPermissionError as error:
+        return _failed("redis scripts", f"{error}; {_grant(settings)}")
+    except Exception as error:  # noqa: BLE001
+        advice = "scripts must be allowed: do not rename or forbid EVAL and EVALSHA"
+        return _failed("redis scripts", f"{error}; {advice}")
+    finally:
+        await scripts.close()
+    return Check("redis scripts", True, "run")
+
+
+def _grant(settings: ClusterSettings) -> str:
+    user = urlsplit(settings.index_url).username or "default"
+    prefix = settings.prefix
+    return f"let it work: ACL SETUSER {user} ~{prefix}* &{prefix}changes +@all -@admin +info"
+
+
+# --- verdicts ------------------------------------------------------------------------------------
+
+
+def _skew(name: str, theirs: float, clock: SecondsClock) -> Check:
+    skew = abs(clock() - theirs)
     return _verdict(
         name,
         skew <= SKEW_SECONDS_MAX,
@@ -158,4 +211,9 @@ def _skew(name: str, theirs: float) -> Check:
 
 
 def _verdict(name: str, passed: bool, good: str, bad: str) -> Check:
-    return Check(name, passed, good if passed else bad)
+    return Check(name, True, good) if passed else _failed(name, bad)
+
+
+def _failed(name: str, line: str) -> Check:
+    """Servers' messages may have several lines; a check has one."""
+    return Check(name, False, " ".join(line.split()))

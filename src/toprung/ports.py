@@ -18,7 +18,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.command import Command, Receipts, Status
 from toprung.domain.figures import Figures
-from toprung.domain.ladder import Ladder, Route
+from toprung.domain.ladder import Ladder, Route, Stop
 from toprung.domain.ranking import Counts
 
 
@@ -456,6 +456,10 @@ class Outbox(Protocol):
         """Whether this process alone now rebuilds the board's shard."""
         ...
 
+    def histories(self) -> AbstractAsyncContextManager[Histories]:
+        """A snapshot of the truth."""
+        ...
+
     async def erased(self) -> list[tuple[int, Sequence[str]]]:
         """(generation, players) of erasures that are about to be pruned."""
         ...
@@ -470,6 +474,52 @@ class OutboxWork(Protocol):
 
     async def __call__(self, rows: Sequence[OutboxRow]) -> Sequence[int]:
         """Apply the rows."""
+        ...
+
+
+class RulesSet(NamedTuple):
+    """A version of a board's rules, and when it was recorded."""
+
+    board: Board
+    recorded_at: int
+
+
+class HistoryRow(NamedTuple):
+    """One thing that the truth says of a player; which fields matter depends on `kind`."""
+
+    player: int
+    """The player's number."""
+    position: int
+    kind: str
+    """``known`` (body: the id), ``score``, ``player``, ``removed``, or ``card``."""
+    generation: int | None
+    at: int | None
+    score: int | None
+    subscore: int | None
+    version: int
+    """The version of the rules that decided a score."""
+    stops: tuple[Stop, ...]
+    """Where a score counts."""
+    body: str | None
+    entries: bytes | None
+    """A card's."""
+
+
+class Histories(Protocol):
+    """The truth at one moment, player by player."""
+
+    async def rules(self) -> list[RulesSet]:
+        """Every version of the rules of every board that exists, in the order of positions."""
+        ...
+
+    async def names(
+        self, generation: int
+    ) -> tuple[dict[bytes, tuple[str, str]], dict[bytes, tuple[str, ...]]]:
+        """What the numbers in the cards of a board stand for: (window, period), and scopes."""
+        ...
+
+    def rows(self) -> AsyncIterator[list[HistoryRow]]:
+        """All rows, a bounded number at a time: by player, `known` first and cards last."""
         ...
 
 

@@ -17,6 +17,7 @@ from toprung.testing.servers import (
     ServerError,
     postgres_programs,
     redis_program,
+    valkey_program,
 )
 
 
@@ -73,8 +74,20 @@ def redis_cluster() -> Iterator[RedisClusterServers]:
     servers.close()
 
 
-@pytest.fixture(params=["one", "cluster"])
+@pytest.fixture(scope="session")
+def valkey_server() -> Iterator[RedisServer]:
+    need_servers()
+    server = RedisServer(program=valkey_program())
+    yield server
+    server.close()
+
+
+INDEXES = ["redis_server", "redis_cluster"]
+if valkey_program() is not None:
+    INDEXES.append("valkey_server")
+
+
+@pytest.fixture(params=INDEXES)
 def index_url(request: pytest.FixtureRequest) -> str:
-    """Each kind of index in turn."""
-    fixture = {"one": "redis_server", "cluster": "redis_cluster"}[request.param]
-    return str(request.getfixturevalue(fixture).url)
+    """Each kind of index that the machine offers, in turn."""
+    return str(request.getfixturevalue(request.param).url)

@@ -16,7 +16,7 @@ SETTLE_SECONDS_MAX = 30.0
 class Load:
     """Players who each send 1 after the other to a board that adds up."""
 
-    def __init__(self, board: Leaderboard, players: int = 5) -> None:
+    def __init__(self, board: Leaderboard, players: int = 5, name: str = "p") -> None:
         self.board = board
         self.acknowledged: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
@@ -24,7 +24,7 @@ class Load:
         self.stale = 0
         self.seconds_max = 0.0
         self._stopping = False
-        self._tasks = [asyncio.create_task(self._play(f"p{n}")) for n in range(players)]
+        self._tasks = [asyncio.create_task(self._play(f"{name}{n}")) for n in range(players)]
 
     async def _play(self, player: str) -> None:
         while not self._stopping:

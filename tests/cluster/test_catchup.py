@@ -12,6 +12,7 @@ from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder
 from toprung.errors import IndexUnavailable, NotReady, Unavailable
 from toprung.indexes.redis import shard_key
+from toprung.ports import Event
 from toprung.profiles.cluster import ClusterProfile
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Session, session
@@ -46,6 +47,12 @@ class Bench:
 
     async def _execute(self, statement: str) -> None:
         await self.profile.store.execute(statement)
+
+    def events(self) -> list[Event]:
+        async def read() -> list[Event]:
+            return [event async for event in self.opened.journal.read()]
+
+        return self.run(read())
 
     def verify(self) -> list[str]:
         return self.run(self.profile.reconciler.verify())
@@ -115,6 +122,21 @@ def test_ghosts_are_named_and_removed_by_a_rebuild(bench: Bench) -> None:
     assert bench.verify() == []
 
 
+def test_cards_that_are_not_what_events_say(bench: Bench) -> None:
+    """Truth against itself: an event that is missing, a card that is, and one of nobody."""
+    number = "(SELECT number FROM players WHERE id = '{}')"
+    assert bench.verify() == []
+    bench.sql(f"DELETE FROM events WHERE kind = 'score' AND player = {number.format('cy')}")
+    lines = bench.verify()
+    periods = ("all-time/all", "daily/2026-11-15", "monthly/2026-11", "weekly/2026-W46")
+    begins = "board blitz: the card of player 'cy' is not what its events say in"
+    assert lines == [f"{begins} {period}" for period in periods]
+    bench.sql(f"DELETE FROM cards WHERE player = {number.format('bob')}")
+    assert [line for line in bench.verify() if "player 'bob' is not what" in line]
+    bench.sql("DELETE FROM players WHERE id = 'ann'")
+    assert [line for line in bench.verify() if "the card of erased 1 is not what" in line]
+
+
 def test_erased_players_leave_no_trace(bench: Bench) -> None:
     bench.run(bench.opened.boards.erase("cy"))
     assert bench.redis("HSTRLEN", bench.key("cards"), "cy") == 8  # against late changes
@@ -135,8 +157,9 @@ def test_deleted_boards_are_buried(bench: Bench) -> None:
     assert bench.redis("KEYS", bench.key("*").replace("{", "\\{")) == []
     for _ in range(2):
         bench.run(bench.profile.outbox.housekeep())
-    for table in ("cards", "graves"):
+    for table in ("cards", "graves", "names WHERE kind <> 'r'"):
         assert bench.run(bench.profile.store.pool.fetch(f"SELECT * FROM {table}")) == []
+    assert [event.kind for event in bench.events()].count("score") == 3, "history stays readable"
 
 
 def test_partitions_are_made_ahead(bench: Bench) -> None:

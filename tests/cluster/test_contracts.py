@@ -1,4 +1,4 @@
-"""The contract suites, unchanged, on PostgreSQL with one Redis and with a Redis Cluster."""
+"""The contract suites, unchanged, on PostgreSQL with each kind of index."""
 
 from __future__ import annotations
 
@@ -9,36 +9,28 @@ from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
 from toprung.testing.contracts.workbench import Workbench
-from toprung.testing.servers import PostgresServer, RedisClusterServers, RedisServer
+from toprung.testing.servers import PostgresServer, valkey_program
 
 
-class OneRedis:
+def test_valkey_takes_part() -> None:
+    """Not every system packages Valkey: where it is not to be had, that is to be seen."""
+    if valkey_program() is None:
+        pytest.skip("not installed: valkey-server")
+
+
+class OnCluster:
     @pytest.fixture
-    def workbench(self, postgres: PostgresServer, redis_server: RedisServer) -> Workbench:
-        return ClusterWorkbench(postgres.url, redis_server.url)
+    def workbench(self, postgres: PostgresServer, index_url: str) -> Workbench:
+        return ClusterWorkbench(postgres.url, index_url)
 
 
-class Cluster:
-    @pytest.fixture
-    def workbench(self, postgres: PostgresServer, redis_cluster: RedisClusterServers) -> Workbench:
-        return ClusterWorkbench(postgres.url, redis_cluster.url)
-
-
-class TestJournal(OneRedis, JournalContract):
+class TestJournal(OnCluster, JournalContract):
     pass
 
 
-class TestIndex(OneRedis, IndexContract):
+class TestIndex(OnCluster, IndexContract):
     pass
 
 
-class TestMaintenance(OneRedis, MaintenanceContract):
-    pass
-
-
-class TestIndexOnCluster(Cluster, IndexContract):
-    pass
-
-
-class TestMaintenanceOnCluster(Cluster, MaintenanceContract):
+class TestMaintenance(OnCluster, MaintenanceContract):
     pass

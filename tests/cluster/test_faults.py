@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from tests.cluster.load import Load, check_nothing_lost
 from tests.cluster.proxy import CuttingProxy
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.errors import Unavailable
+from toprung.indexes.redis import shard_key
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
 from toprung.service.leaderboards import Leaderboards
@@ -48,6 +50,15 @@ async def loaded(workbench: ClusterWorkbench) -> AsyncIterator[tuple[Opened, Loa
         await check_nothing_lost(opened.boards, load)
     finally:
         await opened.boards.close()
+
+
+async def owner_of(opened: Opened, servers: RedisClusterServers) -> tuple[RedisServer, str]:
+    """The node that the board is on, and a key of the board."""
+    assert isinstance(opened.maintenance, ClusterProfile)
+    board = await opened.journal.board("sum")
+    key = shard_key(opened.maintenance.shards._prefix, board.generation)
+    found = opened.maintenance.client.client.get_node_from_key(key)
+    return next(node for node in servers.nodes if node.port == found.port), key
 
 
 def test_redis_flushed(postgres: PostgresServer, own_redis: RedisServer) -> None:
@@ -99,15 +110,13 @@ def test_cluster_primary_killed(postgres: PostgresServer) -> None:
 
     async def main() -> None:
         async with loaded(ClusterWorkbench(postgres.url, servers.url)) as (opened, load):
+            owner, key = await owner_of(opened, servers)
             assert isinstance(opened.maintenance, ClusterProfile)
-            board = await opened.journal.board("sum")
-            prefix = opened.maintenance.shards._prefix
             client = opened.maintenance.client.client
-            slot_owner = client.get_node_from_key(f"{prefix}{{{board.generation}.0}}:epoch")
-            owner = next(node for node in servers.nodes if node.port == slot_owner.port)
             owner.kill()
             await load.acks(20)
             await load.fresh_acks(20)
+            assert client.get_node_from_key(key).port != owner.port, "a replica has taken over"
 
     try:
         asyncio.run(main())
@@ -119,21 +128,24 @@ def test_flushed_node_of_a_cluster(
     postgres: PostgresServer, redis_cluster: RedisClusterServers
 ) -> None:
     async def main() -> None:
-        async with loaded(ClusterWorkbench(postgres.url, redis_cluster.url)) as (_, load):
-            for node in redis_cluster.nodes:
-                node.ask("FLUSHALL")
-            await load.fresh_acks(20)
+        async with loaded(ClusterWorkbench(postgres.url, redis_cluster.url)) as (opened, load):
+            owner, _ = await owner_of(opened, redis_cluster)
+            for _ in range(3):
+                assert owner.ask("FLUSHALL") == "OK"
+                await load.acks(20)
+                await load.fresh_acks(20)
 
     asyncio.run(main())
 
 
-def test_postgres_restarted(redis_server: RedisServer) -> None:
-    server = PostgresServer()
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["stopped", "crashed"])
+def test_postgres_restarted(redis_server: RedisServer, how: signal.Signals) -> None:
+    server = PostgresServer(fsync=True)
 
     async def main() -> None:
         async with loaded(ClusterWorkbench(server.url, redis_server.url)) as (_, load):
             for _ in range(2):
-                await asyncio.to_thread(server.stop)
+                await asyncio.to_thread(server.stop, how)
                 await asyncio.sleep(0.3)
                 await asyncio.to_thread(server.start)
                 await load.acks(20)
@@ -202,14 +214,18 @@ def test_killed_between_commit_and_apply(
             assert process.returncode == -9
             told.update(output.decode().split())
 
+        load = Load(board, players=3, name="living")
         for _ in range(KILLS // 4):
             await asyncio.gather(*(one(acks) for acks in (0, 1, 3, 6)))
-        load = Load(board, players=0)
-        load.acknowledged = told
+            await load.acks(1)
+        await load.stop()
+        living = load.acknowledged.total()
+        assert not load.unknown
+        load.acknowledged += told
         load.unknown = Counter({f"p{n}": KILLS for n in range(5)})  # committed, never answered
         await check_nothing_lost(opened.boards, load)
-        total = sum(standing.score for standing in await board.top(5))
-        assert total == told.total() + KILLS, "each was killed after one more commit"
+        total = sum(standing.score for standing in await board.top(10))
+        assert total == living + told.total() + KILLS, "each was killed after one more commit"
         await opened.boards.close()
 
     asyncio.run(main())

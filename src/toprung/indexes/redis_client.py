@@ -198,6 +198,15 @@ class ScriptClient:
 
     async def one_server(self) -> Any:
         """A client of its own for one server that should be alive: another one at each call."""
+        nodes = self.client.get_nodes() if hasattr(self.client, "get_nodes") else []
+        if not nodes:
+            return self.server()
+        self._servers_asked += 1
+        node = nodes[self._servers_asked % len(nodes)]
+        return self.server(node.host, node.port)
+
+    def server(self, host: str | None = None, port: int | None = None) -> Any:
+        """A client of its own for one server, by default the one in the URL."""
         from redis.asyncio import Redis
 
         single = Redis.from_url(
@@ -206,13 +215,8 @@ class ScriptClient:
             socket_timeout=ANSWER_SECONDS_MAX,
             socket_connect_timeout=CONNECT_SECONDS_MAX,
         )
-        if hasattr(self.client, "get_nodes"):
-            nodes = self.client.get_nodes()
-            if nodes:
-                self._servers_asked += 1
-                node = nodes[self._servers_asked % len(nodes)]
-                address = {"host": node.host, "port": node.port}
-                single.connection_pool.connection_kwargs.update(address)
+        if host is not None:
+            single.connection_pool.connection_kwargs.update(host=host, port=port)
         return single
 
     async def close(self) -> None:

@@ -39,7 +39,13 @@ from toprung.domain.command import (
     Unfriend,
     next_board,
 )
-from toprung.domain.ladder import is_retained, open_periods, scopes_of
+from toprung.domain.ladder import (
+    is_laid_out_alike,
+    is_retained,
+    open_periods,
+    rescoped,
+    scopes_of,
+)
 from toprung.errors import Invalid, TooManyFriends, UnknownBoard, UnknownPlayer
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.journals.postgres_submit import read_board
@@ -108,12 +114,12 @@ class CommandRun:
         )
         body = {"board": board.id, "rules": board.rules(), "generation": generation}
         await self._record(version, "board", body)
-        if current is not None and not _is_laid_out_alike(current, board):
+        if current is not None and not is_laid_out_alike(current, board):
             await self._rewrite_cards(current, board, version)
             # From here to the commit nobody can rebuild the shard by the old rules.
             await execute("SELECT pg_advisory_xact_lock(21617, $1)", generation % 2**31)
             await self._sink.close_board(board)
-        if current is None or not _is_laid_out_alike(current, board):
+        if current is None or not is_laid_out_alike(current, board):
             self.follow = lambda sink: sink.rebuild_board(board)
 
     async def _has_entries(self, board: Board) -> bool:
@@ -141,7 +147,6 @@ class CommandRun:
             if parse_period_name(name)[0] in windows
             and is_retained(old, period_ladder(old.id, name), self._now)
         }
-        added = [scope for scope in new.scopes if scope not in old.scopes]
         after = 0
         while rows := await self._page(old.generation, after):
             attributes = await self._attributes([row[0] for row in rows])
@@ -150,11 +155,13 @@ class CommandRun:
                 before = split_card(entries, old.shape)
                 found = [entry for period, entry in before.items() if period in kept]
                 names = [
-                    _rescoped(
-                        parse_scopes_name(scope_names[int.from_bytes(entry_scopes(entry))]),
-                        new,
-                        added,
-                        attributes.get(number, {}),
+                    scopes_name(
+                        rescoped(
+                            old,
+                            new,
+                            parse_scopes_name(scope_names[int.from_bytes(entry_scopes(entry))]),
+                            attributes.get(number, {}),
+                        )
                     )
                     for entry in found
                 ]
@@ -383,21 +390,3 @@ class CommandRun:
             statement("add_outbox"), board.generation, version, list(numbers), erased
         )
         self.changes.append(CardChanges(mark, board, cards))
-
-
-def _is_laid_out_alike(old: Board, new: Board) -> bool:
-    """Whether the ladders of one are those of the other, entry by entry."""
-    return (
-        (old.windows, old.scopes) == (new.windows, new.scopes)
-        and old.shape is new.shape
-        and (old.ranking == "dense") == (new.ranking == "dense")
-    )
-
-
-def _rescoped(
-    scopes: Sequence[str], board: Board, added: Sequence[str], attributes: Mapping[str, str]
-) -> str:
-    """The scopes of an entry under new rules: gone ones left, new ones by today's attributes."""
-    kept = [scope for scope in scopes if scope.partition(":")[0] in board.scopes]
-    joined = [f"{name}:{attributes[name]}" for name in added if name in attributes]
-    return scopes_name([*kept, *joined])

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card
+from toprung.journals.postgres_histories import PostgresHistories
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.journals.postgres_submit import KEY_LIFE, read_board
-from toprung.ports import Clock, Outbox, OutboxRow, OutboxWork
+from toprung.ports import Clock, Histories, Outbox, OutboxRow, OutboxWork
 
 KEPT_SECONDS = 900.0
 BATCHES_KEPT_SECONDS = 3600.0
@@ -132,6 +133,10 @@ class PostgresOutbox:
                         "SELECT pg_advisory_unlock($1, $2)", _REBUILD_LOCKS, number
                     )
 
+    def histories(self) -> AbstractAsyncContextManager[Histories]:
+        """A snapshot of the truth."""
+        return PostgresHistories.open(self._store)
+
     async def erased(self) -> list[tuple[int, Sequence[str]]]:
         """(generation, players) of erasures whose rows are about to be pruned."""
         async with self._store.connection() as connection:
@@ -170,6 +175,9 @@ class PostgresOutbox:
             )
             if status != "DELETE 0":
                 continue
+            await self._store.execute(  # routes stay: events name them
+                "DELETE FROM names WHERE generation = $1 AND kind <> 'r'", generation
+            )
             for table in ("keys", "shards", "outbox", "graves"):
                 await self._store.execute(
                     f"DELETE FROM {table} WHERE generation = $1",  # noqa: S608

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 from typing import NamedTuple
 
 from toprung.domain.board import Board
@@ -15,6 +16,7 @@ from toprung.domain.card import Card
 from toprung.domain.ladder import is_retained
 from toprung.ports import Clock, Index, Outbox, Shards
 from toprung.service.catchup import card_pages
+from toprung.service.recount import Recount
 
 DIFFERENCES_MAX = 1000
 """Differences that are named; more would help nobody."""
@@ -56,13 +58,20 @@ class Reconciler:
         return Reconciled(looked_at, repaired)
 
     async def verify(self) -> list[str]:
-        """One line per difference between cards and index, none when all is well."""
+        """One line per difference, none when all is well: cards and index, events and cards."""
         found: list[str] = []
         for board in await self._outbox.all_boards():
             found += await self._verify_board(board)
             if len(found) >= DIFFERENCES_MAX:
-                break
-        return found[:DIFFERENCES_MAX]
+                return found[:DIFFERENCES_MAX]
+        async with self._outbox.histories() as histories:
+            recount = Recount(histories, self._clock.now())
+            async with aclosing(recount.differences()) as lines:
+                async for line in lines:
+                    found.append(line)
+                    if len(found) == DIFFERENCES_MAX:
+                        break
+        return found
 
     async def _verify_board(self, board: Board) -> list[str]:
         found: list[str] = []

@@ -63,7 +63,12 @@ def postgres_programs() -> Path | None:
 
 def redis_program() -> str | None:
     """redis-server, or valkey-server where there is no other."""
-    return shutil.which("redis-server") or shutil.which("valkey-server")
+    return shutil.which("redis-server") or valkey_program()
+
+
+def valkey_program() -> str | None:
+    """valkey-server, where the machine offers it."""
+    return shutil.which("valkey-server")
 
 
 class PostgresServer:
@@ -148,8 +153,9 @@ class PostgresServer:
 class RedisServer:
     """One Redis (or Valkey) that writes nothing to disk."""
 
-    def __init__(self, *options: str) -> None:
-        program = redis_program()
+    def __init__(self, *options: str, program: str | None = None) -> None:
+        """`program`: which of the servers, by default `redis_program`."""
+        program = program or redis_program()
         if program is None:
             raise ServerError("Redis is not installed")
         self._program = program

@@ -1,0 +1,201 @@
+"""Counting again: what a player's events lead to, held against the cards that were kept.
+
+The events of one player are replayed with what decided them (`domain.entry.decide` on the routes
+recorded with them); nothing but one player's entries is in memory at a time. Only periods that are
+retained now are compared: cards drop others when they are next written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.card import entry_record, entry_scopes, split_card
+from toprung.domain.entry import Entry, decide
+from toprung.domain.ladder import Ladder, is_laid_out_alike, is_retained, rescoped, scopes_of
+from toprung.domain.player import GLOBAL
+from toprung.domain.submission import Submission
+from toprung.ports import Histories, HistoryRow, RulesSet
+
+Period = tuple[str, str]
+"""Window and period."""
+
+Counted = dict[Period, tuple[Entry, tuple[str, ...]]]
+"""Entries with the scopes they count in."""
+
+
+class _Rules:
+    """The rules of one board through time."""
+
+    def __init__(self) -> None:
+        self.versions: list[RulesSet] = []
+        self.periods: dict[bytes, Period] = {}
+        self.scopes: dict[bytes, tuple[str, ...]] = {}
+
+    @property
+    def board(self) -> Board:
+        """As it is now."""
+        return self.versions[-1].board
+
+
+class _Player:
+    """One player's entries, while its events go by."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.id: str | None = None
+        self.attributes: Mapping[str, str] = {}
+        self.counted: dict[int, Counted] = {}
+        self.seen: dict[int, int] = {}
+        """How many versions of a board's rules were taken into account."""
+        self.cards: dict[int, bytes] = {}
+
+
+class Recount:
+    """Replays histories and names what differs."""
+
+    def __init__(self, histories: Histories, now: int) -> None:
+        self._histories = histories
+        self._now = now
+        self._rules: dict[int, _Rules] = {}
+        self._generations: dict[str, int] = {}
+        self._retained: dict[tuple[int, Period], bool] = {}
+
+    async def differences(self) -> AsyncGenerator[str, None]:
+        """One line per entry that is not what the events say."""
+        for each in await self._histories.rules():
+            generation = each.board.generation
+            self._rules.setdefault(generation, _Rules()).versions.append(each)
+            self._generations[each.board.id] = generation
+        for generation, rules in self._rules.items():
+            rules.periods, rules.scopes = await self._histories.names(generation)
+        player = _Player(0)
+        async for rows in self._histories.rows():
+            for row in rows:
+                if row.player != player.number:
+                    for line in self._compare(player):
+                        yield line
+                    player = _Player(row.player)
+                self._take(player, row)
+        for line in self._compare(player):
+            yield line
+
+    # --- replaying -------------------------------------------------------------------------------
+
+    def _take(self, player: _Player, row: HistoryRow) -> None:
+        if row.kind == "known":
+            player.id = row.body
+        elif row.kind == "card":
+            if row.generation in self._rules and row.entries:
+                player.cards[row.generation] = row.entries
+        elif player.id is not None:  # of the erased nothing is left
+            if row.kind == "score":
+                self._score(player, row)
+            else:
+                self._event(player, row, msgspec.json.decode(row.body or "{}"))
+
+    def _score(self, player: _Player, row: HistoryRow) -> None:
+        if row.generation not in self._rules:
+            return
+        counted = self._counted(player, row.generation, row.position)
+        board = self._version(row.generation, row.version)
+        assert row.score is not None
+        assert row.at is not None
+        submission = Submission(str(player.id), row.score, row.at, row.subscore)
+        for window, period, scopes in row.stops:
+            old, _ = counted.get((window, period), (None, ()))
+            new = decide(board, old, submission, row.position)
+            if new is not old:
+                counted[window, period] = (new, scopes)
+
+    def _event(self, player: _Player, row: HistoryRow, body: Mapping[str, Any]) -> None:
+        if row.kind == "removed":
+            generation = self._generation(body["board"], row.position)
+            if generation is not None:
+                self._counted(player, generation, row.position).clear()
+            return
+        opened = [
+            (generation, periods, self._counted(player, generation, row.position))
+            for board_id, periods in body["open"].items()
+            if (generation := self._generation(board_id, row.position)) is not None
+        ]
+        player.attributes = body["attributes"]
+        for generation, periods, counted in opened:
+            board = self._rules[generation].versions[player.seen[generation] - 1].board
+            scopes = scopes_of(board, player.attributes)
+            for window, period in periods:
+                if (window, period) in counted:
+                    counted[window, period] = (counted[window, period][0], scopes)
+
+    def _generation(self, board_id: str, position: int) -> int | None:
+        """The board, if it is the one that has the name today."""
+        generation = self._generations.get(board_id)
+        return generation if generation is not None and generation <= position else None
+
+    def _version(self, generation: int, version: int) -> Board:
+        versions = self._rules[generation].versions
+        return next((v.board for v in versions if v.board.version == version), versions[-1].board)
+
+    def _counted(self, player: _Player, generation: int, position: int) -> Counted:
+        """The player's entries on a board, under the rules that held at a position."""
+        counted = player.counted.setdefault(generation, {})
+        versions = self._rules[generation].versions
+        seen = player.seen.get(generation, 0)
+        while seen < len(versions) and versions[seen].board.version <= position:
+            if seen and counted:
+                _lay_out(counted, versions[seen - 1].board, versions[seen], player.attributes)
+            seen += 1
+        player.seen[generation] = seen
+        return counted
+
+    # --- comparing -------------------------------------------------------------------------------
+
+    def _compare(self, player: _Player) -> list[str]:
+        lines = []
+        for generation in sorted(player.counted.keys() | player.cards.keys()):
+            rules = self._rules[generation]
+            board = rules.board
+            wanted = {
+                period: (board.shape.record(entry), sorted(scopes))
+                for period, (entry, scopes) in self._counted(player, generation, 1 << 63).items()
+                if self._is_retained(board, period)
+            }
+            found = {}
+            for number, entry in split_card(player.cards.get(generation, b""), board.shape).items():
+                period = rules.periods[number]
+                if self._is_retained(board, period):
+                    scopes = rules.scopes[entry_scopes(entry)]
+                    found[period] = (entry_record(entry), sorted(scopes))
+            name = f"player {player.id!r}" if player.id is not None else f"erased {player.number}"
+            lines += [
+                f"board {board.id}: the card of {name} is not what its events say"
+                f" in {'/'.join(period)}"
+                for period in sorted(wanted.keys() | found.keys())
+                if wanted.get(period) != found.get(period)
+            ]
+        return lines
+
+    def _is_retained(self, board: Board, period: Period) -> bool:
+        name = (board.generation, period)
+        known = self._retained.get(name)
+        if known is None:
+            known = is_retained(board, Ladder(board.id, *period, GLOBAL), self._now)
+            self._retained[name] = known
+        return known
+
+
+def _lay_out(counted: Counted, old: Board, new: RulesSet, attributes: Mapping[str, str]) -> None:
+    """Entries under new rules: those without a window are dropped, scopes come and go."""
+    if is_laid_out_alike(old, new.board):
+        return
+    windows = {window.name for window in new.board.windows}
+    for window, period in list(counted):
+        ladder = Ladder(old.id, window, period, GLOBAL)
+        if window in windows and is_retained(old, ladder, new.recorded_at):
+            entry, scopes = counted[window, period]
+            counted[window, period] = (entry, rescoped(old, new.board, scopes, attributes))
+        else:
+            del counted[window, period]
