@@ -130,6 +130,23 @@ def test_whoever_does_not_know_what_became_of_a_submission_is_told_its_key() -> 
     assert f"key={keys[0]!r}" in str(caught.value)
 
 
+def test_what_an_earlier_attempt_may_have_done_is_not_forgotten() -> None:
+    script = Script()
+    script.reset()
+    for _ in range(3):
+        script.answer(503)
+    script.answer(504)
+    script.answer(503)
+    with facing(script) as boards:
+        with pytest.raises(OutcomeUnknown, match="key="):
+            board_without_asking(boards, "blitz").submit("a", 5)
+        with pytest.raises(OutcomeUnknown):
+            boards.create("blitz")
+        with pytest.raises(Unavailable) as caught:
+            boards.create("blitz")
+    assert not isinstance(caught.value, OutcomeUnknown)
+
+
 def test_a_batch_is_sent_again_only_if_all_its_rows_have_keys() -> None:
     script = Script()
     script.reset()
@@ -139,8 +156,8 @@ def test_a_batch_is_sent_again_only_if_all_its_rows_have_keys() -> None:
         board = board_without_asking(boards, "blitz")
         row = {"player": "a", "score": 1, "key": "k"}
         assert board.submit_many([row]).accepted == 1
-        with pytest.raises(OutcomeUnknown):
-            board.submit_many([row, ("b", 2)])
+        with pytest.raises(OutcomeUnknown, match="rows 1 to 2"):
+            board.submit_many([("a", "none"), row, ("b", 2)])
     assert len(script.requests) == 3
 
 

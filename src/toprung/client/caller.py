@@ -7,6 +7,7 @@ that many clients do not come back at the same moment; `Retry-After` is honoured
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from typing import Final, TypeVar
@@ -19,16 +20,21 @@ from toprung.client.transport import Disconnected, Reply, Request, Transport
 from toprung.errors import (
     Closed,
     Invalid,
+    NotFound,
     OutcomeUnknown,
     ServiceFailed,
     ToprungError,
+    Unavailable,
     Unreachable,
 )
 
 T = TypeVar("T")
 
 ANSWER_BYTES_MAX: Final = 64 * 1024 * 1024
+NEVER: Final = math.inf
 _AGAIN: Final = frozenset({408, 429, 502, 503, 504})
+_PASSED_ON: Final = frozenset({502, 504})
+"""What a proxy answers that may have handed the request on."""
 
 
 class Retries(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +73,25 @@ class Answer(msgspec.Struct, frozen=True):
     headers: dict[str, str]
     body: bytes
 
+    @property
+    def request(self) -> str:
+        """The id under which the service's log knows the request."""
+        return self.headers.get("x-request-id", "")
+
+    def error(self) -> ToprungError:
+        """The error that it tells of."""
+        return error_of(self.status, self.body, self.request)
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An attempt that did not work."""
+
+    error: ToprungError
+    maybe_done: bool
+    """Whether the service may have done all the same what was asked for."""
+    wait_seconds: float
+    """How long the service asks to wait before the next attempt; `NEVER` if that is no use."""
+
 
 class Caller:
     """Calls one service."""
@@ -96,30 +121,35 @@ class Caller:
             raise ServiceFailed(
                 answer.status,
                 f"the answer of {self.address.url} is not Toprung's: {error}",
-                answer.headers.get("x-request-id", ""),
+                answer.request,
             ) from error
 
     async def answer(self, request: Request) -> Answer:
         """Send a request, again if need be and allowed; the answer, unless it is an error."""
         attempts = self.retries.attempts if request.effect != "once" else 1
-        for failures in range(1, attempts + 1):
-            try:
-                answer = await self._collect(await self.open(request))
-            except Disconnected as error:
-                if failures == attempts:
-                    raise self._lost(request, error) from error
-                await self.pause(failures)
-                continue
-            if answer.status < 300:
-                return answer
-            if failures > 1 and request.method == "DELETE" and answer.status == 404:
-                return answer  # an attempt before this one has arrived after all
-            wait = asked_wait(answer.headers)
-            can_wait = wait <= self.retries.wait_seconds_max
-            if failures == attempts or answer.status not in _AGAIN or not can_wait:
-                raise error_of(answer.status, answer.body, answer.headers.get("x-request-id", ""))
-            await self.pause(failures, wait)
-        raise AssertionError("the last attempt returns or raises")
+        failures, maybe_done = 0, False
+        while True:
+            outcome = await self._attempt(request)
+            if isinstance(outcome, Answer):
+                return outcome
+            if request.method == "DELETE" and maybe_done and isinstance(outcome.error, NotFound):
+                return Answer(204, {}, b"")  # an attempt before this one has arrived after all
+            failures += 1
+            maybe_done |= outcome.maybe_done
+            if failures == attempts or outcome.wait_seconds > self.retries.wait_seconds_max:
+                raise _final(request, outcome.error, maybe_done=maybe_done)
+            await self.pause(failures, outcome.wait_seconds)
+
+    async def _attempt(self, request: Request) -> Answer | Failure:
+        try:
+            answer = await self._collect(await self.open(request))
+        except Disconnected as reason:
+            error = Unreachable(f"{self.address.url} cannot be reached: {reason}")
+            return Failure(error, reason.was_sent, 0.0)
+        if answer.status < 300:
+            return answer
+        wait = asked_wait(answer.headers) if answer.status in _AGAIN else NEVER
+        return Failure(answer.error(), answer.status in _PASSED_ON, wait)
 
     async def open(self, request: Request) -> Reply:
         """Send a request once; the answer, still on its way."""
@@ -129,8 +159,7 @@ class Caller:
 
     async def refusal(self, reply: Reply) -> ToprungError:
         """The error that a reply tells of; closes it. Raises Disconnected."""
-        answer = await self._collect(reply)
-        return error_of(answer.status, answer.body, answer.headers.get("x-request-id", ""))
+        return (await self._collect(reply)).error()
 
     async def pause(self, failures: int, least_seconds: float = 0.0) -> None:
         """Wait after so many failures in a row."""
@@ -157,13 +186,12 @@ class Caller:
         finally:
             await reply.close()
 
-    def _lost(self, request: Request, error: Disconnected) -> ToprungError:
-        if error.was_sent and request.effect != "none":
-            return OutcomeUnknown(
-                f"the connection to {self.address.url} failed before the answer came ({error});"
-                " what was asked for may have been done"
-            )
-        return Unreachable(f"{self.address.url} cannot be reached: {error}")
+
+def _final(request: Request, error: ToprungError, *, maybe_done: bool) -> ToprungError:
+    """The error after the last attempt, when one of them may have had its effect."""
+    if maybe_done and request.effect != "none" and isinstance(error, Unavailable):
+        return OutcomeUnknown(f"{error.detail}; what was asked for may have been done")
+    return error
 
 
 def asked_wait(headers: Mapping[str, str]) -> float:

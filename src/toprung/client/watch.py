@@ -30,6 +30,9 @@ from toprung.errors import Invalid, ToprungError, Unavailable, Unreachable
 SILENCE_SECONDS_MAX: Final = 45.0
 """The service says something every 15 seconds; after three times that, it is gone."""
 
+RETRY_AFTER_SECONDS_MAX: Final = 300.0
+"""A service that asks for a longer wait is tried again after this one."""
+
 
 class Watched(msgspec.Struct, frozen=True):
     """What is watched."""
@@ -134,7 +137,7 @@ class Watch:
         error = await self._caller.refusal(reply)
         if not isinstance(error, Unavailable):
             raise error
-        await self._fail(error, asked_wait(reply.headers))
+        await self._fail(error, min(asked_wait(reply.headers), RETRY_AFTER_SECONDS_MAX))
         return None
 
     def _request(self) -> Request:

@@ -95,7 +95,12 @@ class BoardWrites(BoardAccess):
             body=b"[%s]" % b",".join(batch.bodies),
             effect="idempotent" if batch.all_have_keys else "once",
         )
-        tally.add(await self._caller.call(request, BatchAnswer), batch.indexes)
+        try:
+            answer = await self._caller.call(request, BatchAnswer)
+        except OutcomeUnknown as error:
+            first, last = batch.indexes[0], batch.indexes[-1]
+            raise OutcomeUnknown(f"{error.detail} with rows {first} to {last}") from error
+        tally.add(answer, batch.indexes)
 
 
 class _Batch:
