@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +13,14 @@ import pytest
 from tests.client.conftest import board_without_asking, impatient
 from tests.client.misbehaving import Script, misbehaving
 from tests.conftest import RunningService
-from tests.http.serving import Serving
+from tests.http.serving import Serving, serving
+from tests.http.waiting import eventually
 from toprung import client
 from toprung.client import PeriodChange, Rank, ScoreChange, Top
 from toprung.client.events import EventReader
 from toprung.errors import Invalid, ServiceFailed, UnknownBoard, UnknownWindow, Unreachable
+from toprung.http.settings import ServiceSettings
+from toprung.pending import run_blocking
 from toprung.testing.clock import FrozenClock
 
 
@@ -111,6 +116,42 @@ def test_what_cannot_be_watched_is_said(served: Serving) -> None:
         assert list(live) == []
         with pytest.raises(UnknownBoard):
             next(blitz.watch())
+
+
+@pytest.mark.parametrize("player", [None, "a"])
+def test_a_connection_that_comes_back_says_only_what_is_new(
+    served: Serving, player: str | None
+) -> None:
+    state = served.service.state
+    with impatient(served.url)[0] as boards, ThreadPoolExecutor(1) as thread:
+        blitz = boards.create("blitz")
+        blitz.submit("a", 1)
+        with blitz.watch(player=player) as live:
+            before = next(live)
+            if player is not None:  # then only what follows a token tells that it is complete
+                assert isinstance(next(live), Rank)
+                live._face_of._progress.pause()
+            run_blocking(live._face_of._hang_up())
+            eventually(lambda: state.subscriptions == 0)
+            waiting = thread.submit(next, live)
+            eventually(lambda: state.subscriptions == 1)
+            blitz.submit("b", 2)
+            after = waiting.result(20)
+            assert isinstance(after, Top)
+            assert after.total == 2
+            assert after.token != before.token
+
+
+def test_a_watch_of_a_cluster(cluster_file: Path) -> None:
+    with serving(ServiceSettings(), target=str(cluster_file)) as running:
+        boards = client.connect(running.url)
+        with boards, boards.create("blitz").watch(player="a") as live:
+            assert [type(next(live)), type(next(live))] == [Top, Rank]
+            boards["blitz"].submit("a", 5)
+            messages = [next(live) for _ in range(3)]
+            told: dict[type, Any] = {type(message): message for message in messages}
+            assert told[Rank].standing == boards["blitz"].standing("a", names=True)
+            assert told[ScoreChange].score == 5
 
 
 def test_a_restart_of_the_service_is_survived(tmp_path: Any) -> None:
