@@ -6,7 +6,7 @@ BIN := .venv/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test lint format bench bench-full soak sanitize clean setup setup-dev servers
+.PHONY: help install serve test lint format bench bench-full soak sanitize screenshots clean setup setup-dev servers
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ soak: setup-dev servers ## run property tests and outages for long, with a new s
 
 sanitize: setup-dev ## run the native core's tests under the address and undefined-behaviour sanitizers
 	@exec scripts/sanitize $(ARGS)
+
+screenshots: setup-dev ## make the pictures in docs/images anew
+	@scripts/system-packages chromium fonts-inter
+	@exec $(BIN)/python -m tests.web.screenshots
 
 clean: ## remove everything that make created
 	rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

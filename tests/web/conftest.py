@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.conftest import RunningService
+from tests.web.browsers import find_chromium
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 CROWD = 200_000
 
 expect.set_options(timeout=15_000)
@@ -22,7 +21,7 @@ expect.set_options(timeout=15_000)
 
 def chromium() -> str:
     """The system's browser: skip on a laptop without one; fail where it must be."""
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    found = find_chromium()
     if found is None and os.environ.get("CI") == "true":
         pytest.fail("not installed: chromium")
     if found is None:
@@ -30,8 +29,9 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A browser per module: while Playwright runs, no other test can run an event loop."""
     program = chromium()
     with sync_playwright() as playwright:
         launch = playwright.chromium.launch
@@ -39,14 +39,14 @@ def browser() -> Iterator[Browser]:
             yield browser
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def service() -> Iterator[RunningService]:
     running = RunningService("--db", "web.db")
     yield running
     assert running.stop() == (0, "")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def http(service: RunningService) -> Iterator[httpx2.Client]:
     with httpx2.Client(base_url=service.url, timeout=60) as client:
         yield client
@@ -104,7 +104,7 @@ def open_page(
 MakeBoard = Callable[..., str]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def make_board(http: httpx2.Client) -> MakeBoard:
     """Create a board with the given id and rules, and submit these scores to it."""
 
@@ -124,7 +124,7 @@ def submit(http: httpx2.Client, board: str, scores: dict[str, Any]) -> None:
         assert answer.json()["rejected"] == []
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def crowd(make_board: MakeBoard) -> str:
     """A board of 200,000 players: `p1` is first, `p200000` last."""
     scores = {f"p{rank}": 10 * (CROWD - rank) for rank in range(1, CROWD + 1)}

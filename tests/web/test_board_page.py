@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx2
 from playwright.sync_api import Page, expect
 
-from tests.conftest import RunningService
+from tests.conftest import StartService
+from tests.http.serving import serving
 from tests.web.conftest import CROWD, Complaints, MakeBoard, OpenPage, players, submit
+from toprung.http.settings import ServiceSettings
+from toprung.testing.clock import FrozenClock
 
 ROWS = ".ladder tbody tr"
 
@@ -219,11 +223,11 @@ def test_the_big_screen_and_the_way_back(make_board: MakeBoard, open_page: OpenP
 
 
 def test_a_restart_of_the_service_is_said_and_survived(
-    open_page: OpenPage, complaints: Complaints, tmp_path: object
+    start_service: StartService, open_page: OpenPage, complaints: Complaints, tmp_path: Path
 ) -> None:
     complaints.expect("ERR_CONNECTION_REFUSED|WebSocket connection")
-    database = f"{tmp_path}/restart.db"
-    service = RunningService("--db", database)
+    database = str(tmp_path / "restart.db")
+    service = start_service("--db", database)
     with httpx2.Client(base_url=service.url) as http:
         http.put("/v1/boards/blitz", json={"windows": ["all-time"]})
         submit(http, "blitz", {"ada": 2, "bo": 1})
@@ -233,11 +237,28 @@ def test_a_restart_of_the_service_is_said_and_survived(
     service.stop()
     expect(page.get_by_text("Offline. Reconnecting …")).to_be_visible()
     expect(page.locator(ROWS)).to_have_count(2)
-    again = RunningService("--db", database, "--port", str(service.port))
+    again = start_service("--db", database, "--port", str(service.port))
     with httpx2.Client(base_url=again.url) as http:
         submit(http, "blitz", {"bo": 3})
     expect(page.locator(ROWS).first).to_have_attribute("data-player", "bo")
     expect(page.locator(".badge")).to_have_text("Live")
     expect(page.locator("#offline")).to_be_empty()
     assert page.evaluate("window.isTheSameDocument")
-    again.stop()
+
+
+def test_a_new_period_begins_on_the_open_page(open_page: OpenPage) -> None:
+    clock = FrozenClock("2026-11-15T23:59:50Z")
+    with serving(ServiceSettings(), clock) as service:
+        service.http.put("/v1/boards/blitz", json={"windows": ["daily"]}).raise_for_status()
+        submit(service.http, "blitz", {"ada": 2, "bo": 1})
+        page = open_page(f"{service.url}/boards/blitz")
+        expect(page.locator(ROWS)).to_have_count(2)
+        expect(page.locator(".badge")).to_have_text("Live")
+        clock.advance(seconds=20)
+        expect(page.locator(".facts")).to_contain_text("16 November 2026")
+        expect(page.get_by_text("No scores here yet")).to_be_visible()
+        submit(service.http, "blitz", {"bo": 1})
+        expect(page.locator(ROWS)).to_have_count(1)
+        page.get_by_label("Period").select_option("2026-11-15")
+        expect(page.locator(ROWS)).to_have_count(2)
+        page.goto("about:blank")

@@ -101,7 +101,7 @@ function at(board, ...segments) {
  */
 async function ask(path, values = {}, hasScores = true) {
   const key = currentKey();
-  const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+  const headers = new Headers(key === null ? {} : { authorization: `Bearer ${key}` });
   const address = path + query(hasScores ? { ...values, numbers: "string" } : values);
   let response;
   try {

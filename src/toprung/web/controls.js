@@ -40,7 +40,7 @@ export class Choice {
 
 /** @param {import("./api.js").Period[]} periods newest first @returns {[string, string][]} */
 export function periodOptions(periods) {
-  return periods.map(({ period }, index) => [index ? period : "", index ? periodName(period) : `${periodName(period)} (now)`]);
+  return periods.map(({ period }, index) => [index ? period : "", index ? periodName(period) : "Current"]);
 }
 
 /** @param {{scope: string, total: number}[]} scopes @returns {[string, string][]} */

@@ -52,7 +52,7 @@ export function setText(node, text) {
 }
 
 /**
- * @template {Element} T
+ * @template {HTMLElement | SVGElement} T
  * @param {T} node
  * @param {Props} props
  * @param {Child[]} children

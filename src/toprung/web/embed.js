@@ -63,6 +63,7 @@ class ToprungBoard extends HTMLElement {
   #facts = document.createElement("p");
   #message = document.createElement("p");
   #table = document.createElement("table");
+  #caption = document.createElement("caption");
   #body = document.createElement("tbody");
   /** @type {Map<string, HTMLTableRowElement>} */
   #rows = new Map();
@@ -77,7 +78,7 @@ class ToprungBoard extends HTMLElement {
     header.append(this.#link, this.#facts);
     this.#message.className = "message";
     this.#message.role = "status";
-    this.#table.append(document.createElement("caption"), this.#body);
+    this.#table.append(this.#caption, this.#body);
     root.append(header, this.#message, this.#table);
   }
 
@@ -132,7 +133,7 @@ class ToprungBoard extends HTMLElement {
     } catch {
       // the id stays, and the connection says what is wrong
     }
-    this.#table.caption.textContent = `Standings of ${this.#link.textContent}`;
+    this.#caption.textContent = `Standings of ${this.#link.textContent}`;
   }
 
   #connect() {

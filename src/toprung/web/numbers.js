@@ -29,10 +29,10 @@ export function formatPercent(percent) {
  * How good a standing is, in words.
  * @param {{percentile: number, rank: number, total: number}} standing
  */
-export function percentileWords({ percentile, total }) {
+export function percentileWords({ percentile, rank, total }) {
   if (total === 1) return "the only player so far";
   const players = `${formatCount(total)} players`;
-  if (percentile === 0) return `just started among ${players}`;
+  if (percentile === 0) return `number ${formatCount(rank)} of ${players}`;
   return `better than ${formatPercent(percentile)} % of ${players}`;
 }
 

@@ -2,7 +2,7 @@
 
 import { el, svg } from "./dom.js";
 import { formatCount, groupDigits } from "./numbers.js";
-import { formatDay } from "./times.js";
+import { timeFormat } from "./times.js";
 
 /** @typedef {import("./api.js").Distribution} Distribution */
 /** @typedef {import("./api.js").Submission} Submission */
@@ -14,12 +14,12 @@ const TOP = 22;
 /**
  * How many players have which score, with one of them marked.
  * @param {Distribution} spread
- * @param {{label: string, score: string} | null} marked
+ * @param {string} [marked] the marked one's score
  */
 export function distributionPlot({ buckets, total }, marked) {
   const most = Math.max(...buckets.map((bucket) => bucket.count));
   const step = WIDTH / buckets.length;
-  const at = marked === null ? -1 : bucketOf(buckets, marked.score);
+  const at = marked === undefined ? -1 : bucketOf(buckets, marked);
   const bars = buckets.map(({ from, to, count }, index) => {
     const height = count === 0 ? 0 : Math.max(2, (count / most) * (HEIGHT - TOP));
     const place = { x: index * step + 0.75, y: HEIGHT - height, width: Math.max(1, step - 1.5), height, rx: 1.5 };
@@ -66,6 +66,7 @@ export function historyPlot(submissions, { order, policy }) {
   const points = submissions.map(({ at, score }) => ({ at: Date.parse(at), value: Number(score), score }));
   points.sort((a, b) => a.at - b.at);
   const [first, last] = [points[0], points[points.length - 1]];
+  const format = timeFormat(first.at, last.at);
   const values = points.map((point) => point.value);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const x = (/** @type {number} */ time) => (last.at === first.at ? WIDTH / 2 : 8 + ((time - first.at) / (last.at - first.at)) * (WIDTH - 16));
@@ -78,13 +79,13 @@ export function historyPlot(submissions, { order, policy }) {
     if (policy !== "best" || isBetter) line += `V${y((counted = value))}`;
   }
   const dots = points.map((point) =>
-    svg("circle", { cx: x(point.at), cy: y(point.value), r: 3, class: point.value === counted ? "dot best" : "dot" }, svg("title", {}, `${groupDigits(point.score)} on ${formatDay(point.at)}`)),
+    svg("circle", { cx: x(point.at), cy: y(point.value), r: 3, class: point.value === counted ? "dot best" : "dot" }, svg("title", {}, `${groupDigits(point.score)} · ${format(point.at)}`)),
   );
-  const label = `${points.length} scores between ${formatDay(first.at)} and ${formatDay(last.at)}`;
+  const label = `${points.length} scores between ${format(first.at)} and ${format(last.at)}`;
   return el(
     "figure",
     { class: "plot" },
     svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label }, svg("path", { class: "line", d: line }), ...dots),
-    el("div", { class: "axis", "aria-hidden": "true" }, el("span", {}, formatDay(first.at)), el("span", {}, formatDay(last.at))),
+    el("div", { class: "axis", "aria-hidden": "true" }, el("span", {}, format(first.at)), el("span", {}, format(last.at))),
   );
 }

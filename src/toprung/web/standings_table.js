@@ -215,6 +215,6 @@ export function initialOf(label) {
 /** A colour that stays with a player. @param {string} player */
 export function hueOf(player) {
   let hash = 0;
-  for (const character of player) hash = (hash * 31 + character.charCodeAt(0)) % 360;
-  return hash;
+  for (const character of player) hash = (hash * 31 + character.charCodeAt(0)) % 65_521;
+  return (hash * 137) % 360; // near ids get far hues
 }

@@ -1,6 +1,7 @@
 /** Times and periods as people read them. */
 
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+/** @type {Object<string, string>} */
 const NAMES = { "all-time": "All time", hourly: "Hourly", daily: "Daily", weekly: "Weekly", monthly: "Monthly", yearly: "Yearly" };
 
 /** @param {string} window */
@@ -44,15 +45,23 @@ export function timeLeft(milliseconds) {
 
 const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const MINUTE = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit" });
+const DAYS_APART = 2 * 86_400_000;
 
 /** @param {string} time an RFC 3339 time */
 export function formatMoment(time) {
   return MOMENT.format(new Date(time));
 }
 
-/** @param {number} milliseconds */
-export function formatDay(milliseconds) {
-  return DAY.format(new Date(milliseconds));
+/**
+ * How to write times between two moments: as days, or finer if they are close.
+ * @param {number} first in milliseconds
+ * @param {number} last
+ * @returns {(milliseconds: number) => string}
+ */
+export function timeFormat(first, last) {
+  const format = last - first < DAYS_APART ? MINUTE : DAY;
+  return (milliseconds) => format.format(new Date(milliseconds));
 }
 
 /**

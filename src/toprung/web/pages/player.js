@@ -95,7 +95,7 @@ export class PlayerView {
         this.#head,
         this.#windows,
         this.#tabs,
-        el("div", { class: "panels" }, this.#around, this.#friends, this.#history, this.#past),
+        el("div", { class: "panels" }, el("div", {}, this.#around, this.#history), el("div", {}, this.#friends, this.#past)),
       );
       this.#loadRest();
       for (const window of windows) this.#watch(window);
@@ -222,7 +222,7 @@ export class PlayerView {
     this.#past.replaceChildren(
       el("h2", {}, "Recent submissions"),
       submissions.length === 0 ? emptyNotice("No submissions yet") : submissionTable(submissions),
-      next !== null && el("button", { class: "button", type: "button", on: { click: more } }, "Show more"),
+      ...(next === null ? [] : [el("button", { class: "button", type: "button", on: { click: more } }, "Show more")]),
     );
   }
 }
@@ -230,8 +230,8 @@ export class PlayerView {
 /** @param {Submission[]} submissions */
 function submissionTable(submissions) {
   const rows = submissions.map(({ score, at, status }) =>
-    el("tr", {}, el("td", { class: "score" }, groupDigits(score)), el("td", { class: "when" }, formatMoment(at)), el("td", { class: "status" }, status === "accepted" ? "counted" : "no change")),
+    el("tr", {}, el("td", { class: "when" }, formatMoment(at)), el("td", { class: "score" }, groupDigits(score)), el("td", { class: "status" }, status === "accepted" ? "counted" : "no change")),
   );
-  const head = el("tr", {}, el("th", { scope: "col", class: "score" }, "Score"), el("th", { scope: "col", class: "when" }, "When"), el("th", { scope: "col", class: "status" }, "Outcome"));
+  const head = el("tr", {}, el("th", { scope: "col", class: "when" }, "When"), el("th", { scope: "col", class: "score" }, "Score"), el("th", { scope: "col", class: "status" }, "Outcome"));
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Recent submissions" }, el("table", { class: "standings submissions" }, el("caption", {}, "Recent submissions, newest first"), el("thead", {}, head), el("tbody", {}, ...rows)));
 }
