@@ -6,12 +6,15 @@ BIN := .venv/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test lint format bench bench-full soak sanitize screenshots clean setup setup-dev servers
+.PHONY: help install demo serve test lint format bench bench-full soak sanitize screenshots clean setup setup-dev servers
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: setup-dev ## set up only: .venv with the toprung command and all development tools
+
+demo: setup ## show a living leaderboard on http://127.0.0.1:8080, filled with invented players
+	@exec $(BIN)/toprung demo $(ARGS)
 
 serve: setup ## run the service on http://127.0.0.1:8080
 	@exec $(BIN)/toprung serve $(ARGS)

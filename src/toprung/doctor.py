@@ -60,7 +60,7 @@ async def _postgres(settings: ClusterSettings, clock: SecondsClock) -> AsyncIter
 
 async def _postgres_checks(connection: Any, clock: SecondsClock) -> AsyncIterator[Check]:
     version = int(await connection.fetchval("SHOW server_version_num")) // 10_000
-    yield _verdict(
+    yield verdict(
         "postgresql version",
         version >= POSTGRES_MIN,
         f"{version}",
@@ -70,7 +70,7 @@ async def _postgres_checks(connection: Any, clock: SecondsClock) -> AsyncIterato
     yield await _migrated(connection)
     for setting in ("fsync", "full_page_writes", "synchronous_commit"):
         value = await connection.fetchval(f"SHOW {setting}")
-        yield _verdict(
+        yield verdict(
             f"postgresql {setting}",
             value != "off",
             value,
@@ -86,7 +86,7 @@ async def _permitted(connection: Any) -> Check:
         wanted = await connection.fetchval("SHOW search_path")
         return _failed("postgresql permissions", f"there is no schema {wanted}: CREATE SCHEMA it")
     user = await connection.fetchval("SELECT current_user")
-    return _verdict(
+    return verdict(
         "postgresql permissions",
         bool(await connection.fetchval("SELECT has_schema_privilege($1, 'CREATE')", schema)),
         f"may create tables in schema {schema}",
@@ -100,7 +100,7 @@ async def _migrated(connection: Any) -> Check:
         return Check("postgresql tables", True, "none yet; they are made at the first start")
     rows = await connection.fetch("SELECT number FROM migrations")
     done = {row[0] for row in rows}
-    return _verdict(
+    return verdict(
         "postgresql tables",
         done <= known,
         f"migrated to {max(done, default=0)} of {max(known)}",
@@ -148,21 +148,21 @@ async def _redis_checks(one: Any, clock: SecondsClock, *, is_cluster: bool) -> A
     info = await one.info()
     text = str(info.get("valkey_version") or info["redis_version"])
     version = tuple(int(part) for part in text.split(".")[:2])
-    yield _verdict(
+    yield verdict(
         "redis version",
         version >= REDIS_MIN,
         text,
         f"{text} is too old: upgrade to Redis 7.0 or Valkey 7.2 or newer",
     )
     policy = info.get("maxmemory_policy", "noeviction")
-    yield _verdict(
+    yield verdict(
         "redis eviction",
         policy == "noeviction" or not int(info.get("maxmemory", 0)),
         str(policy),
         f"maxmemory-policy {policy} may drop ladders: CONFIG SET maxmemory-policy noeviction",
     )
     clustered = bool(int(info.get("cluster_enabled", 0)))
-    yield _verdict(
+    yield verdict(
         "redis mode",
         clustered == is_cluster,
         "cluster" if clustered else "one server",
@@ -202,7 +202,7 @@ def _grant(settings: ClusterSettings) -> str:
 
 def _skew(name: str, theirs: float, clock: SecondsClock) -> Check:
     skew = abs(clock() - theirs)
-    return _verdict(
+    return verdict(
         name,
         skew <= SKEW_SECONDS_MAX,
         f"differs by {skew:.3f} s",
@@ -210,7 +210,8 @@ def _skew(name: str, theirs: float, clock: SecondsClock) -> Check:
     )
 
 
-def _verdict(name: str, passed: bool, good: str, bad: str) -> Check:
+def verdict(name: str, passed: bool, good: str, bad: str) -> Check:
+    """A check that says `good` if it passed, and otherwise what is wrong and what to do."""
     return Check(name, True, good) if passed else _failed(name, bad)
 
 

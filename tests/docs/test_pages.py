@@ -102,7 +102,7 @@ def run_session(block: Block, names: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("page", CONSOLE_PAGES)
-def test_console_examples_run(page: str, start_service: StartService) -> None:
+def test_console_examples_run(page: str, start_service: StartService, tmp_path: Path) -> None:
     service: RunningService | None = None
     for block in [b for b in BLOCKS if (b.page, b.language) == (page, "console")]:
         for step in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
@@ -111,17 +111,17 @@ def test_console_examples_run(page: str, start_service: StartService) -> None:
                 service = start_service()
                 assert service.greeting == expected.strip().replace("8080", str(service.port))
             else:
-                printed = run(command, service)
+                printed = run(command, service, tmp_path)
                 assert not expected or printed.strip() == expected.strip()
 
 
-def run(command: str, service: RunningService | None) -> str:
+def run(command: str, service: RunningService | None, folder: Path) -> str:
     program, *arguments = shlex.split(command)
     if program == "curl":
         assert service is not None, "the page asks a service that it has not started"
         return _curl(arguments, service.port)
     if program == "toprung":
-        return _output([sys.executable, "-m", "toprung", *arguments])
+        return _output([sys.executable, "-m", "toprung", *arguments], folder)
     assert program == "make", f"do not know how to run: {command}"
     assert arguments[0] in TARGETS
     return _output(["make", "--no-print-directory", "help"]) if arguments == ["help"] else ""
@@ -142,9 +142,9 @@ def _curl(arguments: list[str], port: int) -> str:
         return str(response.read().decode())
 
 
-def _output(command: list[str]) -> str:
+def _output(command: list[str], folder: Path = ROOT) -> str:
     return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        command, cwd=folder, capture_output=True, text=True, timeout=60, check=True
     ).stdout
 
 

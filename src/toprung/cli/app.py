@@ -6,6 +6,8 @@ import typer
 
 from toprung.cli import (
     boards,
+    demo,
+    doctor,
     exporting,
     importing,
     keys,
@@ -14,10 +16,15 @@ from toprung.cli import (
     scores,
     serve,
     standings,
+    upkeep,
     version,
+    watching,
 )
 
-_GROUPS = (serve, boards, scores, standings, players, importing, exporting, keys, migrate, version)
+_GROUPS = (
+    *(serve, demo, boards, scores, standings, watching, players, importing, exporting),
+    *(keys, upkeep, migrate, doctor, version),
+)
 
 app = typer.Typer(
     help="Real-time leaderboards.",

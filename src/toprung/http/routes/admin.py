@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator
+from email.utils import formatdate
 from pathlib import Path
 from typing import Final
 
@@ -109,11 +110,14 @@ async def healthz(_call: Call[NoQuery, None]) -> Answer:
 
 @routes.get("/readyz", None, answer=HealthAnswer)
 async def readyz(call: Call[NoQuery, None]) -> Answer:
-    """Whether requests can be answered; 503 while the service starts, rebuilds or stops."""
+    """Whether requests can be answered; 503 while the service starts, rebuilds or stops.
+
+    `Date` tells the service's own time, so that a difference can be noticed.
+    """
     if call.state.is_closing:
         raise Unavailable("the service is stopping")
     await call.boards.list(limit=1)
-    return ok(HealthAnswer("ready"), (NO_STORE,))
+    return ok(HealthAnswer("ready"), (NO_STORE, (b"date", formatdate(usegmt=True).encode())))
 
 
 def _keys(call: Call[NoQuery, KeyBody] | Call[NoQuery, None]) -> Keys:

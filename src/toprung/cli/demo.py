@@ -1,0 +1,119 @@
+"""`toprung demo`: a service full of invented players, who keep playing while you look."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from toprung.cli.options import command
+from toprung.cli.serve import HOST, PORT
+from toprung.errors import Invalid, Unavailable
+
+if TYPE_CHECKING:
+    from toprung.cli.demo_world import DemoWorld
+    from toprung.service.leaderboards import Leaderboards
+
+PLAYERS: Final = 300
+PLAYERS_MAX: Final = 20_000
+
+
+@dataclass(frozen=True)
+class DemoOptions:
+    """What the demo looks like."""
+
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="default: 8080, or a free one if that is taken"),
+    ] = None
+    seed: Annotated[int, typer.Option(help="the same seed makes the same players and scores")] = 1
+    players: Annotated[int, typer.Option(min=2, max=PLAYERS_MAX, help="how many there are")] = (
+        PLAYERS
+    )
+    rate: Annotated[float, typer.Option(min=0.1, max=1000, help="submissions per second")] = 5.0
+    db: Annotated[
+        Path | None, typer.Option(help="a new file to keep; default: a temporary one")
+    ] = None
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app)(demo)
+
+
+def demo(options: DemoOptions) -> None:
+    """Show a living service, filled with invented players. It touches no other database."""
+    import uvloop
+
+    if options.db is not None and options.db.exists():
+        raise Invalid("db", f"{str(options.db)!r} exists already; the demo wants a new file")
+    with (
+        _listener(options.port) as listener,
+        tempfile.TemporaryDirectory(prefix="toprung-demo-") as folder,
+    ):
+        path = options.db or Path(folder) / "demo.db"
+        uvloop.run(_show(options, str(path), listener))
+
+
+def _listener(port: int | None) -> socket.socket:
+    from toprung.http.server import listen
+
+    if port is not None:
+        return listen(HOST, port)
+    try:
+        return listen(HOST, PORT)
+    except Unavailable:
+        return listen(HOST, 0)
+
+
+async def _show(options: DemoOptions, path: str, listener: socket.socket) -> None:
+    from toprung.cli.demo_world import DemoWorld
+    from toprung.http.app import Service
+    from toprung.http.server import serve, url_of
+    from toprung.opening import open_async
+
+    world = DemoWorld(options.seed, options.players)
+    async with open_async(path, synchronous="normal") as boards:
+        await fill(boards, world, datetime.now(UTC))
+        url = url_of(listener)
+        boards.announce(url)
+        print(f"a living leaderboard: {url} (Ctrl-C stops it)")
+        print(f"seed: {options.seed}", flush=True)
+        service = Service(boards)
+        async with service:
+            play = asyncio.create_task(_play(boards, world, options.rate))
+            try:
+                await serve(service, listener, on_stop=service.stop)
+            finally:
+                play.cancel()
+                await asyncio.gather(play, return_exceptions=True)
+
+
+async def fill(boards: Leaderboards, world: DemoWorld, now: datetime) -> None:
+    """Make the demo's boards, players, friendships and past."""
+    from toprung.cli.demo_world import BOARDS
+
+    for player in world.players:
+        attributes = {"country": player.country}
+        await boards.set_player(player.id, name=player.name, attributes=attributes)
+    for one, other in world.friendships():
+        await boards.befriend(one, other)
+    for board in BOARDS:
+        made = await boards.create(board.id, **board.rules)
+        await made.submit_many(world.history(board, now))
+
+
+async def _play(boards: Leaderboards, world: DemoWorld, rate: float) -> None:
+    """Submit a score now and then, until cancelled."""
+    for board, player, score in world.plays():
+        await asyncio.sleep(world.pause(rate))
+        try:
+            await (await boards.board(board.id)).submit(player, score)
+        except Unavailable:  # what a busy disk refuses now it may take a moment later
+            await asyncio.sleep(1)

@@ -1,0 +1,104 @@
+"""The checks of a running service: whether it answers, is ready, and agrees on what time it is."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from importlib import metadata
+from typing import Final, NamedTuple
+
+from toprung.doctor import SKEW_SECONDS_MAX, Check, verdict
+from toprung.errors import ToprungError
+
+TIMEOUT_SECONDS: Final = 10
+ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
+
+
+def examine_service(url: str, key: str | None) -> list[Check]:
+    """Ask a service how it is; never raises because of what it finds."""
+    return list(_checks(url.rstrip("/"), key))
+
+
+class _Reply(NamedTuple):
+    status: int
+    body: bytes
+    date: str | None
+
+
+def _checks(url: str, key: str | None) -> Iterator[Check]:
+    try:
+        health = _ask(f"{url}/healthz")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        yield Check("reachable", False, f"{url}: {reason}; check --url and that the service runs")
+        return
+    yield verdict(
+        "reachable",
+        health.status == 200,
+        "answers",
+        f"{url}/healthz answers {health.status}: is this a Toprung service?",
+    )
+    if health.status != 200:
+        return
+    yield _version(url)
+    ready = _ask(f"{url}/readyz")
+    yield verdict(
+        "ready",
+        ready.status == 200,
+        "can answer",
+        f"/readyz answers {ready.status}: it starts, rebuilds or stops; look at its log",
+    )
+    yield _clock(ready.date)
+    yield _access(url, key)
+
+
+def _ask(url: str) -> _Reply:
+    request = urllib.request.Request(url)  # noqa: S310 -- the person named it
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as reply:  # noqa: S310
+            return _Reply(reply.status, reply.read(ANSWER_BYTES_MAX), reply.headers["date"])
+    except urllib.error.HTTPError as error:
+        with error:
+            return _Reply(error.code, b"", error.headers["date"])
+
+
+def _version(url: str) -> Check:
+    ours = metadata.version("toprung")
+    try:
+        theirs = str(json.loads(_ask(f"{url}/openapi.json").body)["info"]["version"])
+    except (ValueError, KeyError, TypeError):
+        return Check("version", False, f"{url} does not tell its version: upgrade the service")
+    return verdict(
+        "version",
+        theirs == ours,
+        ours,
+        f"the service is {theirs}, this program {ours}: use the same version on both sides",
+    )
+
+
+def _clock(date: str | None) -> Check:
+    if date is None:
+        return Check("clock", True, "not told")
+    # The header counts whole seconds, so up to one of them is no difference.
+    skew = max(0.0, abs(time.time() - email.utils.parsedate_to_datetime(date).timestamp()) - 1)
+    return verdict(
+        "clock",
+        skew <= SKEW_SECONDS_MAX,
+        "agrees",
+        f"differs by {skew:.0f} s from this machine's: let both follow a time server",
+    )
+
+
+def _access(url: str, key: str | None) -> Check:
+    from toprung.client import connect
+
+    try:
+        with connect(url, key) as boards:
+            boards.list(limit=1)
+    except ToprungError as error:
+        return Check("access", False, f"{error}; give a key with --key or TOPRUNG_KEY")
+    return Check("access", True, "may read")

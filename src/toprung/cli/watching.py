@@ -1,0 +1,166 @@
+"""`toprung watch`: the first places of a board, live in the terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, cast
+
+import typer
+
+from toprung.cli.options import BoardId, Target, command
+from toprung.cli.show import Cell, Column, console, number, print_json, print_table, say, table
+from toprung.cli.standings import standing_table
+from toprung.cli.target import database, opened, service_url
+from toprung.config import is_cluster_target
+from toprung.domain.standing import Page
+from toprung.errors import DatabaseInUse
+from toprung.http.wire import page_answer
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from toprung.client import Leaderboard as ServiceBoard
+
+POLL_SECONDS: Final = 0.5
+"""Between two looks at what cannot tell by itself that it changed."""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app)(watch)
+
+
+def watch(
+    target: Target,
+    board: BoardId,
+    window: Annotated[str | None, typer.Option(help="all-time, daily, ...")] = None,
+    scope: Annotated[str, typer.Option(help="global, or such as country:PT")] = "global",
+    n: Annotated[int, typer.Option("--count", "-n", min=1, max=100, help="how many places")] = 10,
+    updates: Annotated[
+        int | None, typer.Option(min=1, help="stop after so many; default: at Ctrl-C")
+    ] = None,
+) -> None:
+    """Watch a board's first places as they change."""
+    read = {"window": window, "scope": scope}
+    if service_url(target) is not None:
+        pages = _served(target, board, n, read)
+    elif is_cluster_target(database(target)):
+        pages = _polled(target, board, n, read)
+    else:
+        pages = _reopened(target, board, n, read)
+    pages = islice(pages, updates)
+    if target.json:
+        for page in pages:
+            print_json(page_answer(page))
+            sys.stdout.flush()
+    elif sys.stdout.isatty():
+        _show_live(pages)
+    else:
+        for page in pages:
+            print_table(*standing_table(page.standings))
+            say("")
+            sys.stdout.flush()
+
+
+Read = Mapping[str, str | None]
+
+
+def _served(target: Target, board_id: str, n: int, read: Read) -> Iterator[Page]:
+    """A service tells by itself."""
+    from toprung.client.messages import Top
+
+    with opened(target) as boards:
+        board = cast("ServiceBoard", boards.board(board_id))
+        name = read["window"] or board.rules().window(None).name
+        scope = read["scope"] or "global"
+        with board.watch(n, window=name, scope=scope) as messages:
+            for message in messages:
+                if isinstance(message, Top):
+                    found = message.period, scope, message.total, message.standings
+                    yield Page(board_id, name, *found)
+
+
+def _polled(target: Target, board_id: str, n: int, read: Read) -> Iterator[Page]:
+    """Of a cluster, the ladder's version tells whether there is something new."""
+    with opened(target) as boards:
+        board = boards.board(board_id)
+        known: object = None
+        while True:
+            version = board.version(window=read["window"], scope=read["scope"] or "global")
+            if version != known:
+                known = version
+                yield board.standings(n, window=read["window"], scope=read["scope"] or "global")
+            time.sleep(POLL_SECONDS)
+
+
+def _reopened(target: Target, board_id: str, n: int, read: Read) -> Iterator[Page]:
+    """A file belongs to one process, so it is opened for a moment whenever it has changed."""
+    path = Path(database(target))
+    known: object = None
+    while True:
+        state = _file_state(path)
+        if state != known:
+            try:
+                with opened(target) as boards:
+                    board = boards.board(board_id)
+                    page = board.standings(
+                        n, window=read["window"], scope=read["scope"] or "global"
+                    )
+            except DatabaseInUse as error:
+                if "--url" in str(error) or known is None:
+                    raise
+            else:
+                known = _file_state(path)
+                yield page
+        time.sleep(POLL_SECONDS)
+
+
+def _file_state(path: Path) -> list[tuple[int, int]]:
+    """What differs after something was recorded: sizes and times of the file and its log."""
+    found = []
+    for file in (path, Path(f"{path}-wal")):
+        with suppress(OSError):
+            status = file.stat()
+            found.append((status.st_size, status.st_mtime_ns))
+    return found
+
+
+def _show_live(pages: Iterator[Page]) -> None:
+    from rich.live import Live
+
+    screen = console()
+    medals = screen.encoding == "utf-8"
+    before: dict[str, int] = {}
+    with Live(console=screen, auto_refresh=False) as live:
+        for page in pages:
+            live.update(_picture(page, before, medals), refresh=True)
+            before = {standing.player: standing.rank for standing in page.standings}
+
+
+def _picture(page: Page, before: Mapping[str, int], medals: bool) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    columns, rows = standing_table(page.standings)
+    if columns:
+        columns = [*columns, Column("moved")]
+        for row, standing in zip(rows, page.standings, strict=True):
+            row.append(_moved(before, standing.player, standing.rank))
+    ladder = f"{page.board}, {page.window}, {page.period}, {page.scope}"
+    head = Text(f"{ladder}: {number(page.total)} players", style="dim")
+    return Group(head, table(columns, rows, medals=medals)) if columns else head
+
+
+def _moved(before: Mapping[str, int], player: str, rank: int) -> Cell:
+    """How far a player has come since the last picture."""
+    if not before:
+        return ""
+    if player not in before:
+        return "new"
+    change = before[player] - rank
+    return f"▲{change}" if change > 0 else f"▼{-change}" if change < 0 else ""

@@ -1,0 +1,161 @@
+"""`toprung backup`, `restore`, `verify`, `rebuild` and `doctor`, on files and on services."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.cli.program import toprung
+from tests.conftest import RunningService, StartService
+from toprung.testing.servers import free_port
+
+
+@pytest.fixture
+def played(cli: Cli) -> Cli:
+    """A folder with a database in which alice has played."""
+    cli("board", "create", "blitz")
+    cli("submit", "blitz", "alice", "1500")
+    return cli
+
+
+def players(cli: Cli, database: str) -> list[str]:
+    page = cli("top", "blitz", "--db", database, "--json").json
+    return [standing["player"] for standing in page["standings"]]
+
+
+def test_backup_and_restore(played: Cli) -> None:
+    assert played("backup", "copy.db").code == 0
+    assert played("backup", "copy.db").code == 1  # never overwrites
+    played("submit", "blitz", "bob", "1700")
+    restored = played("restore", "copy.db", "--db", "new.db")
+    assert restored.out == f"restored {Path('new.db').resolve()}: 1 boards, verified\n"
+    assert players(played, "new.db") == ["alice"]
+    refused = played("restore", "copy.db")
+    assert (refused.code, "--overwrite" in refused.err) == (1, True)
+    assert players(played, "toprung.db") == ["bob", "alice"]
+    assert played("restore", "copy.db", "--overwrite").code == 0
+    assert players(played, "toprung.db") == ["alice"]
+    assert not list(Path().glob("*restoring*"))
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "text", "missing"])
+def test_a_bad_backup_replaces_nothing(played: Cli, damage: str) -> None:
+    played("backup", "copy.db")
+    content = Path("copy.db").read_bytes()
+    Path("copy.db").unlink()
+    broken = {"empty": b"", "cut": content[: len(content) // 2], "text": b"player,score\n" * 999}
+    if damage in broken:
+        Path("copy.db").write_bytes(broken[damage])
+    result = played("restore", "copy.db", "--overwrite")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("toprung: ")
+    assert result.err.count("\n") == 1
+    assert players(played, "toprung.db") == ["alice"]
+    assert not list(Path().glob("*restoring*"))
+
+
+def test_a_database_is_not_restored_onto_itself(played: Cli) -> None:
+    assert played("restore", "toprung.db", "--overwrite").code == 1
+    assert players(played, "toprung.db") == ["alice"]
+
+
+def test_what_a_service_owns_is_not_touched(cli: Cli, start_service: StartService) -> None:
+    service = start_service("--db", "mine.db")
+    database = str(Path(service.folder.name) / "mine.db")
+    assert cli("board", "create", "blitz", "--url", service.url).code == 0
+    assert cli("backup", "copy.db", "--url", service.url).code == 0
+    for arguments in (
+        ("top", "blitz"),
+        ("restore", "copy.db", "--overwrite"),
+        ("import", "blitz", "copy.csv"),
+        ("watch", "blitz"),
+    ):
+        Path("copy.csv").write_text("player,score\n")
+        result = cli(*arguments, "--db", database)
+        assert (result.code, f"use --url {service.url}" in result.err) == (1, True), arguments
+    told = cli("doctor", "--db", database)
+    assert (told.code, f"use --url {service.url}" in told.out) == (0, True)
+
+
+def test_verify_and_rebuild(played: Cli) -> None:
+    assert played("verify").out == "no differences\n"
+    assert played("verify", "--json").json == {"differences": []}
+    assert played("rebuild").out == "rebuilt all ladders\n"
+    assert players(played, "toprung.db") == ["alice"]
+
+
+@pytest.mark.parametrize("arguments", [("verify",), ("rebuild",), ("restore", "copy.db")])
+def test_what_a_service_cannot_do_is_one_line(
+    cli: Cli, service: RunningService, arguments: tuple[str, ...]
+) -> None:
+    result = cli(*arguments, "--url", service.url)
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+
+
+# --- doctor -----------------------------------------------------------------------------------
+
+
+def test_a_healthy_file(played: Cli) -> None:
+    checks = {check["name"]: check for check in played("doctor", "--json").json}
+    assert set(checks) == {
+        *("sqlite version", "permissions", "disk space", "integrity", "ownership", "opens")
+    }
+    assert all(check["passed"] for check in checks.values())
+    assert all("\n" not in check["line"] for check in checks.values())
+
+
+def test_ailments_of_a_file(played: Cli) -> None:
+    missing = played("doctor", "--db", "nowhere.db")
+    assert (missing.code, "FAIL  file: there is no" in missing.out) == (1, True)
+    file = Path("toprung.db")
+    content = bytearray(file.read_bytes())
+    content[4096 : 4096 * 3] = b"\xff" * 8192
+    file.write_bytes(content)
+    damaged = played("doctor")
+    assert damaged.code == 1
+    assert "FAIL  integrity: damaged" in damaged.out
+    assert "toprung restore" in damaged.out
+
+
+def test_a_healthy_service(cli: Cli, service: RunningService) -> None:
+    checks = cli("doctor", "--url", service.url, "--json").json
+    names = ["reachable", "version", "ready", "clock", "access"]
+    assert [(check["name"], check["passed"]) for check in checks] == [(n, True) for n in names]
+
+
+def test_nobody_there(cli: Cli) -> None:
+    result = cli("doctor", "--url", f"http://127.0.0.1:{free_port()}")
+    assert result.code == 1
+    assert result.out.startswith("FAIL  reachable: ")
+    assert "check --url" in result.out
+    assert cli("doctor", "--url", "nonsense").code == 1
+
+
+def test_a_key_from_the_environment(cli: Cli, start_service: StartService) -> None:
+    key = cli("keys", "create", "--db", "keyed.db").out.strip()
+    service = start_service("--db", str(Path("keyed.db").resolve()), "--require-keys")
+    refused = cli("board", "list", "--url", service.url)
+    assert (refused.code, refused.out) == (1, "")
+    assert "access" in cli("doctor", "--url", service.url).out
+    assert cli("doctor", "--url", service.url).code == 1
+    keyed = {"TOPRUNG_URL": service.url, "TOPRUNG_KEY": key}
+    assert toprung("doctor", **keyed).returncode == 0
+    made = toprung("board", "create", "blitz", "--json", **keyed)
+    assert json.loads(made.stdout)["id"] == "blitz"
+    listed = cli("keys", "list", "--url", service.url, "--key", key, "--json").json["keys"]
+    assert [found["name"] for found in listed] == ["key"]
+    assert key not in made.stderr + made.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--db", "a.db", "--url", "http://127.0.0.1:1"),
+        ("--db", "a.db", "--key", "tr_x"),
+    ],
+)
+def test_two_places_are_one_too_many(cli: Cli, arguments: tuple[str, ...]) -> None:
+    assert cli("board", "list", *arguments).code == 2
