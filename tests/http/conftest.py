@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import httpx2
 import pytest
 
@@ -23,36 +25,67 @@ from toprung.testing.servers import (
 _numbers = itertools.count(1)
 
 
-# TOPRUNG_HTTP_PROFILES=embedded,cluster runs every test of `service` on both.
-PROFILES = os.environ.get("TOPRUNG_HTTP_PROFILES", "embedded").split(",")
+# Every test of `service` and of `target` runs on each of these.
+PROFILES = os.environ.get("TOPRUNG_HTTP_PROFILES", "embedded,cluster").split(",")
+
+
+class Targets:
+    """Empty databases of one profile."""
+
+    def __init__(self, profile: str, folder: Path, servers: tuple[str, str] | None) -> None:
+        self.profile = profile
+        self._folder = folder
+        self._servers = servers
+
+    def fresh(self) -> str:
+        """What `toprung.open` takes for a database that nobody else uses."""
+        name = f"t{next(_numbers)}"
+        if self._servers is None:
+            return str(self._folder / f"{name}.db")
+        journal_url, index_url = self._servers
+        asyncio.run(_create_schema(journal_url, name))
+        path = self._folder / f"{name}.toml"
+        path.write_text(
+            f'[cluster]\njournal_url = "{journal_url}"\nindex_url = "{index_url}"\n'
+            f'schema = "{name}"\nprefix = "{name}:"\n'
+        )
+        return str(path)
+
+
+async def _create_schema(journal_url: str, name: str) -> None:
+    connection = await asyncpg.connect(journal_url)
+    try:
+        await connection.execute(f"CREATE SCHEMA {name}")
+    finally:
+        await connection.close()
 
 
 @pytest.fixture(scope="session", params=PROFILES)
-def service(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[RunningService]:
-    """The service on each profile: the same tests must pass."""
-    with ExitStack() as servers:
-        database = "served.db"
-        if request.param == "cluster":
-            database = str(tmp_path_factory.mktemp("cluster") / "cluster.toml")
-            write_settings(database, servers)
-        running = RunningService("--db", database)
-        running.profile = request.param
-        yield running
-        code, complaints = running.stop()
-        assert (code, complaints) == (0, "")
-
-
-def write_settings(path: str, servers: ExitStack) -> None:
-    """Start the servers of a cluster, and say in a file where they are."""
+def targets(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Targets]:
+    """Databases on each profile: the same tests must pass."""
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param != "cluster":
+        yield Targets(request.param, folder, None)
+        return
     if postgres_programs() is None or redis_program() is None:
         if os.environ.get("CI") == "true":
             pytest.fail("postgresql and redis-server must be installed")
         pytest.skip("not installed: postgresql or redis-server")
-    journal, index = PostgresServer(), RedisServer()
-    servers.callback(journal.close)
-    servers.callback(index.close)
-    text = f'[cluster]\njournal_url = "{journal.url}"\nindex_url = "{index.url}"\n'
-    Path(path).write_text(text)
+    with ExitStack() as servers:
+        journal, index = PostgresServer(), RedisServer()
+        servers.callback(journal.close)
+        servers.callback(index.close)
+        yield Targets(request.param, folder, (journal.url, index.url))
+
+
+@pytest.fixture(scope="session")
+def service(targets: Targets) -> Iterator[RunningService]:
+    """One service for many tests."""
+    running = RunningService("--db", targets.fresh())
+    running.profile = targets.profile
+    yield running
+    code, complaints = running.stop()
+    assert (code, complaints) == (0, "")
 
 
 @pytest.fixture(scope="session")

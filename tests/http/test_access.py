@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.http.conftest import problem_of
+from tests.http.conftest import Targets, problem_of
 from tests.http.serving import Serving, serving
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route
@@ -29,9 +29,10 @@ BODIES: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def guarded() -> Iterator[Serving]:
+def guarded(targets: Targets) -> Iterator[Serving]:
     """A service with keys and two boards: `secret`, and `open` which is public."""
-    with serving(ServiceSettings(needs_keys=True, origins=("https://game.example",))) as running:
+    settings = ServiceSettings(needs_keys=True, origins=("https://game.example",))
+    with serving(settings, target=targets.fresh()) as running:
         for board, public in (("secret", False), ("open", True)):
             rules = {"public": public, "windows": ["all-time"]}
             assert running.http.put(f"/v1/boards/{board}", json=rules).status_code == 201

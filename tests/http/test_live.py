@@ -11,6 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from tests.http.conftest import Targets
 from tests.http.serving import Serving, serving
 from tests.http.waiting import eventually
 from toprung.http.live.sockets import REQUESTS
@@ -20,8 +21,8 @@ from toprung.testing.clock import FrozenClock
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Serving]:
-    with serving(ServiceSettings()) as service:
+def running(targets: Targets) -> Iterator[Serving]:
+    with serving(ServiceSettings(), target=targets.fresh()) as service:
         yield service
 
 
@@ -200,8 +201,8 @@ def test_pages_of_other_origins_see_public_boards_only(running: Serving) -> None
         receive(socket, "top")
 
 
-def test_keys_decide_what_may_be_watched() -> None:
-    with serving(ServiceSettings(needs_keys=True)) as guarded:
+def test_keys_decide_what_may_be_watched(targets: Targets) -> None:
+    with serving(ServiceSettings(needs_keys=True), target=targets.fresh()) as guarded:
         make(guarded, "secret")
         make(guarded, "open", public=True)
         reader = guarded.post_key(verbs=["read"], boards=["sec*"])
@@ -226,8 +227,8 @@ def test_keys_decide_what_may_be_watched() -> None:
             connect(guarded.url.replace("http", "ws") + "/v1/elsewhere")
 
 
-def test_a_revoked_key_ends_what_it_opened() -> None:
-    with serving(ServiceSettings(needs_keys=True)) as guarded:
+def test_a_revoked_key_ends_what_it_opened(targets: Targets) -> None:
+    with serving(ServiceSettings(needs_keys=True), target=targets.fresh()) as guarded:
         make(guarded, "secret")
         make(guarded, "open", public=True)
         created = [
@@ -255,8 +256,8 @@ def test_a_revoked_key_ends_what_it_opened() -> None:
                 assert receive(each, "top")["total"] == 1
 
 
-def test_a_board_that_is_not_public_any_more_is_not_shown_to_strangers() -> None:
-    with serving(ServiceSettings(needs_keys=True)) as guarded:
+def test_a_board_that_is_not_public_any_more_is_not_shown_to_strangers(targets: Targets) -> None:
+    with serving(ServiceSettings(needs_keys=True), target=targets.fresh()) as guarded:
         make(guarded, "open", public=True)
         with watch(guarded) as stranger:
             ask(stranger, board="open", top=1)
@@ -285,9 +286,9 @@ def test_a_new_name_is_told_to_all_who_see_it(running: Serving) -> None:
         assert receive(socket, "top")["standings"][0]["score"] == 6
 
 
-def test_a_new_period_is_told_and_begins_empty() -> None:
+def test_a_new_period_is_told_and_begins_empty(targets: Targets) -> None:
     clock = FrozenClock("2026-11-15T23:59:00Z")
-    with serving(ServiceSettings(), clock) as running:
+    with serving(ServiceSettings(), clock, target=targets.fresh()) as running:
         board = make(running, "daily", windows=["daily"])
         submit(running, board, "alice", 5)
         with watch(running) as socket:

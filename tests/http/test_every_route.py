@@ -1,0 +1,64 @@
+"""Every route that there is, asked once over a socket, on both profiles."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+import pytest
+from websockets.sync.client import connect
+
+from tests.conftest import RunningService
+from tests.http.conftest import MakeBoard
+from toprung.http.routes import ROUTES
+from toprung.http.routing import Route
+
+BODIES: dict[str, Any] = {
+    "put_board": {"title": "Speed"},
+    "patch_board": {"title": "Speed"},
+    "submit": {"player": "ann", "score": 7},
+    "submit_batch": [{"player": "ann", "score": 8}, {"player": "ben", "score": 9}],
+    "lookup_standings": {"players": ["ann", "ben"]},
+    "put_player": {"name": "Ann"},
+    "befriend": {},
+    "create_key": {"name": "game"},
+    "backup": {},
+}
+PARAMETERS = {"get_around_score": {"score": "7"}, "watch_board": {"top": "1"}}
+
+
+def name_of(route: Route) -> str:
+    return route.handler.__name__
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=name_of)
+def test_every_route_answers(
+    service: RunningService, http: httpx2.Client, make_board: MakeBoard, route: Route
+) -> None:
+    board = make_board(windows=["all-time"])
+    for player, score in (("ann", 5), ("ben", 6)):
+        body = {"player": player, "score": score}
+        assert http.post(f"/v1/boards/{board}/scores", json=body).status_code == 200
+    http.put("/v1/players/ann/friends/ben")
+    key = http.post("/v1/keys", json={"name": "spare"}).json()["id"]
+    name = name_of(route)
+    path = route.path.format(board=board, player="ann", other="ben", key=key)
+    request = http.build_request(
+        route.method, path, json=BODIES.get(name), params=PARAMETERS.get(name)
+    )
+    answer = http.send(request, stream=True)
+    try:
+        if name == "backup" and service.profile == "cluster":
+            assert answer.status_code == 422
+        else:
+            assert answer.status_code in (route.status, 200), answer.read()
+            assert next(answer.iter_raw(), b"") or answer.status_code == 204
+    finally:
+        answer.close()
+
+
+def test_the_socket_answers(service: RunningService, board: str) -> None:
+    with connect(service.url.replace("http", "ws") + "/v1/live") as socket:
+        socket.send(json.dumps({"subscribe": {"id": "a", "board": board, "top": 1}}))
+        assert '"type":"top"' in str(socket.recv(timeout=20))
