@@ -6,7 +6,7 @@ BIN := .venv/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test lint format bench bench-full soak sanitize screenshots clean setup setup-dev servers
+.PHONY: help install demo serve test lint format bench bench-full bench-docs soak sanitize screenshots clean setup setup-dev servers
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ bench: setup-dev servers ## measure speed and memory beside their peers, in a fe
 
 bench-full: setup-dev servers ## the same with every size, including 10M entries
 	@exec $(BIN)/python -m benchmarks --full $(ARGS)
+
+bench-docs: setup-dev servers ## measure, and put what was measured into docs/benchmarks.md
+	@$(BIN)/python -m benchmarks --quick --results benchmarks/results $(ARGS)
+	@exec $(BIN)/python -m benchmarks.page
 
 soak: setup-dev servers ## run property tests and outages for long, with a new seed each time
 	@TOPRUNG_SOAK=1 exec $(BIN)/python -m pytest --hypothesis-profile=soak \

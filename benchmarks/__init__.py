@@ -1,9 +1,13 @@
 """Benchmarks: one file per question, peers measured in the same run on the same data.
 
     python -m benchmarks --quick             every question at 1M players, then the table of bars
-    python -m benchmarks --full              10M as well
-    python -m benchmarks.rank_one_by_one     one question; --size, --json
+    python -m benchmarks --full              10M and 50M as well
+    python -m benchmarks.rank_one_by_one     one question; --size, --rounds, --seconds, --json
+    python -m benchmarks.page                docs/benchmarks.md from what --results kept
 
 A round measures every contestant once, and rounds are repeated, so that whatever else the
 machine does meets all of them; medians and their ratios are printed. Nothing is asserted.
+
+`harness` has the players, the rounds and the report, `peers` who else is asked, `library` and
+`servers` what is filled and started, `bars` what was asked for, `plots` and `page` the page.
 """

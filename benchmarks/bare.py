@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import apsw
@@ -31,10 +32,14 @@ class BareSqlite:
     def commit(self, rows: int) -> None:
         """One transaction with so many rows."""
         values = [value for _ in range(rows) for value in (next(self._positions), *_ROW)]
-        insert = f"INSERT INTO bare VALUES {','.join(['(?,?,?,?,?,?,?,?,?,?,?,?)'] * rows)}"
         self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.execute(insert, values)
+        self._connection.execute(_insert(rows), values)
         self._connection.execute("COMMIT")
+
+
+@cache
+def _insert(rows: int) -> str:
+    return f"INSERT INTO bare VALUES {','.join(['(?,?,?,?,?,?,?,?,?,?,?,?)'] * rows)}"
 
 
 @contextmanager

@@ -21,8 +21,8 @@ from toprung.testing.servers import PostgresServer
 
 TASKS = 50
 CONNECTIONS = 20
-SUBMISSIONS = 2_000
-UPDATES = 500
+SUBMISSIONS = 1_000
+UPDATES = 200
 PLAYER = harness.player_id(0).decode()
 AMOUNT = 5
 UPDATE = "UPDATE scores SET score = score + $2 WHERE player = $1"

@@ -31,23 +31,29 @@ def run(options: argparse.Namespace) -> harness.Report:
     report = harness.Report("growth")
     sizes = [int(factor * options.size) for factor in FACTORS]
     harness.print_header("Growth", players=sizes)
-    rounds = argparse.Namespace(rounds=min(options.rounds, ROUNDS_MAX))
+    rounds = argparse.Namespace(rounds=min(options.rounds, ROUNDS_MAX), seconds=options.seconds)
     with ExitStack() as stack:
         cores = {}
+        url = stack.enter_context(postgres.server())
         for size in sizes:
             ours, cores[size] = stack.enter_context(_ours(size))
-            _compare(report, rounds, size, ours)
+            with postgres.table(url, size) as table:
+                _compare(report, rounds, size, ours, table)
         small, large = _core_ranks(options.rounds, {size: cores[size] for size in sizes[-2:]})
     report.add_bar("growth-rank", large / small)
     return report
 
 
 def _compare(
-    report: harness.Report, options: argparse.Namespace, size: int, ours: ToprungBoard
+    report: harness.Report,
+    options: argparse.Namespace,
+    size: int,
+    ours: ToprungBoard,
+    table: postgres.PostgresTable,
 ) -> None:
     names: list[Any] = library.names(size, peers.CALLS, harness.SEED)
     questions = {"standing": names, "top": [TOP] * 1_000, "around": names, "submit": names}
-    with redis_zset.opened(size, ladders=1) as redis, postgres.opened(size) as table:
+    with redis_zset.opened(size, ladders=1) as redis:
         boards: dict[str, peers.Peer] = {"toprung": ours, "Redis": redis, "PostgreSQL": table}
         for question, asked in questions.items():
             if question == "submit":

@@ -42,8 +42,9 @@ class Figure(TypedDict):
 
 
 class Latency(NamedTuple):
-    """Microseconds of single calls: the median, and what one of a hundred exceeds."""
+    """Microseconds of single calls: the mean, the median, and what one of a hundred exceeds."""
 
+    mean: float  # what bars compare: the time that all calls took, over their number
     p50: float
     p99: float | None  # None where too few calls were made to speak of one in a hundred
 
@@ -91,6 +92,7 @@ def main(run: Callable[[argparse.Namespace], Report], *, size: int = 1_000_000) 
     parser = argparse.ArgumentParser(description=sys.modules[run.__module__].__doc__)
     parser.add_argument("--size", type=int, default=size, help="players (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.3, help="of one turn (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
     options = parser.parse_args()
     load, begin = os.getloadavg()[0], time.monotonic()
@@ -257,7 +259,8 @@ def percentile(figures: Sequence[float], share: float) -> float:
 def latency(taken: Sequence[float]) -> Latency:
     """The percentiles of one round."""
     enough = len(taken) >= CALLS_FOR_P99
-    return Latency(statistics.median(taken), percentile(taken, 0.99) if enough else None)
+    p99 = percentile(taken, 0.99) if enough else None
+    return Latency(statistics.fmean(taken), statistics.median(taken), p99)
 
 
 def interleave_latencies(
@@ -276,6 +279,7 @@ def interleave_latencies(
 def _median(rounds: list[Latency]) -> Latency:
     p99 = [each_round.p99 for each_round in rounds if each_round.p99 is not None]
     return Latency(
+        statistics.median(each_round.mean for each_round in rounds),
         statistics.median(each_round.p50 for each_round in rounds),
         statistics.median(p99) if p99 else None,
     )

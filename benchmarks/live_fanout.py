@@ -31,8 +31,9 @@ RECEIVE_SECONDS_MAX = 30
 def run(options: argparse.Namespace) -> harness.Report:
     """Measure, print and report."""
     report = harness.Report("live_fanout")
+    watchers = min(WATCHERS, options.size // 50)
     harness.print_header(
-        f"A new leader, seen by {WATCHERS} WebSockets", players=options.size, changes=CHANGES
+        f"A new leader, seen by {watchers} WebSockets", players=options.size, changes=CHANGES
     )
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name:
         folder = Path(name)
@@ -42,8 +43,8 @@ def run(options: argparse.Namespace) -> harness.Report:
             http_routes.serving(["-m", "benchmarks.live_bare"]) as bare_port,
             asyncio.Runner() as runner,
         ):
-            ours = runner.run(Watched.open(port, "/v1/live"))
-            bare = runner.run(Watched.open(int(bare_port), "/"))
+            ours = runner.run(Watched.open(watchers, port, "/v1/live"))
+            bare = runner.run(Watched.open(watchers, int(bare_port), "/"))
             medians = harness.interleave_latencies(
                 min(options.rounds, 5),
                 {
@@ -67,9 +68,9 @@ class Watched:
         self.last_message = ""
 
     @classmethod
-    async def open(cls, port: int, path: str) -> Watched:
+    async def open(cls, count: int, port: int, path: str) -> Watched:
         """Connect all watchers."""
-        watchers = [await connect(f"ws://127.0.0.1:{port}{path}") for _ in range(WATCHERS)]
+        watchers = [await connect(f"ws://127.0.0.1:{port}{path}") for _ in range(count)]
         if path != "/":
             for watcher in watchers:
                 await watcher.send(SUBSCRIBE)

@@ -63,7 +63,8 @@ def _pipelined(client: redis.Redis, key: str, ids: list[bytes]) -> object:
 
 def _ceiling(port: int, size: int, key: str) -> float:
     """Requests per second that redis-benchmark reports."""
-    command = ["redis-benchmark", "-p", str(port), "-P", "32", "-n", str(REQUESTS)]
+    requests = min(REQUESTS, 50 * size)
+    command = ["redis-benchmark", "-p", str(port), "-P", "32", "-n", str(requests)]
     command += ["-r", str(size), "--csv", "ZREVRANK", key, "__rand_int__"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return float(output.strip().splitlines()[-1].split(",")[1].strip('"'))

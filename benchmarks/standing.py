@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> harness.Report:
         more = {"PostgreSQL, rank() over all": ("PostgreSQL", "window_rank")}
         medians = peers.compare(options, boards, "standing", asked, more)
     report.add_latencies("standing", medians)
-    report.add_bar("standing", medians["Redis"].p50 / medians["toprung"].p50)
+    report.add_bar("standing", medians["Redis"].mean / medians["toprung"].mean)
     return report
 
 

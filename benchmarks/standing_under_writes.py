@@ -25,7 +25,7 @@ from benchmarks.peers import postgres, redis_zset
 READS_PER_SECOND = 200
 WRITES_PER_SECOND = 40
 BATCH = 100
-SECONDS = 1.5  # of one contestant's turn in a round
+TURNS = 5  # a turn is so many times longer than where calls are made as fast as they can be
 AMOUNT = 5
 UPDATE = "UPDATE scores SET score = score + $2 WHERE player = ANY ($1::text[])"
 
@@ -40,7 +40,9 @@ def run(options: argparse.Namespace) -> harness.Report:
         f"{READS_PER_SECOND} standings/s beside {BATCH * WRITES_PER_SECOND} submissions/s",
         players=options.size,
     )
-    asked = library.names(options.size, int(READS_PER_SECOND * SECONDS), harness.SEED)
+    asked = library.names(
+        options.size, int(READS_PER_SECOND * TURNS * options.seconds), harness.SEED
+    )
     written = library.names(options.size, 100 * BATCH, harness.SEED + 1)
     batches = [written[at : at + BATCH] for at in range(0, len(written), BATCH)]
     with ExitStack() as stack:

@@ -19,14 +19,14 @@ from benchmarks import bare, harness, library, servers
 from toprung.blocking import Leaderboard
 
 BATCH = 1_000
-BATCHES = 20
+BATCHES = 12
 AMOUNT = 5
 
 
 def run(options: argparse.Namespace) -> harness.Report:
     """Measure, print and report."""
     report = harness.Report("submit_batches")
-    names = library.names(options.size, BATCH * BATCHES, harness.SEED)
+    names = library.names(options.size, min(BATCH * BATCHES, options.size), harness.SEED)
     batches = [names[at : at + BATCH] for at in range(0, len(names), BATCH)]
     for ladders in library.LADDERS:
         medians = _measure(options, ladders, batches)

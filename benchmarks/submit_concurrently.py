@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> harness.Report:
 
 
 def _measure(path: Path, options: argparse.Namespace) -> dict[str, float]:
-    names = library.names(options.size, SUBMISSIONS, harness.SEED)
+    names = library.names(options.size, min(SUBMISSIONS, options.size), harness.SEED)
     with bare.sqlite(path.parent) as rows, asyncio.Runner() as runner:
         boards = runner.run(_open(str(path)))
         board = runner.run(boards.board("board"))

@@ -1,8 +1,8 @@
 """Who else answers these questions, each used the way its users use it.
 
 A peer holds the same players and scores as we do and has a method per question, named as the
-question is: `rank`, `standing`, `top`, `around`, `dense_rank`, `friends`, `submit`. `times`
-calls one of them again and again and tells how long each call took.
+question is: `standing`, `top`, `around`, `dense_rank`, `friends`, `submit`. `times` calls one of
+them again and again and tells how long each call took.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from typing import Any, Protocol
 
 from benchmarks import harness
 from benchmarks.peers import leaderboard_package, postgres, redis_zset, toprung_board
 
-SECONDS = 0.3  # of one contestant's turn in a round
-CALLS = 5_000  # likewise, at most
+CALLS = 5_000  # in one contestant's turn, at most; fewer when the turn's seconds are over
 
 
 class Peer(Protocol):
@@ -58,11 +58,11 @@ def compare(
 
     `more` are contestants of other names: a peer, and what it is asked instead.
     """
-    turns = {name: _turn(board, question, asked) for name, board in boards.items()}
-    for label, (name, other) in (more or {}).items():
-        turns[label] = _turn(boards[name], other, asked)
-    return harness.interleave_latencies(options.rounds, turns)
+    asking = {name: (name, question) for name in boards} | dict(more or {})
 
+    def turn(name: str, question: str) -> list[float]:
+        return boards[name].times(question, asked, options.seconds)
 
-def _turn(board: Peer, question: str, asked: Sequence[Any]) -> Callable[[], list[float]]:
-    return lambda: board.times(question, asked, SECONDS)
+    return harness.interleave_latencies(
+        options.rounds, {label: partial(turn, *whom) for label, whom in asking.items()}
+    )

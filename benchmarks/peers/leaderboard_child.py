@@ -15,7 +15,6 @@ class Child:
     def __init__(self, port: int, name: str = "board:0") -> None:
         self.board = package.Leaderboard(name, host="127.0.0.1", port=port, page_size=11)
         self.questions = {
-            "rank": self.board.rank_for,
             "standing": self.board.score_and_rank_for,
             "top": self.board.top,
             "around": self.board.around_me,

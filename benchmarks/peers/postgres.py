@@ -14,6 +14,7 @@ from benchmarks import harness
 from toprung.testing.servers import PostgresServer
 
 TABLE = """
+DROP TABLE IF EXISTS scores, friendships;
 CREATE TABLE scores (player text PRIMARY KEY, score bigint NOT NULL, at bigint NOT NULL);
 CREATE TABLE friendships (player text, friend text, PRIMARY KEY (player, friend));
 """
@@ -21,8 +22,6 @@ INDEX = "CREATE INDEX scores_by_score ON scores (score DESC, at, player)"
 OPTIONS = ("-c", "shared_buffers=1GB", "-c", "max_wal_size=4GB", "-c", "maintenance_work_mem=512MB")
 
 QUESTIONS = {
-    "rank": "SELECT count(*) + 1 FROM scores"
-    " WHERE score > (SELECT score FROM scores WHERE player = $1)",
     "window_rank": "SELECT rank FROM (SELECT player, rank() OVER (ORDER BY score DESC) FROM scores)"
     " AS ranked WHERE player = $1",
     "standing": "SELECT (SELECT count(*) + 1 FROM scores WHERE score > own.score), score,"
@@ -94,17 +93,30 @@ class PostgresTable:
 
 @contextmanager
 def opened(size: int) -> Iterator[PostgresTable]:
-    """A filled table with durable commits."""
-    server = PostgresServer(fsync=True, options=OPTIONS)
+    """A filled table with durable commits, on a server of its own."""
+    with server() as url, table(url, size) as filled:
+        yield filled
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """The address of an empty server that ends with the block."""
+    started = PostgresServer(fsync=True, options=OPTIONS)
     try:
-        with asyncio.Runner() as runner:
-            connection = runner.run(_filled(server.url, size))
-            try:
-                yield PostgresTable(server.url, runner, connection)
-            finally:
-                runner.run(connection.close())
+        yield started.url
     finally:
-        server.close()
+        started.close()
+
+
+@contextmanager
+def table(url: str, size: int) -> Iterator[PostgresTable]:
+    """A filled table in place of any that was there."""
+    with asyncio.Runner() as runner:
+        connection = runner.run(_filled(url, size))
+        try:
+            yield PostgresTable(url, runner, connection)
+        finally:
+            runner.run(connection.close())
 
 
 async def _filled(url: str, size: int) -> Any:

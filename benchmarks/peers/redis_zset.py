@@ -39,10 +39,6 @@ class RedisZset:
         """Microseconds of each call."""
         return harness.times(getattr(self, question), asked, seconds)
 
-    def rank(self, player: str) -> object:
-        """One round trip."""
-        return self.client.zrevrank(self.key, player)
-
     def standing(self, player: str) -> object:
         """Rank, score and total in one pipeline."""
         pipeline = self.client.pipeline(transaction=False)

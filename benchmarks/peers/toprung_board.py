@@ -16,18 +16,11 @@ class ToprungBoard:
     def __init__(self, boards: Leaderboards, board: Leaderboard) -> None:
         self.boards = boards
         self.board = board
+        self.standing = board.standing  # rank, score, total and percentile
 
     def times(self, question: str, asked: Sequence[Any], seconds: float) -> list[float]:
         """Microseconds of each call."""
         return harness.times(getattr(self, question), asked, seconds)
-
-    def standing(self, player: str) -> object:
-        """Rank, score, total and percentile."""
-        return self.board.standing(player)
-
-    def rank(self, player: str) -> int:
-        """The rank alone, which is asked for as a standing."""
-        return self.board.standing(player).rank
 
     def top(self, count: int) -> object:
         """The first standings."""

@@ -1,0 +1,93 @@
+"""Benchmarks do not rot: each runs, on few players, and reports. No figure is judged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.__main__ import RUNS
+from benchmarks.bars import BARS
+from toprung.testing.servers import postgres_programs, redis_program
+
+ROOT = Path(__file__).parents[2]
+TINY = ("--size", "2000", "--rounds", "1", "--seconds", "0.02", "--json")
+# Those of the HTTP service ask for fixed seconds, with a program that counts in whole ones.
+MODULES = sorted({run.module for run in RUNS if not run.module.startswith("http_")})
+FOR_SIZES = ("memory-",)  # bars that exist for 1M and 10M only
+CONDITIONS = {"seed", "size", "rounds", "load_at_start", "elapsed_seconds", "machine", "versions"}
+
+Report = Callable[[str], dict[str, Any]]
+
+if os.environ.get("CI") != "true" and None in (postgres_programs(), redis_program()):
+    pytest.skip("needs redis-server and PostgreSQL", allow_module_level=True)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def report_of(request: pytest.FixtureRequest) -> Iterator[Report]:
+    """The reports of all benchmarks that are asked for, run two at a time."""
+    with ThreadPoolExecutor(2) as threads:
+        runs = {module: threads.submit(run, module) for module in selected(request.session)}
+
+        def report(module: str) -> dict[str, Any]:
+            if module not in runs:
+                runs[module] = Future()
+                runs[module].set_result(run(module))
+            done = runs[module].result()
+            assert done.returncode == 0, done.stdout + done.stderr
+            found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+            return found
+
+        yield report
+
+
+def selected(session: pytest.Session) -> list[str]:
+    items = [item for item in session.items if isinstance(item, pytest.Function)]
+    named = [item.callspec.params.get("module") for item in items if hasattr(item, "callspec")]
+    return sorted({module for module in named if module in MODULES})
+
+
+def run(module: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", f"benchmarks.{module}", *TINY]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_it_runs_and_reports(module: str, report_of: Report) -> None:
+    report = report_of(module)
+    assert report["name"] == module
+    assert report.keys() >= CONDITIONS
+    assert report["size"] == 2000
+    assert report["figures"] or report["bars"] or report["cases"]
+    assert all(figure["value"] >= 0 for figure in report["figures"])
+    assert report["bars"].keys() <= {bar.id for bar in BARS}
+
+
+def test_every_bar_is_measured(report_of: Report) -> None:
+    measured = {bar for module in MODULES for bar in report_of(module)["bars"]}
+    others = {bar.id for bar in BARS if bar.id.startswith(("http-", *FOR_SIZES))}
+    assert measured == {bar.id for bar in BARS} - others
+
+
+def test_our_answers_are_the_right_ones(report_of: Report) -> None:
+    cases = report_of("exactness")["cases"]
+    assert len(cases) == 9
+    for case in cases:
+        assert case["answers"]["toprung"] == case["right"], case["case"]
+
+
+def test_each_case_is_one_that_somebody_gets_wrong(report_of: Report) -> None:
+    for case in report_of("exactness")["cases"]:
+        asked = {answer for answer in case["answers"].values() if answer != "not asked"}
+        assert asked > {case["right"]}, case["case"]

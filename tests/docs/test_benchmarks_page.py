@@ -1,0 +1,69 @@
+"""The page of benchmarks shows what the benchmarks wrote, and nothing else."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from benchmarks import page
+from benchmarks.bars import BARS
+
+RESULTS = page.load(page.RESULTS)
+PLOTS = page.draw(RESULTS)
+
+
+def test_its_figures_are_those_of_the_results() -> None:
+    text = page.PAGE.read_text()
+    assert page.render(text, RESULTS) == text, "run: python -m benchmarks.page"
+
+
+def test_no_marker_is_misspelt() -> None:
+    text = page.PAGE.read_text()
+    assert text.count("<!-- figures: ") == text.count("<!-- end -->") == 4
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_its_plots_are_those_of_the_results(name: str) -> None:
+    assert (page.IMAGES / name).read_text() == PLOTS[name], "run: python -m benchmarks.page"
+    assert f"](images/{name})" in page.PAGE.read_text()
+
+
+def test_the_page_shows_three_plots() -> None:
+    assert sorted(PLOTS) == [
+        "benchmark-growth.svg",
+        "benchmark-memory.svg",
+        "benchmark-throughput.svg",
+    ]
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_plot_is_well_formed_and_knows_dark_pages(name: str) -> None:
+    root = ET.fromstring(PLOTS[name])
+    assert root.get("role") == "img"
+    assert root.get("aria-label")
+    assert "prefers-color-scheme: dark" in PLOTS[name]
+
+
+def test_all_results_come_from_one_machine_and_one_set_of_versions() -> None:
+    for fact in ("machine", "versions", "seed"):
+        assert len({str(result[fact]) for result in RESULTS.values()}) == 1, fact
+
+
+def test_every_bar_of_the_quick_set_has_a_row() -> None:
+    text = page.PAGE.read_text()
+    for bar in BARS:
+        assert f"| {bar.question} | {bar.text} |" in text
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "shown"),
+    [(0.512, "0.51 µs"), (3.14, "3.1 µs"), (999, "999 µs"), (1_234, "1.2 ms"), (2.5e6, "2.5 s")],
+)
+def test_durations_are_shown_in_the_unit_that_suits_them(microseconds: float, shown: str) -> None:
+    assert page.show_duration(microseconds) == shown
+
+
+@pytest.mark.parametrize(("count", "shown"), [(200, "200"), (10_000, "10k"), (1e7, "10M")])
+def test_players_are_counted_in_round_numbers(count: float, shown: str) -> None:
+    assert page.show_count(count) == shown
