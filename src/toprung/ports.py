@@ -321,10 +321,11 @@ class Fold(Protocol):
 
     boards: dict[str, Board]
 
-    def plan(self, commands: Sequence[Command], head: int, now: int) -> Plan:
+    def plan(self, commands: Sequence[Command], head: int, now: int, recorded_at: int) -> Plan:
         """Decide commands against the present state, later ones seeing earlier ones.
 
-        They are any number of `Submit`s, or one command of another kind.
+        They are any number of `Submit`s, or one command of another kind. Periods are those of
+        `now`; `recorded_at` is what events say, which never goes back even if a clock does.
         """
         ...
 

@@ -267,3 +267,32 @@ def test_run_blocking_reads_need_no_writer(filled: Path) -> None:
         board = run_blocking(opened.boards.board("blitz"))
         assert run_blocking(board.total()) == 50
     run_blocking(opened.boards.close())
+
+
+FORKING = """
+import os, sys, toprung
+from toprung.errors import StorageFailed
+boards = toprung.open(sys.argv[1])
+board = boards.create("blitz")
+board.submit("ann", 1)
+child = os.fork()
+if child == 0:
+    try:
+        board.submit("bob", 2)
+    except StorageFailed as error:
+        print(error, flush=True)
+    boards.close()
+    os._exit(0)
+os.waitpid(child, 0)
+board.submit("cy", 3)
+boards.close()
+"""
+
+
+def test_forked_process_is_told_that_it_may_not_write(path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKING, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert "open databases after forking" in done.stdout
+    with toprung.open(str(path)) as boards:
+        assert [standing.player for standing in boards["blitz"].top(5)] == ["cy", "ann"]
+        assert boards.verify() == []

@@ -104,7 +104,6 @@ WRITES: list[tuple[Call, type[errors.ToprungError], str]] = [
     # players and friends
     (of("befriend", "ann", "ann"), errors.Invalid, "own friend"),
     (of("befriend", "ann", "a/b"), errors.Invalid, "other: "),
-    (of("unfriend", "ann", "nobody"), errors.UnknownPlayer, "nobody"),
     (of("erase", "nobody"), errors.UnknownPlayer, "nobody"),
     (of("player", "nobody"), errors.UnknownPlayer, "nobody"),
     (of("set_player", "ann", attributes={"country": "x" * 65}), errors.Invalid, "at most 64 bytes"),

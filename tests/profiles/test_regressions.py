@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 import toprung
-from toprung.errors import CursorGone, Invalid, TooLate
+from toprung.errors import CursorGone, Invalid, StorageFailed, TooLate
+from toprung.journals import sqlite, sqlite_store
 from toprung.testing.clock import FrozenClock
 
 NOON = "2026-11-15T12:00:00Z"
@@ -365,3 +367,70 @@ def test_reads_of_a_ladder_that_everybody_left(boards: toprung.Leaderboards) -> 
     page = board.standings(3)
     assert (page.total, page.standings, page.next, page.prev) == (0, (), None, None)
     assert board.around_score(5).total == board.total() == 0
+
+
+def test_clock_that_was_ahead_and_came_back_is_believed(
+    boards: toprung.Leaderboards, path: str, clock: FrozenClock
+) -> None:
+    board = boards.create("blitz", windows=["daily"])
+    clock.advance(days=31)
+    ahead = board.submit("ann", 5)
+    clock.advance(days=-31)
+    back = board.submit("bob", 7, key="once")
+    assert (back.skipped, back.standings["daily"].period) == ((), "2026-11-15")
+    assert players(board.top(5)) == ["bob"]
+    assert board.submit("bob", 7, key="once").replayed
+    recorded = [board.submissions(each).submissions[0] for each in ("ann", "bob")]
+    assert recorded[0].recorded_at == recorded[1].recorded_at, "positions are in its order"
+    assert recorded[1].at < recorded[0].at
+    assert ahead.submission < back.submission
+    assert boards.verify() == []
+    boards.close()
+    with toprung.open(path, clock=clock) as again:
+        assert players(again["blitz"].top(5)) == ["bob"]
+        assert again["blitz"].submit("bob", 7, key="once").replayed
+
+
+def test_file_locked_by_another_program_may_be_tried_again(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_store, "BUSY_MILLISECONDS", 1)
+    with toprung.open(path) as boards:
+        board = boards.create("blitz")
+        board.submit("ann", 1)
+        intruder = apsw.Connection(path)
+        intruder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageFailed, match=r"has locked .*nothing was recorded"):
+            board.submit("bob", 2)
+        intruder.execute("ROLLBACK")
+        intruder.close()
+        assert board.submit("bob", 3).standings["all-time"].rank == 1
+        assert boards.verify() == []
+
+
+def test_ending_a_friendship_of_nobody_is_harmless(boards: toprung.Leaderboards) -> None:
+    boards.create("blitz").submit("ann", 1)
+    boards.unfriend("ann", "nobody")
+    boards.unfriend("nobody", "ann")
+    assert boards.friends("ann") == []
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 7])
+def test_history_longer_than_one_query_follows_is_complete(
+    boards: toprung.Leaderboards, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    monkeypatch.setattr(sqlite, "CHAIN_STEPS_MAX", steps)
+    blitz, other = boards.create("blitz"), boards.create("other")
+    for number in range(10):
+        for board, count in ((blitz, 1), (other, number % 4)):
+            for _ in range(count):
+                board.submit("ann", number)
+    found, cursor = [], None
+    while True:
+        page = blitz.submissions("ann", 3, cursor)
+        found += [each.score for each in page.submissions]
+        cursor = page.next
+        if cursor is None:
+            break
+    assert found == list(range(9, -1, -1))
+    assert len(other.submissions("ann", 50).submissions) == 13

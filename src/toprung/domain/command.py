@@ -110,9 +110,9 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
     """True for a repeat: this is the outcome that was recorded the first time."""
     before: tuple[Counts | None, ...] = ()
     """What lay before the player on each outcome's ladder, until this commit; empty if replayed."""
-    after: tuple[tuple[Counts, int], ...] = ()
-    """What lies before the player since this commit, and of how many; empty if the journal does not
-    know, and then the index does."""
+    ranks: tuple[tuple[int, int | None, int], ...] = ()
+    """The player's rank since this commit, its rank before, and of how many, on each outcome's
+    ladder; empty if the journal does not know, and then `before` and the index tell."""
 
 
 class Receipts(msgspec.Struct, frozen=True):

@@ -66,7 +66,7 @@ def instant_datetime(instant: int) -> datetime:
     >>> instant_datetime(1_500_000).isoformat()
     '1970-01-01T00:00:01.500000+00:00'
     """
-    return _EPOCH + timedelta(0, 0, instant)
+    return _EPOCH + instant * _MICROSECOND
 
 
 def instant_text(instant: int) -> str:

@@ -36,6 +36,15 @@ def rank(ranking: Ranking, counts: Counts) -> int:
     return counts.distinct_before + 1
 
 
+def ranking_count(ranking: Ranking) -> int:
+    """Which of the three counts the ranking goes by, for who has them as a tuple.
+
+    >>> [(3, 2, 1)[ranking_count(r)] + 1 for r in RANKINGS]
+    [4, 3, 2]
+    """
+    return RANKINGS.index(ranking)
+
+
 def counts_along(first: Counts, ties: Iterable[object]) -> Iterator[Counts]:
     """The counts of consecutive entries, given those of the first and what each is tied by.
 

@@ -35,10 +35,13 @@ if TYPE_CHECKING:
 class EventPlan(DecidedBatch):
     """A decided command, neither durable nor visible; a refused one has an error instead."""
 
-    def __init__(self, fold: MemoryFold, command: Command, head: int, now: int) -> None:
+    def __init__(
+        self, fold: MemoryFold, command: Command, head: int, now: int, recorded_at: int
+    ) -> None:
         super().__init__(head)
         self._fold = fold
         self._now = now
+        self._recorded_at = recorded_at
         self._players_before = fold.players.limit
         self._result: Board | ToprungError | None = None
         try:
@@ -130,7 +133,7 @@ class EventPlan(DecidedBatch):
 
     def _record(self, kind: str, body: Mapping[str, Any]) -> None:
         self.head += 1
-        self.events.append(Event(self.head, self._now, kind, body))
+        self.events.append(Event(self.head, self._recorded_at, kind, body))
 
     # --- the Plan port ---------------------------------------------------------------------------
 

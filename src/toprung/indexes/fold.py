@@ -43,13 +43,13 @@ class MemoryFold:
 
     # --- deciding ------------------------------------------------------------------------------
 
-    def plan(self, commands: Sequence[Command], head: int, now: int) -> Plan:
+    def plan(self, commands: Sequence[Command], head: int, now: int, recorded_at: int) -> Plan:
         """Decide the commands: either any number of `Submit`s, or one of another kind."""
         if all(isinstance(command, Submit) for command in commands):
             submits = [command for command in commands if isinstance(command, Submit)]
-            return SubmitPlan(self, submits, head, now)
+            return SubmitPlan(self, submits, head, now, recorded_at)
         (command,) = commands
-        return EventPlan(self, command, head, now)
+        return EventPlan(self, command, head, now, recorded_at)
 
     # --- looking things up ---------------------------------------------------------------------
 

@@ -193,6 +193,7 @@ class KeyMemory:
                     table.forget(number)
 
     def _turn(self, now: int) -> None:
+        self._since = min(self._since, now)  # a clock that was ahead has come back
         if now - self._since >= DAY:
             self._old, self._old_positions = self._young, self._young_positions
             self._young, self._young_positions = PlayerTable(), array("q")

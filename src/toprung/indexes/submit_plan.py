@@ -24,7 +24,7 @@ from toprung._native import Merge
 from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
 from toprung.domain.ladder import Route, route_of, scopes_of
-from toprung.domain.ranking import Counts
+from toprung.domain.ranking import ranking_count
 from toprung.domain.submission import Submission
 from toprung.errors import (
     ExcessiveIncrease,
@@ -87,11 +87,19 @@ class _Group:
 class SubmitPlan(DecidedBatch):
     """A batch of submissions, decided but neither durable nor visible."""
 
-    def __init__(self, fold: MemoryFold, commands: Sequence[Submit], head: int, now: int) -> None:
+    def __init__(
+        self,
+        fold: MemoryFold,
+        commands: Sequence[Submit],
+        head: int,
+        now: int,
+        recorded_at: int,
+    ) -> None:
         super().__init__(head)
         self._fold = fold
         self._commands = commands
         self._now = now
+        self._recorded_at = recorded_at
         self._players_before = fold.players.limit
         self._routes_before = fold.routes.next
         self._failed: dict[int, ToprungError] = {}
@@ -125,8 +133,11 @@ class SubmitPlan(DecidedBatch):
             group = groups.get(board.id)
             if group is None:
                 group = groups[board.id] = _Group(board, self._router(board))
-            group.submissions.extend(command.submissions)
-            group.owners.extend([(number, i) for i in range(len(command.submissions))])
+            group.submissions += command.submissions
+            if len(command.submissions) == 1:  # so many are
+                group.owners.append((number, 0))
+            else:
+                group.owners += [(number, i) for i in range(len(command.submissions))]
         for group in groups.values():
             self._keep_fresh(group)
         return [group for group in groups.values() if group.submissions]
@@ -314,7 +325,7 @@ class SubmitPlan(DecidedBatch):
             [routed.number for routed, _ in group.routed],
             group.numbers,
             self._previous(group),
-            repeat(self._now),
+            repeat(self._recorded_at),
             [s.at for s in rows],
             [s.score for s in rows],
             [s.subscore for s in rows],
@@ -420,26 +431,28 @@ class SubmitPlan(DecidedBatch):
     def _write_receipts(self, group: _Group, merge: Merge) -> None:
         """Tell of each watched submission what it did, with the places that apply looked up."""
         statuses, watched, versions = merge.statuses, group.watched, group.versions
+        count = ranking_count(group.board.ranking)
         for i, owner in enumerate(group.owners):
             if not watched[i] or not versions[i]:
                 continue
             routed, skipped = group.routed[i]
-            outcomes, before, after = [], [], []
+            outcomes, ranks = [], []
             for (window, period), (score, previous, stood, stands, total) in zip(
                 routed.stops, merge.outcomes(i), strict=True
             ):
                 assert stands is not None
                 outcomes.append(WindowOutcome(window, period, score, previous))
-                before.append(None if stood is None else Counts(*stood))
-                after.append((Counts(*stands), total))
+                ranks.append(
+                    (stands[count] + 1, None if stood is None else stood[count] + 1, total)
+                )
             self._receipts[owner] = Receipt(
                 versions[i],
                 _STATUS[statuses[i]],
                 skipped,
                 tuple(outcomes),
                 False,
-                tuple(before),
-                tuple(after),
+                (),
+                tuple(ranks),
             )
 
     def _settle_twins(self) -> None:
@@ -453,9 +466,7 @@ class SubmitPlan(DecidedBatch):
             elif first in self._rejected:
                 self._rejected[number, i] = self._rejected[first]
             else:
-                repeated = msgspec.structs.replace(
-                    self._receipts[first], replayed=True, before=(), after=()
-                )
+                repeated = msgspec.structs.replace(self._receipts[first], replayed=True, ranks=())
                 self._receipts[number, i] = repeated
                 self._tally[number][2] += 1
 

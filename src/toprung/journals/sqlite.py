@@ -7,14 +7,17 @@ lone caller pays one fsync, and a thousand callers share one.
 
 Failure rules. A batch that cannot be written is discarded whole and its callers get
 StorageFailed. After an I/O error nobody knows what the disk holds, so the journal refuses
-writes until it is opened again; a full disk may be tried again.
+writes until it is opened again; a full disk, or a file that another process has locked, may be
+tried again.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from importlib.resources import files
@@ -46,7 +49,7 @@ COMMIT_ROWS_MAX = 10_000
 """Submissions after which a batch is closed."""
 
 CHAIN_STEPS_MAX = 200_000
-"""Links of a player's chain that one read follows."""
+"""Links of a player's chain that one query follows."""
 
 _PLAYER_SUBMISSIONS = files(__package__).joinpath("sql/player_submissions.sql").read_text()
 _log = logging.getLogger("toprung")
@@ -83,6 +86,9 @@ class SqliteJournal:
         self._failure: str | None = None
         self._thread: threading.Thread | None = None
         self.commits = Commits()
+        self.is_orphan = False
+        """Whether this is a forked process's copy, which has no writer thread and owns no file."""
+        _living.add(self)
 
     def start(self, fold: Fold, after_commit: Callable[[bool], None]) -> None:
         """Begin to accept commands, deciding them against `fold`, which is complete by now.
@@ -128,6 +134,15 @@ class SqliteJournal:
         await self.finish()
         self._store.close()
 
+    def orphan(self) -> None:
+        """Refuse all writes: this process is a fork of the one that opened the database."""
+        self.is_orphan = True
+        self._failure = (
+            "this process was forked from the one that opened the database, and only that one may "
+            "write to it; open databases after forking"
+        )
+        self._wake = threading.Condition()  # somebody may have held the old one
+
     # --- the writer thread -----------------------------------------------------------------------
 
     def _run(self) -> None:
@@ -163,9 +178,11 @@ class SqliteJournal:
     def _commit(self, batch: list[_Request]) -> Sequence[Receipts | Board | Exception | None]:
         if self._failure is not None:
             return [StorageFailed(self._failure) for _ in batch]
-        now = max(self._clock.now(), self._recorded_at)
+        now = self._clock.now()
+        recorded_at = max(now, self._recorded_at)
         try:
-            plan = self._fold.plan([request.command for request in batch], self._head, now)
+            commands = [request.command for request in batch]
+            plan = self._fold.plan(commands, self._head, now, recorded_at)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the callers must hear of it
             return [error] * len(batch)
         forgotten: list[tuple[int, str]] = []
@@ -186,7 +203,7 @@ class SqliteJournal:
             self._failure = f"it is recorded, but memory failed ({error}); reopen the database"
             return [StorageFailed(self._failure) for _ in batch]
         if plan.head > self._head:
-            self._head, self._recorded_at = plan.head, now
+            self._head, self._recorded_at = plan.head, recorded_at
             if plan.profiles or plan.erased:
                 self._profiles.tell(plan.profiles)
                 self._profiles.forget(plan.erased)
@@ -217,6 +234,10 @@ class SqliteJournal:
             return error
         if isinstance(error, apsw.FullError):
             return StorageFailed("the disk is full; nothing of this submission was recorded")
+        if isinstance(error, apsw.BusyError):
+            return StorageFailed(
+                f"another process has locked database {self._store.path!r}; nothing was recorded"
+            )
         if isinstance(error, apsw.ReadOnlyError):
             return StorageFailed(
                 f"database {self._store.path!r} is read-only; nothing was recorded"
@@ -291,24 +312,32 @@ class SqliteJournal:
         """A player's submissions on the board as it now exists, newest first."""
         board, number = self._fold.board(board_id), self._fold.number(player)
         start = 0 if number is None else self._chain_start(number, before)
-        if not start:
-            return []
-        rows = self._store.select(
-            _PLAYER_SUBMISSIONS,
-            {
-                "start": start,
-                "steps": CHAIN_STEPS_MAX,
-                "board": board.id,
-                "generation": board.generation,
-                "limit": limit,
-            },
-        )
-        return [
-            RecordedSubmission(
-                position, board_id, player, score, subscore, at, recorded_at, STATUSES[status], body
-            )
-            for position, score, subscore, at, recorded_at, status, body in rows
-        ]
+        asked = {
+            "steps": CHAIN_STEPS_MAX,
+            "board": board.id,
+            "generation": board.generation,
+        }
+        found: list[RecordedSubmission] = []
+        while start and len(found) < limit:
+            rest = limit - len(found)
+            rows = self._store.select(_PLAYER_SUBMISSIONS, {**asked, "start": start, "limit": rest})
+            found += [
+                RecordedSubmission(
+                    position,
+                    board_id,
+                    player,
+                    score,
+                    subscore,
+                    at,
+                    recorded,
+                    STATUSES[status],
+                    body,
+                )
+                for is_here, _behind, position, score, subscore, at, recorded, status, body in rows
+                if is_here
+            ]
+            start = rows[-1][1] if rows else 0  # more of the chain than one query follows
+        return found
 
     def _chain_start(self, number: int, before: int | None) -> int:
         if before is None:
@@ -318,5 +347,13 @@ class SqliteJournal:
         )
         return rows[0][0] if rows else 0
 
+
+def _orphan_all() -> None:
+    for journal in list(_living):
+        journal.orphan()
+
+
+_living: weakref.WeakSet[SqliteJournal] = weakref.WeakSet()
+os.register_at_fork(after_in_child=_orphan_all)
 
 _: type[Journal] = SqliteJournal

@@ -34,6 +34,8 @@ STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
 """What the column `submissions.status` means."""
 
 _APPLICATION_ID = 0x544F5052  # "TOPR"
+BUSY_MILLISECONDS = 5_000
+"""How long a write waits for another process that has locked the file."""
 _ROWS_MANY = (500, 100)
 _ROWS_EXACT = 100
 """Fewer rows than this are one statement of just that many."""
@@ -326,6 +328,7 @@ def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connect
     try:
         writer = apsw.Connection(path, statementcachesize=_STATEMENTS_CACHED)
         _check_file(writer, path)  # before anything is written to it
+        writer.set_busy_timeout(BUSY_MILLISECONDS)
         writer.execute("PRAGMA journal_mode = WAL").fetchall()
         writer.execute(f"PRAGMA synchronous = {synchronous}")
         writer.execute("PRAGMA wal_autocheckpoint = 4000")

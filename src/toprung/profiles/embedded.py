@@ -233,6 +233,8 @@ class EmbeddedProfile:
 
     async def close(self) -> None:
         """Finish what was accepted and let go; leave a fresh checkpoint when the tail is long."""
+        if self.journal.is_orphan:  # the file is another process's, and so is its log
+            return
         with self._closing:  # another thread that closes waits; after an interrupt one may again
             if self._is_closed:
                 return

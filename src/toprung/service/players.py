@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 from toprung.domain.board import Board
 from toprung.domain.command import Befriend, ErasePlayer, SetPlayer, Unfriend
@@ -72,7 +73,9 @@ class Players:
 
     async def unfriend(self, player: str, other: str) -> None:
         """End a friendship; harmless if there is none."""
-        await self._journal.record(Unfriend(parse_player(player), parse_player(other, "other")))
+        command = Unfriend(parse_player(player), parse_player(other, "other"))
+        with suppress(UnknownPlayer):  # who is not known has no friends
+            await self._journal.record(command)
 
     async def friends(self, player: str) -> list[str]:
         """A player's friends in the order of their ids."""

@@ -14,7 +14,7 @@ from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Receipts, RemoveEntries, Submit, WindowOutcome
 from toprung.domain.ladder import Ladder, UndenseLadder, is_retained
 from toprung.domain.player import GLOBAL, parse_player
-from toprung.domain.ranking import Counts, rank
+from toprung.domain.ranking import rank
 from toprung.domain.score import score_value
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowStanding
 from toprung.domain.submission import Submission, parse_submission
@@ -101,27 +101,35 @@ class BoardWrites(BoardAccess):
         await self._journal.record(RemoveEntries(self.id, parse_player(player)))
 
     async def _result(self, board: Board, player: str, receipt: Receipt) -> SubmitResult:
-        before = receipt.before or (None,) * len(receipt.outcomes)
-        after: Sequence[tuple[Counts | None, int]] = receipt.after
+        ranks: Sequence[tuple[int | None, int | None, int]] = receipt.ranks
         stale = False
-        if len(after) < len(before):
-            after, stale = await self._places_now(board, player, receipt)
-        standings = {
-            outcome.window: _window_standing(board, outcome, stood, *stands)
-            for outcome, stood, stands in zip(receipt.outcomes, before, after, strict=True)
-        }
+        if len(ranks) < len(receipt.outcomes):
+            ranks, stale = await self._ranks_now(board, player, receipt)
+        decimals = board.decimals
+        standings = {}
+        for outcome, (now, before, total) in zip(receipt.outcomes, ranks, strict=True):
+            score, previous = outcome.score, outcome.previous_score
+            standings[outcome.window] = WindowStanding(
+                outcome.period,
+                score_value(score, decimals) if decimals else score,
+                now,
+                score_value(previous, decimals) if decimals and previous is not None else previous,
+                before,
+                total,
+            )
         return SubmitResult(
             receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed, stale
         )
 
-    async def _places_now(
+    async def _ranks_now(
         self, board: Board, player: str, receipt: Receipt
-    ) -> tuple[list[tuple[Counts | None, int]], bool]:
-        """Counts and total on each outcome's ladder, and whether any was out of reach or behind."""
+    ) -> tuple[list[tuple[int | None, int | None, int]], bool]:
+        """`Receipt.ranks` as the index has them, and whether any was out of reach or behind."""
+        before = receipt.before or (None,) * len(receipt.outcomes)
         name = Ladder if board.ranking == "dense" else UndenseLadder
-        places: list[tuple[Counts | None, int]] = []
+        ranks: list[tuple[int | None, int | None, int]] = []
         stale = False
-        for outcome in receipt.outcomes:
+        for outcome, counts in zip(receipt.outcomes, before, strict=True):
             ladder = name(board.id, outcome.window, outcome.period, GLOBAL)
             place, total = None, 0
             if not receipt.replayed or is_retained(board, ladder, self._clock.now()):
@@ -132,8 +140,9 @@ class BoardWrites(BoardAccess):
                     stale = True
                 if place is not None and _is_behind(board, place.record, receipt, outcome):
                     place, total, stale = None, 0, True
-            places.append((None if place is None else place.counts, total))
-        return places, stale
+            now = None if place is None else rank(board.ranking, place.counts)
+            ranks.append((now, None if counts is None else rank(board.ranking, counts), total))
+        return ranks, stale
 
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
         board = await self._journal.board(self.id)
@@ -201,20 +210,6 @@ def _parse_row(board: Board, now: int, row: object) -> Submission:
         if name not in row:
             raise Invalid(name, "is missing")
     return parse_submission(board, now, **row)
-
-
-def _window_standing(
-    board: Board, outcome: WindowOutcome, stood: Counts | None, stands: Counts | None, total: int
-) -> WindowStanding:
-    score, previous, decimals = outcome.score, outcome.previous_score, board.decimals
-    return WindowStanding(
-        outcome.period,
-        score_value(score, decimals) if decimals else score,
-        None if stands is None else rank(board.ranking, stands),
-        score_value(previous, decimals) if decimals and previous is not None else previous,
-        None if stood is None else rank(board.ranking, stood),
-        total,
-    )
 
 
 def _is_behind(board: Board, record: bytes, receipt: Receipt, outcome: WindowOutcome) -> bool:

@@ -306,8 +306,6 @@ class ProfileOracle:
 
     def unfriend(self, player: str, other: str) -> None:
         """No friends any more."""
-        self._known(player)
-        self._known(other)
         self.friends.get(player, set()).discard(other)
         self.friends.get(other, set()).discard(player)
 
