@@ -86,6 +86,23 @@ def test_what_is_known_is_not_sent_again(http: httpx2.Client) -> None:
         assert again.headers["etag"] == tag
 
 
+def test_files_travel_compressed_to_those_who_understand_it(http: httpx2.Client) -> None:
+    for address in ["/", "/embed.js", *parts(http)]:
+        plain = http.get(address, headers={"accept-encoding": "identity"})
+        packed = http.get(address, headers={"accept-encoding": "gzip"})
+        assert "content-encoding" not in plain.headers
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.content == plain.content
+        assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+        assert packed.headers["etag"] != plain.headers["etag"]
+
+
+def test_the_document_names_every_module(http: httpx2.Client) -> None:
+    document = http.get("/").text
+    named = set(re.findall(r'modulepreload" href="([^"]+)"', document))
+    assert named == {address for address in parts(http) if address.endswith(".js")}
+
+
 def test_the_embed_may_be_loaded_by_any_site(http: httpx2.Client) -> None:
     answer = http.get("/embed.js", headers={"origin": "https://elsewhere.example"})
     assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
@@ -96,7 +113,8 @@ def test_the_embed_may_be_loaded_by_any_site(http: httpx2.Client) -> None:
 
 @pytest.mark.parametrize("address", ["/", "/embed.js"])
 def test_head_and_other_methods(http: httpx2.Client, address: str) -> None:
-    head, full = http.head(address), http.get(address)
+    plain = {"accept-encoding": "identity"}
+    head, full = http.head(address, headers=plain), http.get(address, headers=plain)
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-length"] == str(len(full.content))
     assert http.post(address, json={}).headers["allow"] == "GET, HEAD"

@@ -1,13 +1,15 @@
 """The web page: files of `toprung/web`, read once at start and answered from memory.
 
 The page is one document for all its addresses; what it shows is decided in the browser. Its parts
-are addressed by what they contain (`/web/<digest>/board.js`), so browsers keep them for good and a
-new version never meets parts of an old one. `/embed.js`, which other sites name, is asked for anew
-now and then. There is no inline code or style anywhere, and the policy says so.
+are addressed by what they contain (`/web/<digest>/app.js`), so browsers keep them for good and a
+new version never meets parts of an old one. The document names all modules, so that a browser asks
+for them at once instead of finding one in the other. `/embed.js`, which other sites name, is asked
+for anew now and then. There is no inline code or style anywhere, and the policy says so.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import re
 from importlib.resources import files
@@ -32,6 +34,8 @@ _SHELL: Final = "index.html"
 _EMBED: Final = "embed.js"
 _PAGE: Final = re.compile(rb"/|/boards/[^/]+|/boards/[^/]+/players/[^/]+")
 _PART: Final = re.compile(rb"/web/([^/]+)/(.+)")
+_VARY: Final = (b"vary", b"Accept-Encoding")
+_GZIP: Final = (b"content-encoding", b"gzip")
 _NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
 _FOR_EVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 _ASK_AGAIN: Final = (b"cache-control", b"no-cache")
@@ -62,9 +66,13 @@ class Pages:
         for name, content in sorted(contents.items()):
             digest.update(b"%s\0%d\0%s" % (name.encode(), len(content), content))
         self._digest = digest.hexdigest()[:16].encode()
-        shell = contents.pop(_SHELL).replace(b'"/web/', b'"/web/%s/' % self._digest)
-        self._shell = _File(_SHELL, shell, _PAGE_HEADERS)
+        shell = contents.pop(_SHELL)
         self._embed = _File(_EMBED, contents.pop(_EMBED), _EMBED_HEADERS)
+        modules = [name for name in sorted(contents) if name.endswith(".js")]
+        links = "\n    ".join(f'<link rel="modulepreload" href="/web/{name}">' for name in modules)
+        shell = shell.replace(b"<!-- modules -->", links.encode())
+        shell = shell.replace(b'"/web/', b'"/web/%s/' % self._digest)
+        self._shell = _File(_SHELL, shell, _PAGE_HEADERS)
         headers = (_NO_SNIFF, _FOR_EVER)
         self._parts = {
             name.encode(): _File(name, content, headers) for name, content in contents.items()
@@ -82,7 +90,11 @@ class Pages:
                 f"{scope['method']} is not possible here; GET, HEAD is",
                 headers=((b"allow", b"GET, HEAD"),),
             )
-        return found.answer(dict(scope["headers"]).get(b"if-none-match"))
+        headers = dict(scope["headers"])
+        return found.answer(
+            known=headers.get(b"if-none-match", b""),
+            is_gzip_welcome=b"gzip" in headers.get(b"accept-encoding", b""),
+        )
 
     def _find(self, path: bytes) -> _File | None:
         if _PAGE.fullmatch(path):
@@ -96,21 +108,24 @@ class Pages:
 
 
 class _File:
-    """One file, ready to be sent."""
+    """One file, ready to be sent: as it is, and compressed."""
 
-    __slots__ = ("_content", "_headers", "_tag", "_type")
+    __slots__ = ("_forms", "_tag")
 
     def __init__(self, name: str, content: bytes, headers: Headers) -> None:
-        self._content = content
-        self._type = _TYPES[name.rpartition(".")[2]]
-        self._tag = b'"%s"' % hashlib.sha256(content).hexdigest()[:16].encode()
-        self._headers = (*headers, (b"etag", self._tag))
+        kind = _TYPES[name.rpartition(".")[2]]
+        self._tag = hashlib.sha256(content).hexdigest()[:16].encode()
+        plain = (*headers, _VARY, (b"etag", b'"%s"' % self._tag))
+        packed = (*headers, _VARY, (b"etag", b'"%s-gzip"' % self._tag))
+        self._forms = {
+            False: (plain, Answer(200, content, plain, kind)),
+            True: (packed, Answer(200, gzip.compress(content, mtime=0), (*packed, _GZIP), kind)),
+        }
 
-    def answer(self, known: bytes | None) -> Answer:
+    def answer(self, *, known: bytes, is_gzip_welcome: bool) -> Answer:
         """The file; nothing if the browser has it already."""
-        if known is not None and self._tag in known:
-            return Empty(304, self._headers)
-        return Answer(200, self._content, self._headers, self._type)
+        headers, whole = self._forms[is_gzip_welcome]
+        return Empty(304, headers) if self._tag in known else whole
 
 
 def _read(folder: Traversable, prefix: str = "") -> dict[str, bytes]:

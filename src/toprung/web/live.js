@@ -34,7 +34,8 @@ export class Live {
   }
 
   /**
-   * Watch a ladder until the returned function is called.
+   * Watch a ladder until the returned function is called. Beyond WATCHES_MAX nothing is watched, and
+   * what was loaded stays as it is.
    * @param {Watch} watch
    * @param {(message: Message) => void} hear
    * @returns {() => void}

@@ -45,7 +45,7 @@ function keyForm(status, retry) {
   };
   const why =
     status === 403 ? "This key does not allow reading this."
-    : currentKey() === null ? "This board is not public. A key that allows reading opens it."
+    : currentKey() === null ? "A key that allows reading opens this. Public boards need none."
     : "This key is not known here.";
   return el(
     "form",

@@ -62,6 +62,7 @@ export class BoardView {
       this.#news.element,
       el("div", { class: "columns" }, this.#list.element, this.#followed.element),
     );
+    document.addEventListener("fullscreenchange", this.#leaveScreen);
     this.#open();
   }
 
@@ -76,6 +77,7 @@ export class BoardView {
   close() {
     this.#visit += 1;
     this.#unwatch();
+    document.removeEventListener("fullscreenchange", this.#leaveScreen);
     this.#clock.stop();
     this.#list.close();
     this.#followed.close();
@@ -258,6 +260,11 @@ export class BoardView {
     if (standing === null || before === null || before.rank === standing.rank) return;
     this.#news.say(`${standing.name ?? standing.player} is now ${formatCount(standing.rank)} of ${formatCount(standing.total)}`);
   }
+
+  /** Who leaves the full screen with Escape leaves the big screen, too. */
+  #leaveScreen = () => {
+    if (document.fullscreenElement === null && this.#address.view === "screen") this.#choose({ view: undefined });
+  };
 
   #toggleScreen() {
     const isScreen = this.#address.view === "screen";

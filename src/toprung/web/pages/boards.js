@@ -14,6 +14,7 @@ import { defaultWindow, soonestWindow } from "../windows.js";
 /** @typedef {import("../app.js").Context} Context */
 
 const LEADERS = 3;
+const BOARDS_MAX = 240;
 
 export class BoardsView {
   #context;
@@ -46,7 +47,7 @@ export class BoardsView {
       const { boards, next } = await listBoards(cursor);
       this.#rest.replaceChildren();
       for (const board of boards) this.#add(board);
-      if (next !== null) {
+      if (next !== null && this.#cards.length < BOARDS_MAX) {
         this.#rest.append(el("button", { class: "button", type: "button", on: { click: () => this.#load(next) } }, "Show more boards"));
       }
       if (this.#cards.length === 0) {
