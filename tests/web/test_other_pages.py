@@ -151,6 +151,19 @@ def test_a_public_board_needs_no_key(guarded: tuple[str, str], open_page: OpenPa
     expect(page.locator(".badge")).to_have_text("Live")
 
 
+def test_the_theme_is_chosen_and_remembered(open_page: OpenPage) -> None:
+    page = open_page("/", color_scheme="light")
+    body = page.locator("body")
+    light = body.evaluate("body => getComputedStyle(body).backgroundColor")
+    for label in ("Theme: auto", "Theme: light"):
+        page.get_by_role("button", name=label).click()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    expect(body).not_to_have_css("background-color", light)
+    page.reload()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    expect(body).not_to_have_css("background-color", light)
+
+
 def test_a_board_that_does_not_exist(
     service: RunningService, open_page: OpenPage, complaints: Complaints
 ) -> None:

@@ -16,7 +16,7 @@ const RANKINGS = { ordinal: "1 2 3 4 · each its own", competition: "1 1 3 4 · 
  */
 export function windowLinks(windows, current, link) {
   const links = windows.map((window) => el("a", { href: link(window), "aria-current": window === current && "page" }, windowName(window)));
-  return el("nav", { class: "tabs", "aria-label": "Window" }, ...links);
+  return el("nav", { class: "tabs", "aria-label": "Window", hidden: windows.length === 1 }, ...links);
 }
 
 /** Choices as a list that opens. */

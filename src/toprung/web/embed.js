@@ -34,11 +34,10 @@ p { margin: 0; color: var(--_soft); font-size: 0.8125rem }
 .message { padding: 1.5rem 1rem; text-align: center; font-size: 1rem }
 .message:empty, table:not(:has(tr)) { display: none }
 table { width: 100%; border-collapse: collapse; table-layout: fixed }
-caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
-th, td { padding: 0.5rem 1rem; border-top: 1px solid var(--_line); font-weight: inherit; text-align: start }
-td:first-child { width: 4.5rem }
+th, td { box-sizing: border-box; padding: 0.5rem 1rem; border-top: 1px solid var(--_line); font-weight: inherit; text-align: start }
+td:first-child { width: 4rem }
 th { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
-td:last-child { width: 40%; text-align: end; font-weight: 650; overflow-wrap: anywhere }
+td:last-child { width: 35%; text-align: end; font-weight: 650; overflow-wrap: anywhere }
 .rank { display: inline-grid; place-items: center; min-width: 1.9rem; height: 1.9rem; border-radius: 50%; font-weight: 650 }
 .rank[data-medal="1"] { background: #f6c544; color: #3c2b00 }
 .rank[data-medal="2"] { background: #ccd4e0; color: #232c3b }
@@ -63,7 +62,6 @@ class ToprungBoard extends HTMLElement {
   #facts = document.createElement("p");
   #message = document.createElement("p");
   #table = document.createElement("table");
-  #caption = document.createElement("caption");
   #body = document.createElement("tbody");
   /** @type {Map<string, HTMLTableRowElement>} */
   #rows = new Map();
@@ -78,7 +76,7 @@ class ToprungBoard extends HTMLElement {
     header.append(this.#link, this.#facts);
     this.#message.className = "message";
     this.#message.role = "status";
-    this.#table.append(this.#caption, this.#body);
+    this.#table.append(this.#body);
     root.append(header, this.#message, this.#table);
   }
 
@@ -133,7 +131,7 @@ class ToprungBoard extends HTMLElement {
     } catch {
       // the id stays, and the connection says what is wrong
     }
-    this.#caption.textContent = `Standings of ${this.#link.textContent}`;
+    this.#table.ariaLabel = `Standings of ${this.#link.textContent}`;
   }
 
   #connect() {

@@ -7,7 +7,7 @@ import { Countdown } from "../countdown.js";
 import { el, name, setText } from "../dom.js";
 import { Followed } from "../followed.js";
 import { LadderList } from "../ladder_list.js";
-import { errorNotice } from "../notices.js";
+import { errorNotice, loadingRows } from "../notices.js";
 import { formatCount, plural } from "../numbers.js";
 import { StandingsTable } from "../standings_table.js";
 import { periodName, windowName } from "../times.js";
@@ -47,21 +47,21 @@ export class BoardView {
   #news = new Announcement();
   #list = new LadderList(() => this.#showFacts());
   #followed;
+  #parts;
+  element = el("article", { class: "board-page" }, loadingRows());
 
   /** @param {Context} context @param {Address} address */
   constructor(context, address) {
     this.#context = context;
     this.#address = address;
     this.#followed = new Followed(this.#id);
-    this.element = el(
-      "article",
-      { class: "board-page" },
+    this.#parts = [
       el("header", { class: "hero" }, el("div", { class: "hero-text" }, this.#title, this.#facts), this.#clock.element, this.#screen),
       this.#tabs,
       el("details", { class: "fold", open: WIDE.matches }, el("summary", {}, "Look around"), this.#tools()),
       this.#news.element,
       el("div", { class: "columns" }, this.#list.element, this.#followed.element),
-    );
+    ];
     document.addEventListener("fullscreenchange", this.#leaveScreen);
     this.#open();
   }
@@ -134,10 +134,11 @@ export class BoardView {
       const title = this.#board.title || this.#board.id;
       this.#context.setTitle(title);
       this.#title.replaceChildren(name(title));
-      await this.#showLadder();
+      this.element.replaceChildren(...this.#parts);
     } catch (error) {
-      this.#list.notice(errorNotice(error, () => this.#open()));
+      return this.element.replaceChildren(errorNotice(error, () => this.#open()));
     }
+    await this.#showLadder();
   }
 
   /** Show the ladder that the address names, from where it says. */
@@ -215,7 +216,7 @@ export class BoardView {
   #reveal(at) {
     const { player, from = 1 } = this.#address;
     if (player !== undefined && at === null) return this.#news.say(`${player} is not on this list.`);
-    if (at === null && from > this.#list.total) this.#news.say(`The last rank is ${formatCount(this.#list.total)}.`);
+    if (from > Math.max(1, this.#list.total)) this.#news.say(`The last rank is ${formatCount(this.#list.total)}.`);
     if (at !== null || from > 1) this.#list.reveal(player);
   }
 
