@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 TINY = ("--size", "2000", "--rounds", "1", "--seconds", "0.02", "--json")
 # Those of the HTTP service ask for fixed seconds, with a program that counts in whole ones.
 MODULES = sorted({run.module for run in RUNS if not run.module.startswith("http_")})
-FOR_SIZES = ("memory-",)  # bars that exist for 1M and 10M only
+FOR_SIZES = ("memory-", "open-checkpoint")  # bars that few players cannot measure
 CONDITIONS = {"seed", "size", "rounds", "load_at_start", "elapsed_seconds", "machine", "versions"}
 
 Report = Callable[[str], dict[str, Any]]
