@@ -20,7 +20,7 @@ import { nextTheme, restoreTheme } from "./themes.js";
 /**
  * @typedef {Object} Context what views need of the page
  * @property {Live} live
- * @property {(address: string, options?: {isReplacing?: boolean}) => void} go
+ * @property {(address: string) => void} go
  * @property {(title: string) => void} setTitle
  */
 
@@ -57,10 +57,9 @@ function keyChanged() {
   live.restart();
 }
 
-/** @param {string} address @param {{isReplacing?: boolean}} [options] */
-function go(address, { isReplacing = false } = {}) {
-  if (isReplacing) history.replaceState(null, "", address);
-  else history.pushState(null, "", address);
+/** @param {string} address */
+function go(address) {
+  if (address !== location.pathname + location.search) history.pushState(null, "", address);
   show({ isOurs: true });
 }
 

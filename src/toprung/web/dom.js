@@ -77,7 +77,7 @@ function fill(node, props, children) {
 /** @param {Element} node @param {string} key @param {string} value */
 function setAttribute(node, key, value) {
   if (key.startsWith("on")) throw new TypeError(`listeners are not attributes: ${key}`);
-  if (LINKS.has(key) && !/^(\/(?!\/)|#|\?)/.test(value)) throw new TypeError(`not a link of this site: ${value}`);
+  if (LINKS.has(key) && !/^(\/(?![/\\])|#|\?)/.test(value)) throw new TypeError(`not a link of this site: ${value}`);
   node.setAttribute(key, value);
 }
 

@@ -1,14 +1,10 @@
 /** The viewer's access key: kept for this tab, gone when it is closed. */
 
+import { tab } from "./stores.js";
+
 const NAME = "toprung.key";
 
-/** @returns {string | null} */
-export function currentKey() {
-  return sessionStorage.getItem(NAME);
-}
+export const currentKey = () => tab.read(NAME);
 
 /** @param {string | null} key null forgets it */
-export function keepKey(key) {
-  if (key === null) sessionStorage.removeItem(NAME);
-  else sessionStorage.setItem(NAME, key);
-}
+export const keepKey = (key) => tab.write(NAME, key);

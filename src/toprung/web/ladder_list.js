@@ -123,7 +123,7 @@ export class LadderList {
 
   /** See the same part of the ladder as it is now. */
   async #reload() {
-    if (this.#isLoading) return this.#refresh();
+    if (this.#isLoading || document.hidden) return this.#refresh();
     const { whole, first } = this.#segment;
     await this.#ask(whole, (page) => {
       if (first !== this.#segment.first) return;
