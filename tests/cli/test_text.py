@@ -62,7 +62,21 @@ def test_tables_show_hostile_names_harmlessly(name: str) -> None:
     assert not any(is_hostile(c) for c in line)
     console = Console(width=200, force_terminal=True, color_system=None)
     with console.capture() as captured:
-        console.print(table(columns, [(1, name)], medals=True))
+        console.print(table(columns, [(1, name)], console))
     shown = captured.get().replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\n", "")
     assert not any(is_hostile(c) for c in shown)
     assert printable(name) in shown
+
+
+def test_a_long_name_pushes_no_number_off_the_terminal() -> None:
+    from rich.console import Console
+
+    columns = [Column("rank", True), Column("player"), Column("name"), Column("score", True)]
+    rows = [(7, "alice", "x" * 250, 123456789), (8, "日本語" * 40, "bob", -5)]
+    console = Console(width=80, force_terminal=True, color_system=None)
+    with console.capture() as captured:
+        console.print(table(columns, rows, console))
+    lines = [line.rstrip() for line in captured.get().splitlines() if line.strip()]
+    assert [line.split()[0] for line in lines[2:]] == ["7", "8"]
+    assert [line.split()[-1] for line in lines[2:]] == ["123,456,789", "-5"]
+    assert all("…" in line for line in lines[2:])

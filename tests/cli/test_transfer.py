@@ -95,7 +95,7 @@ def test_an_export_never_overwrites(cli: Cli) -> None:
     cli("board", "create", "b")
     write("precious")
     refused = cli("export", "b", "data.csv")
-    assert (refused.code, Path("data.csv").read_text()) == (2, "precious")
+    assert (refused.code, Path("data.csv").read_text()) == (1, "precious")
 
 
 # --- second runs ------------------------------------------------------------------------------

@@ -89,8 +89,8 @@ def _ownership(path: Path) -> Iterator[Check]:
     except DatabaseInUse as error:
         yield Check("ownership", True, str(error))
         return
-    except ToprungError as error:
-        yield Check("ownership", False, f"{error}: look at the folder's permissions")
+    except (ToprungError, OSError) as error:
+        yield Check("ownership", False, f"{error}: look at the disk and the folder's permissions")
         return
     ownership.release()
     yield Check("ownership", True, "nobody has it open")
@@ -106,6 +106,6 @@ def _opens(path: Path) -> Check:
     try:
         with open_local(path) as boards:
             boards.list(limit=1)
-    except ToprungError as error:
+    except (ToprungError, OSError) as error:
         return Check("opens", False, f"{error}; restore a backup with toprung restore")
     return Check("opens", True, note)

@@ -23,6 +23,7 @@ from toprung.cli.show import json_line, note, number
 from toprung.cli.target import opened
 from toprung.domain.instant import instant_text, parse_instant
 from toprung.domain.standing import Page, Standing
+from toprung.errors import Invalid
 from toprung.http.wire import row, text_of
 
 PAGE_ROWS: Final = 1000
@@ -120,7 +121,7 @@ def _output(file: str) -> Iterator[TextIO]:
         return
     path = Path(file)
     if path.exists():
-        raise misused(f"{file!r} exists already; an export never overwrites")
+        raise Invalid("file", f"{file!r} exists already; an export never overwrites")
     part = path.with_name(f"{path.name}.part")
     try:
         with part.open("w", encoding="utf-8", newline="") as out:
@@ -128,6 +129,8 @@ def _output(file: str) -> Iterator[TextIO]:
             out.flush()
             os.fsync(out.fileno())
         part.rename(path)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = file
         raise

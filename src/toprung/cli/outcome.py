@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import typer
@@ -60,6 +61,13 @@ def failed(message: str, code: int = FAILED) -> typer.Exit:
 def misused(message: str) -> typer.BadParameter:
     """What to raise when options contradict each other."""
     return typer.BadParameter(message)
+
+
+def fill_streams() -> None:
+    """Open what the caller has closed (`>&-`), or a database would get the number of stdout."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def drop_output(error: OSError) -> int:

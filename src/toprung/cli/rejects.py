@@ -38,6 +38,13 @@ class Rejects:
         """Write one row down."""
         file = self._file or self._open()
         self.count += 1
+        try:
+            self._write(file, line, reason, source)
+        except OSError as error:
+            error.filename = error.filename or self.path
+            raise
+
+    def _write(self, file: TextIO, line: int, reason: str, source: Any) -> None:
         if self._format == "csv":
             cells = [source[at] if at < len(source) else "" for at in self._kept]
             if len(source) > len(self._kept):  # what the head has no place for is not lost either
@@ -45,6 +52,7 @@ class Rejects:
             csv.writer(file).writerow([line, guarded(reason), *map(_cell, cells)])
         else:
             file.write(_object(line, reason, source) + "\n")
+        file.flush()  # so that a full disk is noticed, and an interrupt leaves what was told
 
     def close(self) -> None:
         """Finish the file, if there is one."""

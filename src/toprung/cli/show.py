@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
@@ -20,11 +20,14 @@ from toprung.cli.text import printable, printable_json
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 _encoder: Final = msgspec.json.Encoder(decimal_format="number")
 _PIPE_WIDTH: Final = 100_000
 """Columns of a page that has no edge."""
-_MEDALS: Final = {1: "🥇", 2: "🥈", 3: "🥉"}
+_MEDALS: Final = {"1": "🥇", "2": "🥈", "3": "🥉"}
+_LONG_TEXT: Final = 20
+"""Columns wider than this may be shortened to half of it."""
 
 Cell = str | int | Decimal | datetime | None
 
@@ -73,13 +76,13 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> No
         return
     out = console()
     if out.is_terminal:
-        out.print(table(columns, lines, medals=not out.legacy_windows and out.encoding == "utf-8"))
+        out.print(table(columns, lines, out))
         return
     for line in plain_lines(columns, lines):
         print(line)
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], *, medals: bool) -> Table:
+def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], out: Console) -> Table:
     """A table for a terminal. The first three places of a rank column stand out."""
     from rich import box
     from rich.table import Table
@@ -87,19 +90,29 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], *, medals: 
 
     made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
-        made.add_column(
-            Text(column.head),
-            justify="right" if column.is_number else "left",
-            no_wrap=True,
-            overflow="ellipsis",
-        )
-    for row in rows:
-        place = row[0] if columns[0].head == "rank" and isinstance(row[0], int) else 0
-        cells = [Text(shown(cell)) for cell in row]
-        if medals and place in _MEDALS:
+        justify: Literal["left", "right"] = "right" if column.is_number else "left"
+        made.add_column(Text(column.head), justify=justify, no_wrap=True, overflow="ellipsis")
+    has_medals = out.encoding == "utf-8" and columns[0].head == "rank"
+    lines = [[Text(shown(cell)) for cell in row] for row in rows]
+    _shorten(columns, lines, out.width)
+    for cells in lines:
+        place = cells[0].plain if columns[0].head == "rank" else ""
+        if has_medals and place in _MEDALS:
             cells[0] = Text(f"{_MEDALS[place]} {place}")
-        made.add_row(*cells, style="bold" if 1 <= place <= 3 else "")
+        made.add_row(*cells, style="bold" if place in _MEDALS else "")
     return made
+
+
+def _shorten(columns: Sequence[Column], lines: list[list[Text]], width: int) -> None:
+    """Shorten long text, so that it does not push numbers off the terminal."""
+    widths = [max((line[at].cell_len for line in lines), default=0) for at in range(len(columns))]
+    long = [
+        at for at, column in enumerate(columns) if not column.is_number and widths[at] > _LONG_TEXT
+    ]
+    rest = width - sum(w for at, w in enumerate(widths) if at not in long) - 4 * len(columns)
+    for at in long:
+        for line in lines:
+            line[at].truncate(max(_LONG_TEXT // 2, rest // len(long)), overflow="ellipsis")
 
 
 def plain_lines(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[str]:

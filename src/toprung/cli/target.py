@@ -64,7 +64,7 @@ def open_boards(target: Target, *, create: bool = False) -> Leaderboards:
 
 def is_missing_file(path: str) -> bool:
     """Whether the target is a file, and not there."""
-    return path != MEMORY and not is_cluster_target(path) and not Path(path).exists()
+    return path != MEMORY and not is_cluster_target(path) and not Path(path).is_file()
 
 
 def local_file(target: Target, purpose: str) -> str:

@@ -22,7 +22,7 @@ from toprung.errors import DatabaseInUse
 from toprung.http.wire import page_answer
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from toprung.client import Leaderboard as ServiceBoard
 
@@ -134,15 +134,14 @@ def _show_live(pages: Iterator[Page]) -> None:
     from rich.live import Live
 
     screen = console()
-    medals = screen.encoding == "utf-8"
     before: dict[str, int] = {}
     with Live(console=screen, auto_refresh=False) as live:
         for page in pages:
-            live.update(_picture(page, before, medals), refresh=True)
+            live.update(_picture(page, before, screen), refresh=True)
             before = {standing.player: standing.rank for standing in page.standings}
 
 
-def _picture(page: Page, before: Mapping[str, int], medals: bool) -> RenderableType:
+def _picture(page: Page, before: Mapping[str, int], screen: Console) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
@@ -153,7 +152,7 @@ def _picture(page: Page, before: Mapping[str, int], medals: bool) -> RenderableT
             row.append(_moved(before, standing.player, standing.rank))
     ladder = f"{page.board}, {page.window}, {page.period}, {page.scope}"
     head = Text(f"{ladder}: {number(page.total)} players", style="dim")
-    return Group(head, table(columns, rows, medals=medals)) if columns else head
+    return Group(head, table(columns, rows, screen)) if columns else head
 
 
 def _moved(before: Mapping[str, int], player: str, rank: int) -> Cell:
