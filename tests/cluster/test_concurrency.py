@@ -15,7 +15,7 @@ from toprung.domain.command import Receipts, Submit
 from toprung.domain.entry import Entry, decide
 from toprung.domain.submission import Submission
 from toprung.errors import KeyReused
-from toprung.journals.postgres_submit import _best
+from toprung.journals.card_rules import best
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
 from toprung.service.leaderboards import Leaderboards
@@ -142,7 +142,7 @@ def test_records_compare_as_decide_does(order: str, subscore: str | None, tie_br
         card = bytes(8) + board.shape.record(old)
         for new in entries:
             submission = Submission("p", new.score, new.achieved_at, new.subscore)
-            (record,) = _best(board, [card], submission, 2)
+            (record,) = best(board, [card], submission, 2)
             expected = decide(board, old, submission, 2)
             found = old if record is None else board.shape.entry(record)
             assert found == expected

@@ -52,9 +52,19 @@ class RecordShape:
         >>> shape.record(Entry(51, None, 9, 3)) < shape.record(early) < shape.record(late)
         True
         """
-        at = _word(entry.achieved_at, self.last_wins)
-        tied = self._tied_words(entry.score, entry.subscore)
-        return self._record.pack(*tied, at, entry.version)
+        return self.pack(entry.score, entry.subscore, entry.achieved_at, entry.version)
+
+    def pack(self, score: int, subscore: int | None, at: int, version: int) -> bytes:
+        """The record of the entry with these values; every write packs, so no calls."""
+        score_flip, subscore_flip, at_flip = self._flips
+        if self.tied == 1:
+            return self._record.pack((score + _SIGN) ^ score_flip, (at + _SIGN) ^ at_flip, version)
+        return self._record.pack(
+            (score + _SIGN) ^ score_flip,
+            ((subscore or 0) + _SIGN) ^ subscore_flip,
+            (at + _SIGN) ^ at_flip,
+            version,
+        )
 
     def key(self, entry: Entry) -> bytes:
         """The compared part of the entry's record."""

@@ -95,6 +95,7 @@ class ScriptClient:
 
         self.client = client
         self._url = url
+        self._is_cluster = hasattr(client, "get_node_from_key")
         self._servers_asked = 0
         self._turns = asyncio.Semaphore(CALLS_MAX)
         self._breakers: dict[str, CircuitBreaker] = {}
@@ -133,7 +134,7 @@ class ScriptClient:
         return str(info["run_id"])
 
     async def _info(self, key: str) -> Any:
-        if not hasattr(self.client, "get_node_from_key"):
+        if not self._is_cluster:
             return await self.client.info("server")
         if not self.client.nodes_manager.nodes_cache:
             await self.client.initialize()
@@ -156,10 +157,13 @@ class ScriptClient:
     def breaker(self, key: str) -> CircuitBreaker:
         """The breaker of the server that `key` is on: others may be well."""
         server = ""
-        if hasattr(self.client, "get_node_from_key") and self.client.nodes_manager.slots_cache:
+        if self._is_cluster and self.client.nodes_manager.slots_cache:
             with suppress(*self._lost):
                 server = self.client.get_node_from_key(key).name
-        return self._breakers.setdefault(server, CircuitBreaker())
+        breaker = self._breakers.get(server)
+        if breaker is None:
+            breaker = self._breakers[server] = CircuitBreaker()
+        return breaker
 
     def _raise(self, error: Exception, key: str, breaker: CircuitBreaker) -> None:
         """Say it in our terms; what is nobody's outage is left to be raised as it is."""
@@ -198,7 +202,7 @@ class ScriptClient:
 
     async def one_server(self) -> Any:
         """A client of its own for one server that should be alive: another one at each call."""
-        nodes = self.client.get_nodes() if hasattr(self.client, "get_nodes") else []
+        nodes = self.client.get_nodes() if self._is_cluster else []
         if not nodes:
             return self.server()
         self._servers_asked += 1

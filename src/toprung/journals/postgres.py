@@ -39,9 +39,11 @@ from toprung.errors import (
     UnknownBoard,
 )
 from toprung.journals.postgres_commands import CommandRun
+from toprung.journals.postgres_outcomes import STATUSES
+from toprung.journals.postgres_repeats import Raced
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_store import CONNECT_SECONDS_MAX, PostgresStore
-from toprung.journals.postgres_submit import STATUSES, Raced, SubmitBatch, read_board
+from toprung.journals.postgres_submit import SubmitBatch, read_board
 from toprung.pending import end_task
 from toprung.ports import (
     CardChanges,
@@ -56,8 +58,8 @@ from toprung.ports import (
 QUEUE_ROWS_MAX = 100_000
 """Submissions that may wait; more are refused with Overloaded."""
 
-COMMIT_ROWS_MAX = 2_000
-"""Submissions after which a batch is closed."""
+COMMIT_ROWS_MAX = 500
+"""Submissions after which a batch is closed: while it goes to the index, the next is committed."""
 
 APPLYING_MAX = 4
 """Committed batches that may be on their way to the index while more are written."""

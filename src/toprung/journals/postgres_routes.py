@@ -26,13 +26,10 @@ ROUTES_REMEMBERED = 4096
 
 
 class NumberedStop(NamedTuple):
-    """One period of a route, as it stands in cards."""
+    """One period of a route."""
 
     window: str
     period: str
-    period_number: bytes
-    head: bytes
-    """How its entries begin: the numbers of period and scopes."""
 
 
 class NumberedRoute(NamedTuple):
@@ -41,6 +38,10 @@ class NumberedRoute(NamedTuple):
     number: int
     stops: tuple[NumberedStop, ...]
     skipped: tuple[str, ...]
+    periods: tuple[bytes, ...]
+    """The numbers of the stops' periods."""
+    heads: tuple[bytes, ...]
+    """How entries of the stops begin: the numbers of period and scopes."""
 
 
 class Wanted(NamedTuple):
@@ -86,37 +87,36 @@ class BoardRoutes:
         """Whether it counts in the current periods, of which there is one."""
         return self._is_open and self._opens <= submission.at < self._closes
 
-    async def find(self, wanted: Sequence[Wanted], now: int) -> list[NumberedRoute]:
-        """The route of every submission; each falls into at least one retained period."""
-        late = [each for each in wanted if not self.is_timely(each.submission)]
-        routes = {}
-        if late:
-            kept = await self._kept_scopes(late, now)
-            for each in late:
-                routes[id(each)] = self._route_late(each, now, kept)
-        missing = {
-            (each.source, each.scopes)
-            for each in wanted
-            if id(each) not in routes and (each.source, each.scopes) not in self._usual
-        }
-        for source, scopes in missing:
+    async def usual(
+        self, names: Sequence[tuple[str, tuple[str, ...]]], now: int
+    ) -> list[NumberedRoute]:
+        """The routes of timely submissions, by their sources and their players' scopes."""
+        usual = self._usual
+        for source, scopes in {name for name in names if name not in usual}:
             route, skipped = route_of(self.board, now, now, scopes)
-            self._usual[source, scopes] = await self._number(source, route, skipped)
+            usual[source, scopes] = await self._number(source, route, skipped)
+        found = [usual[name] for name in names]
+        if len(usual) > ROUTES_REMEMBERED:
+            usual.clear()
+        return found
+
+    async def find(self, wanted: Sequence[Wanted], now: int) -> list[NumberedRoute]:
+        """The routes of submissions that each fall into at least one retained period."""
+        late = [each for each in wanted if not self.is_timely(each.submission)]
+        kept = await self._kept_scopes(late, now)
         numbered = {}
         for each in late:
-            route, skipped = routes[id(each)]
+            route, skipped = self._route_late(each, now, kept)
             found = self._unusual.get((each.source, route))
             if found is None:
                 found = await self._number(each.source, route, skipped)
                 self._unusual[each.source, route] = found
             numbered[id(each)] = found
-        found_routes = [
-            numbered.get(id(each)) or self._usual[each.source, each.scopes] for each in wanted
-        ]
-        if len(self._usual) + len(self._unusual) > ROUTES_REMEMBERED:
-            self._usual.clear()
+        timely = [each for each in wanted if id(each) not in numbered]
+        usual = iter(await self.usual([(each.source, each.scopes) for each in timely], now))
+        if len(self._unusual) > ROUTES_REMEMBERED:
             self._unusual.clear()
-        return found_routes
+        return [numbered.get(id(each)) or next(usual) for each in wanted]
 
     async def _kept_scopes(
         self, late: Iterable[Wanted], now: int
@@ -156,16 +156,20 @@ class BoardRoutes:
         )
         name = route_name(board.id, board.version, source, route)
         route_number = (await numbers(board.generation, "r", [name]))[name]
-        stops = tuple(
-            NumberedStop(
-                stop.window,
-                stop.period,
-                (number := number_bytes(periods[period_name(stop.window, stop.period)])),
-                number + number_bytes(scopes[scopes_name(stop.scopes)]),
+        numbered = [
+            (
+                number_bytes(periods[period_name(stop.window, stop.period)]),
+                number_bytes(scopes[scopes_name(stop.scopes)]),
             )
             for stop in route.stops
+        ]
+        return NumberedRoute(
+            route_number,
+            tuple(NumberedStop(stop.window, stop.period) for stop in route.stops),
+            skipped,
+            tuple(period for period, _ in numbered),
+            tuple(period + scope for period, scope in numbered),
         )
-        return NumberedRoute(route_number, stops, skipped)
 
     async def find_dead(self, cards: Iterable[Mapping[bytes, bytes]], now: int) -> None:
         """Learn which of the periods in cards are no longer kept; before `prune`."""

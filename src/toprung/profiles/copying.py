@@ -28,8 +28,8 @@ from toprung.domain.player import GLOBAL
 from toprung.errors import Invalid
 from toprung.journals import postgres_import as into
 from toprung.journals.postgres_import import PostgresImport
+from toprung.journals.postgres_repeats import KEY_LIFE, key_hash
 from toprung.journals.postgres_routes import route_name
-from toprung.journals.postgres_submit import KEY_LIFE, key_hash
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.service.compare import Side, board_differences, player_differences

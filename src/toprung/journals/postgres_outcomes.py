@@ -1,0 +1,83 @@
+"""What becomes of every submission of a batch, and what its callers are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
+from toprung.domain.submission import Submission
+from toprung.errors import KeyReused, ScoreOverflow, ToprungError
+
+STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
+"""What the column `events.status` means."""
+
+Owner = tuple[int, int]
+"""(command, index within it) of a submission."""
+
+
+class Outcomes(msgspec.Struct, frozen=True, array_like=True):
+    """What is recorded with a key, to answer a repeat."""
+
+    outcomes: tuple[WindowOutcome, ...]
+    skipped: tuple[str, ...]
+
+
+class BatchOutcomes:
+    """Counts, receipts and refusals of a run of `Submit`s."""
+
+    def __init__(self, commands: Sequence[Submit]) -> None:
+        self._commands = commands
+        self.failed: dict[int, ToprungError] = {}
+        """Commands that are refused as a whole."""
+        self.rejected: dict[Owner, ToprungError] = {}
+        self.receipts: dict[Owner, Receipt] = {}
+        self.counts = [[0, 0, 0] for _ in commands]
+        """Unchanged, accepted and repeated submissions of each command."""
+
+    def submission(self, owner: Owner) -> Submission:
+        """The submission itself."""
+        return self._commands[owner[0]].submissions[owner[1]]
+
+    def reject(self, owner: Owner, error: ToprungError) -> None:
+        """The submission does not count."""
+        if isinstance(error, ScoreOverflow):
+            error = ScoreOverflow("score", error.detail)
+        self.rejected[owner] = error
+
+    def reject_reused(self, owner: Owner) -> None:
+        """The submission's key belongs to another."""
+        key = self.submission(owner).key
+        self.rejected[owner] = KeyReused("key", f"{key!r} was used before with another submission")
+
+    def replay(self, owner: Owner, first: Receipt) -> None:
+        """The submission was recorded before."""
+        self.receipts[owner] = msgspec.structs.replace(first, replayed=True, before=())
+        self.counts[owner[0]][2] += 1
+
+    def settle_twin(self, owner: Owner, first: Owner) -> None:
+        """Answer a submission that repeats the key of an earlier one of the same batch."""
+        if self.submission(owner).digest != self.submission(first).digest:
+            self.reject_reused(owner)
+        elif first in self.rejected:
+            self.rejected[owner] = self.rejected[first]
+        else:
+            self.replay(owner, self.receipts[first])
+
+    def results(self) -> list[Receipts | ToprungError]:
+        """What each command is answered."""
+        return [self._result(number, command) for number, command in enumerate(self._commands)]
+
+    def _result(self, number: int, command: Submit) -> Receipts | ToprungError:
+        if number in self.failed:
+            return self.failed[number]
+        rejected: tuple[tuple[int, ToprungError], ...] = ()
+        receipts: tuple[Receipt, ...] = ()
+        rows = range(len(command.submissions))
+        if self.rejected:
+            rejected = tuple((i, e) for i in rows if (e := self.rejected.get((number, i))))
+        if command.receipts:
+            receipts = tuple(r for i in rows if (r := self.receipts.get((number, i))))
+        unchanged, accepted, duplicates = self.counts[number]
+        return Receipts(accepted, unchanged, duplicates, rejected, receipts)

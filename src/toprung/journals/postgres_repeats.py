@@ -1,0 +1,92 @@
+"""Idempotency keys of a batch: which submissions are repeats, and what is remembered of new ones.
+
+Keys are looked up before the players are locked, and inserted at the end: a key that another batch
+has used meanwhile makes the insert come back short, and the batch is tried again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from toprung.domain.command import Receipt
+from toprung.domain.submission import Submission
+from toprung.journals.postgres_outcomes import STATUSES, Outcomes
+from toprung.journals.postgres_store import statement
+
+KEY_LIFE = 2 * 86_400_000_000
+"""How long (microseconds) an idempotency key is remembered: 48 hours, of which 24 are promised."""
+
+
+class Raced(Exception):  # noqa: N818 -- never leaves the journal
+    """Another process used a key, or erased a player, meanwhile; the batch is tried again."""
+
+
+def key_hash(key: str) -> bytes:
+    """What an idempotency key is remembered by."""
+    return hashlib.blake2b(key.encode(), digest_size=16).digest()
+
+
+class Repeats:
+    """The keys that a batch brings to one board."""
+
+    def __init__(self, generation: int, now: int) -> None:
+        self._generation = generation
+        self._now = now
+        self._wanted: set[bytes] = set()
+        self._found: dict[bytes, Mapping[str, Any]] = {}
+        self._rows: list[tuple[Any, ...]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._wanted)
+
+    def want(self, key: str) -> None:
+        """Look this one up, too."""
+        self._wanted.add(key_hash(key))
+
+    async def look_up(self, connection: Any) -> None:
+        """Find out which keys were used before."""
+        rows = await connection.fetch(
+            statement("find_keys"),
+            self._generation,
+            list(self._wanted),
+            self._now - KEY_LIFE,
+        )
+        self._found = {row["key"]: row for row in rows}
+
+    def first(self, submission: Submission) -> tuple[Receipt, bool] | None:
+        """What the first with this key was told, and whether it was the same; None: it is new."""
+        assert submission.key is not None
+        row = self._found.get(key_hash(submission.key))
+        if row is None:
+            return None
+        told = msgspec.json.decode(row["outcome"], type=Outcomes)
+        receipt = Receipt(row["position"], STATUSES[row["status"]], told.skipped, told.outcomes)
+        return receipt, row["digest"] == submission.digest
+
+    def add(self, submission: Submission, receipt: Receipt, number: int) -> None:
+        """Remember what a new key led to."""
+        assert submission.key is not None
+        body = msgspec.json.encode(Outcomes(receipt.outcomes, receipt.skipped))
+        status = STATUSES.index(receipt.status)
+        self._rows.append(
+            (key_hash(submission.key), submission.digest, receipt.submission, status, body, number)
+        )
+
+    async def write(self, connection: Any) -> None:
+        """Write what was added; Raced if one of the keys is not new any more."""
+        if not self._rows:
+            return
+        self._rows.sort()
+        added = await connection.fetch(
+            statement("add_keys"),
+            self._generation,
+            self._now,
+            self._now - KEY_LIFE,
+            *[list(column) for column in zip(*self._rows, strict=True)],
+        )
+        if len(added) < len(self._rows):
+            raise Raced
