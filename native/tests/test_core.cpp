@@ -306,9 +306,16 @@ void test_readers_during_merge() {
     options.rule = Rule::add;
     options.first_version = version;
     version += players;
-    Merge merge(&table, {first.get(), second.get()}, {{0, 1}}, {}, std::move(rows), 1, options);
+    const Vector<i64> copy = rows;
+    Merge merge(&table, {first.get(), second.get()}, {{0, 1}}, {{1}}, std::move(rows), 1, options);
     merge.plan();
     merge.apply();
+    for (std::size_t row = 0; row < merge.size(); ++row) {
+      const PlaceOf place = second->place(static_cast<u32>(copy[row * 4]));
+      const Merge::Outcome outcome = merge.outcome(row, 0);
+      REQUIRE(merge.outcome_count(row) == 1 && outcome.total == second->size());
+      REQUIRE(outcome.after->offset == place.offset && outcome.after->tied_before == place.tied_before);
+    }
   }
   done = true;
   reader.join();
