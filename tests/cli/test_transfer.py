@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.conftest import Cli, Result
+from toprung.cli.csv_rows import CsvRows
 from toprung.cli.guard import guarded, unguarded
-from toprung.cli.rows import LINE_BYTES_MAX, BadRow, CsvRows, GoodRow, JsonRows, Lines, ReadRules
+from toprung.cli.json_rows import JsonRows
+from toprung.cli.rows import LINE_BYTES_MAX, BadRow, GoodRow, Lines, ReadRules
 
 _numbers = itertools.count(1)
 RULES = ReadRules(label="test")

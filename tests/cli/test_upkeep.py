@@ -155,6 +155,7 @@ def test_a_key_from_the_environment(cli: Cli, start_service: StartService) -> No
     [
         ("--db", "a.db", "--url", "http://127.0.0.1:1"),
         ("--db", "a.db", "--key", "tr_x"),
+        ("--key", "tr_x"),
     ],
 )
 def test_two_places_are_one_too_many(cli: Cli, arguments: tuple[str, ...]) -> None:

@@ -21,16 +21,17 @@ from typing import Annotated, Any, BinaryIO, Final
 import typer
 
 from toprung.blocking import Leaderboard, Leaderboards
+from toprung.cli.csv_rows import CsvRows
+from toprung.cli.json_rows import JsonRows
 from toprung.cli.options import BoardId, Target, command
 from toprung.cli.outcome import PARTLY, misused
+from toprung.cli.players import profile_of
 from toprung.cli.progress import Meter, metered
 from toprung.cli.rejects import Rejects
 from toprung.cli.rows import (
     BadRow,
-    CsvRows,
     Format,
     GoodRow,
-    JsonRows,
     Lines,
     ReadRules,
     RowReader,
@@ -39,8 +40,7 @@ from toprung.cli.rows import (
 )
 from toprung.cli.show import note, number, print_json, say
 from toprung.cli.target import opened
-from toprung.errors import ToprungError, UnknownPlayer
-from toprung.ports import PlayerProfile
+from toprung.errors import Invalid
 from toprung.service.submit import BatchRow
 
 CHUNK_ROWS: Final = 20_000
@@ -158,21 +158,21 @@ class _Import:
 
     def _set_names(self, rows: Iterator[GoodRow]) -> None:
         for row in rows:
-            name, avatar_url = row.names
-            if name is None and avatar_url is None:
+            if row.names == (None, None):
                 continue
-            player = row.values["player"]
             try:
-                old = self._boards.player(player)
-            except UnknownPlayer:
-                old = PlayerProfile(player)
-            try:
-                if (name, avatar_url) != (old.name, old.avatar_url):
-                    self._boards.set_player(
-                        player, name=name, avatar_url=avatar_url, attributes=old.attributes
-                    )
-            except ToprungError as error:
+                self._set_name(row.values["player"], *row.names)
+            except Invalid as error:
                 self.rejects.add(row.line, str(error), row.source)
+
+    def _set_name(self, player: str, name: str | None, avatar_url: str | None) -> None:
+        """Set what the row says, and keep what it does not."""
+        old = profile_of(self._boards, player)
+        name, avatar_url = name or old.name, avatar_url or old.avatar_url
+        if (name, avatar_url) != (old.name, old.avatar_url):
+            self._boards.set_player(
+                player, name=name, avatar_url=avatar_url, attributes=old.attributes
+            )
 
 
 def _submission(values: dict[str, Any]) -> BatchRow:

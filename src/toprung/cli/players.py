@@ -71,7 +71,7 @@ def set_player(
     """Set a player's name, picture and attributes; what is not named stays."""
     changes = [_attribute(text) for text in attribute or ()]
     with opened(target, create=True) as boards:
-        old = _profile(boards, player)
+        old = profile_of(boards, player)
         attributes = dict(old.attributes) | dict(changes)
         profile = boards.set_player(
             player,
@@ -127,7 +127,8 @@ def _tell_friends(target: Target, boards: Leaderboards, player: str) -> None:
         note(f"{player} has no friends here")
 
 
-def _profile(boards: Leaderboards, player: str) -> PlayerProfile:
+def profile_of(boards: Leaderboards, player: str) -> PlayerProfile:
+    """A player's profile; an empty one for a player that is not known yet."""
     try:
         return boards.player(player)
     except UnknownPlayer:

@@ -1,4 +1,4 @@
-"""Reading rows of scores from CSV and JSON Lines, whatever is in the file.
+"""Rows of scores in files: what `csv_rows` and `json_rows` share.
 
 Memory is bounded: a line has a greatest length, and one that is longer is passed over. A row that
 cannot be read becomes a `BadRow` with its line number; the rows after it are read all the same.
@@ -6,16 +6,11 @@ cannot be read becomes a `BadRow` with its line number; the rows after it are re
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, Protocol, TypeAlias
 
-import msgspec
-
-from toprung.cli.guard import APOSTROPHE, unguarded
 from toprung.errors import Invalid
 
 LINE_BYTES_MAX: Final = 64 * 1024
@@ -29,6 +24,9 @@ PASSED_OVER: Final = frozenset(
     )
 )
 """Columns that exports and rejects have and submissions have not."""
+
+UNKNOWN: Final = f"is not one of {', '.join(MEMBERS)}; --ignore-others passes over it"
+"""What is said of a name that none of them has."""
 
 Format: TypeAlias = Literal["csv", "jsonl"]
 JSON_SUFFIXES: Final = (".jsonl", ".ndjson", ".json")
@@ -169,189 +167,14 @@ class RowKeys:
         return f"import-{digest.hexdigest()}"
 
 
-class CsvRows:
-    """Rows of a CSV file whose first line names the columns."""
-
-    def __init__(self, lines: Lines, rules: ReadRules) -> None:
-        self._lines = lines
-        self._rules = rules
-        self._keys = RowKeys(rules.label)
-        texts = iter(lines)
-        first = next(texts, "")
-        if problem := lines.take_bad():
-            raise Invalid("", f"the head cannot be read: {problem}")
-        self._delimiter = max(",;\t", key=first.count)
-        self._rows = csv.reader(texts, delimiter=self._delimiter, strict=True)
-        try:
-            head = next(csv.reader([first], delimiter=self._delimiter, strict=True), [])
-        except csv.Error as error:
-            raise Invalid("", f"the head cannot be read: {error}") from None
-        self.head: Sequence[str] = [name.strip() for name in head]
-        self._columns = _columns(self.head, rules)
-        self._name_column = _place(self.head, "name")
-        self._avatar_column = _place(self.head, "avatar_url")
-
-    def __iter__(self) -> Iterator[Row]:
-        while True:
-            line = self._lines.number + 1
-            try:
-                cells = next(self._rows, None)
-            except csv.Error as error:
-                last = self._lines.number
-                where = f"lines {line} to {last}: " if last > line else ""
-                self._lines.take_bad()
-                yield BadRow(line, f"{where}{error}", [])
-                continue
-            if problem := self._lines.take_bad():
-                yield BadRow(line, problem, cells or [])
-            elif cells is None:
-                return
-            elif cells:
-                yield self._row(line, cells)
-
-    def _row(self, line: int, cells: list[str]) -> Row:
-        if len(cells) != len(self.head):
-            return BadRow(line, f"has {len(cells)} cells, the head has {len(self.head)}", cells)
-        values: dict[str, Any] = {}
-        for member, at, is_text in self._columns:
-            cell = cells[at]
-            if is_text and cell[:1] == APOSTROPHE and not self._rules.verbatim:
-                cell = unguarded(cell)
-            if cell or member in ("player", "score"):
-                values[member] = cell
-        values["score"] = _quick(values["score"])
-        if "details" in values:
-            values["details"] = msgspec.Raw(values["details"].encode())
-        if self._rules.with_keys and "key" not in values:
-            values["key"] = self._keys.key(line, "\x1f".join(cells).encode())
-        return GoodRow(line, values, (self._text(cells, True), self._text(cells, False)), cells)
-
-    def _text(self, cells: list[str], is_name: bool) -> str | None:
-        at = self._name_column if is_name else self._avatar_column
-        if at is None or not cells[at]:
-            return None
-        return cells[at] if self._rules.verbatim else unguarded(cells[at])
-
-
-class JsonRows:
-    """Rows of a JSON Lines file: an object per line."""
-
-    head: Sequence[str] = ()
-
-    def __init__(self, lines: Lines, rules: ReadRules) -> None:
-        self._lines = lines
-        self._rules = rules
-        self._keys = RowKeys(rules.label)
-        self._members = {name: member for member, name in _names(rules).items()}
-        self._members.setdefault("achieved_at", "at")
-        self._decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-
-    def __iter__(self) -> Iterator[Row]:
-        for text in self._lines:
-            line = self._lines.number
-            stripped = text.strip()
-            if problem := self._lines.take_bad():
-                yield BadRow(line, problem, stripped)
-            elif stripped:
-                yield self._row(line, stripped)
-
-    def _row(self, line: int, text: str) -> Row:
-        try:
-            raw = self._decode(text)
-            _check_members(text)
-            values = self._values(raw)
-            names = _optional_text(raw, "name"), _optional_text(raw, "avatar_url")
-        except (msgspec.DecodeError, ValueError, RecursionError, Invalid) as error:
-            return BadRow(line, str(error), text)
-        if self._rules.with_keys and "key" not in values:
-            values["key"] = self._keys.key(line, text.encode())
-        return GoodRow(line, values, names, text)
-
-    def _values(self, raw: dict[str, msgspec.Raw]) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for name, value in raw.items():
-            member = self._members.get(name)
-            if member is None:
-                if name not in PASSED_OVER and not self._rules.ignore_others:
-                    raise Invalid(name[:64], _UNKNOWN)
-            elif bytes(value) != b"null":
-                values[member] = _READERS[member](value)
-        return values
-
-
-_UNKNOWN: Final = f"is not one of {', '.join(MEMBERS)}; --ignore-others passes over it"
-
-
-def _quick(number: str) -> int | str:
+def quick_number(number: str) -> int | str:
     """A whole number as an int, which is checked faster than text; the rest as it is."""
     return int(number) if number.isdecimal() and number.isascii() and len(number) < 19 else number
 
 
-def _exact(value: msgspec.Raw) -> Any:
-    """A number as the text that it is, because a float would not be exact."""
-    text = bytes(value).decode()
-    return _quick(text) if text[0] in "-0123456789" else msgspec.json.decode(value)
-
-
-_READERS: Final[dict[str, Callable[[msgspec.Raw], Any]]] = {
-    "player": msgspec.json.decode,
-    "score": _exact,
-    "at": msgspec.json.decode,
-    "subscore": _exact,
-    "details": lambda value: msgspec.Raw(bytes(value)),
-    "key": msgspec.json.decode,
-}
-
-
-def _optional_text(raw: Mapping[str, msgspec.Raw], name: str) -> str | None:
-    value = msgspec.json.decode(raw[name]) if name in raw else None
-    return value if isinstance(value, str) else None
-
-
-def _check_members(text: str) -> None:
-    """Refuse a member that is given twice; readers disagree which one counts."""
-    if "\\" in text or any(text.count(f'"{name}"') > 1 for name in MEMBERS):
-        json.loads(text, object_pairs_hook=_unique)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> None:
-    names = [name for name, _ in pairs]
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise Invalid(twice[:64], "is given twice")
-
-
-def _names(rules: ReadRules) -> dict[str, str]:
+def member_names(rules: ReadRules) -> dict[str, str]:
     """What the file calls each member."""
     for member in rules.renamed:
         if member not in MEMBERS:
             raise Invalid("column", f"{member!r} is not one of {', '.join(MEMBERS)}")
     return {member: rules.renamed.get(member, member) for member in MEMBERS}
-
-
-def _columns(head: Sequence[str], rules: ReadRules) -> list[tuple[str, int, bool]]:
-    """(member, place, whether it is text) of each column that is read."""
-    if len(set(head)) < len(head):
-        raise Invalid("", "the head names a column twice")
-    names = _names(rules)
-    found = {member: head.index(name) for member, name in names.items() if name in head}
-    if "at" not in found and "achieved_at" in head:
-        found["at"] = head.index("achieved_at")
-    for member in ("player", "score"):
-        if member not in found:
-            seen = ", ".join(head)[:200]
-            raise Invalid(
-                names[member], f"the first line must name this column; it names: {seen or 'none'}"
-            )
-    others = [
-        name
-        for at, name in enumerate(head)
-        if at not in found.values() and name not in PASSED_OVER and name != "achieved_at"
-    ]
-    if others and not rules.ignore_others:
-        raise Invalid(others[0][:64], _UNKNOWN)
-    return [(member, at, member in ("player", "details", "key")) for member, at in found.items()]
-
-
-def _place(head: Sequence[str], name: str) -> int | None:
-    return head.index(name) if name in head else None
