@@ -73,11 +73,19 @@ def test_a_player_with_everything_about_them(
 HOSTILE = {
     "markup": '<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>',
     "bidi": "\u202eevil\u2066\u2067 reversed \u200f\u200e",
+    "rtl": "سلمى الأندلسي بنت الأندلس",
     "emoji": "\U0001f680" * 64,
     "zalgo": "Z" + "\u0353\u0317\u0350" * 40,
     "long": "W" * 256,
-    "rtl": "سلمى الأندلسي بنت الأندلس",
 }
+
+
+BEGINNINGS = """names => names.map(name => {
+    const range = document.createRange();
+    range.selectNodeContents(name);
+    const [text, box] = [range, name].map(each => each.getBoundingClientRect().left);
+    return Math.round(Math.max(text, box)); // what is cut off cannot be seen
+})"""
 
 
 @pytest.mark.parametrize("width", [1280, 360])
@@ -101,13 +109,20 @@ def test_hostile_names_do_nothing(
         "cells => cells.map(cell => cell.getBoundingClientRect().right)"
     )
     assert len(set(scores_at)) == 1, "no name moves a score"
-    for index in (0, 4, 6):  # markup, long, and the id that is markup itself
+    assert len(set(rows.locator("bdi").evaluate_all(BEGINNINGS))) == 1, (
+        "all names begin in one line"
+    )
+    for index in (0, 5, 6):  # markup, long, and the id that is markup itself
         page.locator(f"{ROWS} a").nth(index).click()
         expect(page.get_by_role("region", name="Neighbours").locator("tbody tr")).to_have_count(7)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.go_back()
         expect(rows).to_have_count(7)
     assert page.evaluate("window.harmed") is None
+    page.goto(page.url.partition("/boards")[0])
+    card = page.locator(".board-card", has=page.get_by_role("link", name="<img src=x"))
+    expect(card.locator(".leader-name")).to_have_count(3)
+    assert len(set(card.locator(".leader-name").evaluate_all(BEGINNINGS))) == 1
 
 
 @pytest.fixture

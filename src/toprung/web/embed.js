@@ -36,7 +36,7 @@ p { margin: 0; color: var(--_soft); font-size: 0.8125rem }
 table { width: 100%; border-collapse: collapse; table-layout: fixed }
 th, td { box-sizing: border-box; padding: 0.5rem 1rem; border-top: 1px solid var(--_line); font-weight: inherit; text-align: start }
 td:first-child { width: 4rem }
-th { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+bdi { display: block; overflow: hidden; text-align: left; text-overflow: ellipsis; white-space: nowrap }
 td:last-child { width: 35%; text-align: end; font-weight: 650; overflow-wrap: anywhere }
 .rank { display: inline-grid; place-items: center; min-width: 1.9rem; height: 1.9rem; border-radius: 50%; font-weight: 650 }
 .rank[data-medal="1"] { background: #f6c544; color: #3c2b00 }
