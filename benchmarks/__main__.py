@@ -33,7 +33,7 @@ RUNS = (
     Run("top", rounds=5),
     Run("around", rounds=5),
     Run("friends", rounds=5),
-    Run("dense_rank", rounds=3),
+    Run("dense_rank", rounds=2),
     Run("submit_one", rounds=5),
     Run("submit_batches", rounds=5),
     Run("submit_concurrently"),

@@ -30,7 +30,7 @@ class Child:
             call(one)
             now = time.perf_counter_ns()
             taken.append((now - begin) / 1000)
-            if now > end and len(taken) >= 3:
+            if now > end:
                 break
         return taken
 
