@@ -14,7 +14,7 @@ class Bar:
     question: str
     direction: Literal[">=", "<="]
     limit: float
-    unit: Literal["x", "bytes", "events/s"]
+    unit: Literal["x", "bytes", "events/s", "ms"]
 
     def met(self, measured: float) -> bool:
         """Whether the measured figure reaches the bar."""
@@ -30,7 +30,7 @@ def show(figure: float, unit: str) -> str:
     """A figure with its unit."""
     if unit == "events/s":
         return f"{figure / 1000:.0f}k {unit}"
-    return f"{figure:.1f} {unit}" if unit == "bytes" else f"{figure:.2f}{unit}"
+    return f"{figure:.1f} {unit}" if unit in ("bytes", "ms") else f"{figure:.2f}{unit}"
 
 
 def _memory(size: str) -> tuple[Bar, ...]:
@@ -59,6 +59,12 @@ BARS: tuple[Bar, ...] = (
     Bar("http-top", "GET top 100, head changing, against a bare handler", ">=", 0.5, "x"),
     Bar("http-submit", "POST score, durable, against a bare handler", ">=", 0.4, "x"),
     Bar("http-batches", "POST 1,000 scores, against the library's batches", ">=", 0.5, "x"),
+    Bar("http-open-submit", "open loop: submit, 95th percentile", "<=", 10, "ms"),
+    Bar("http-open-rank", "open loop: rank, 95th percentile", "<=", 20, "ms"),
+    Bar("http-open-top", "open loop: top 100, 95th percentile", "<=", 20, "ms"),
+    Bar("http-common-submit", "POST score, against FastAPI and redis-py", ">=", 3, "x"),
+    Bar("http-common-standing", "GET standing, against FastAPI and redis-py", ">=", 3, "x"),
+    Bar("http-common-top", "GET top 100, against FastAPI and redis-py", ">=", 3, "x"),
     Bar("cluster-submit", "cluster: batches of 500, against bare inserts", ">=", 0.15, "x"),
     Bar("cluster-standing", "cluster: one standing, against a pipeline", ">=", 0.7, "x"),
     Bar("cluster-rebuild", "cluster: rebuild, against bare ZADD and HSET", ">=", 0.4, "x"),

@@ -1,4 +1,4 @@
-"""A bare ASGI application on the server that `toprung serve` uses: what there is to reach.
+"""A bare ASGI application on the server that `toprung serve` uses, with the same settings.
 
     python -m benchmarks.http_bare FOLDER
 
@@ -16,7 +16,7 @@ import msgspec
 import uvicorn
 import uvloop
 
-from toprung.http.server import listen
+from toprung.http.server import listen, server_config
 
 
 def main() -> None:
@@ -38,13 +38,9 @@ def main() -> None:
         await send({"type": "http.response.body", "body": answers[name]})
 
     async def serve() -> None:
-        config = uvicorn.Config(
-            app, access_log=False, log_config=None, lifespan="off", http="httptools",
-            server_header=False, date_header=False,
-        )  # fmt: skip
         with listen("127.0.0.1", 0) as listener:
             print(listener.getsockname()[1], flush=True)
-            await uvicorn.Server(config).serve(sockets=[listener])
+            await uvicorn.Server(server_config(app)).serve(sockets=[listener])
 
     uvloop.run(serve())
 

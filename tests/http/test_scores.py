@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import httpx2
 import pytest
 
+from tests.conftest import RunningService
 from tests.http.conftest import MakeBoard, pointers, problem_of
 
 
@@ -215,3 +218,21 @@ def test_submissions_are_listed_newest_first(http: httpx2.Client, board: str) ->
 
 def post_text(http: httpx2.Client, url: str, body: str | bytes) -> httpx2.Response:
     return http.post(url, content=body, headers={"content-type": "application/json"})
+
+
+def test_repeats_at_the_same_time_count_once(
+    service: RunningService, make_board: MakeBoard, http: httpx2.Client
+) -> None:
+    board = make_board(policy="sum", windows=["all-time"])
+
+    async def submit_often() -> list[httpx2.Response]:
+        async with httpx2.AsyncClient(base_url=service.url, timeout=20) as client:
+            body = {"player": "alice", "score": 5, "key": "once"}
+            url = f"/v1/boards/{board}/scores"
+            return await asyncio.gather(*(client.post(url, json=body) for _ in range(30)))
+
+    answers = asyncio.run(submit_often())
+    assert {answer.status_code for answer in answers} == {200}
+    assert sum("idempotent-replayed" not in answer.headers for answer in answers) == 1
+    assert len({answer.json()["submission"] for answer in answers}) == 1
+    assert http.get(f"/v1/boards/{board}/standings/alice").json()["score"] == 5

@@ -28,6 +28,7 @@ PROTOCOL: Final = "toprung.v1"
 BEARER: Final = "bearer."
 IDLE_SECONDS_MAX: Final = 60.0
 """A connection that watches nothing for so long is closed."""
+CANCEL_SECONDS: Final = 0.5
 REQUESTS: Final = Rate(20.0, 100)
 """How often a client may subscribe and unsubscribe."""
 
@@ -126,8 +127,8 @@ class _Connection:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in tasks:
-                task.cancel()
+            self._watcher.close()
+            await _end(tasks)
             done = await asyncio.gather(*tasks, return_exceptions=True)
         codes = [code for code in done if isinstance(code, int)]
         if codes:
@@ -179,6 +180,14 @@ class _Connection:
     async def _send(self, text: bytes) -> None:
         async with asyncio.timeout(self._send_seconds_max), self._turn:
             await self._socket.send({"type": "websocket.send", "text": text.decode()})
+
+
+async def _end(tasks: list[asyncio.Task[int | None]]) -> None:
+    """Cancel tasks until they are done: a client of a database may swallow a cancellation."""
+    while waiting := [task for task in tasks if not task.done()]:
+        for task in waiting:
+            task.cancel()
+        await asyncio.wait(waiting, timeout=CANCEL_SECONDS)
 
 
 def _id_in(error: ToprungError) -> str | None:

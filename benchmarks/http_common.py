@@ -1,0 +1,60 @@
+"""How many requests a second, against the same routes written the common way?
+
+The common way is benchmarks.http_fastapi: FastAPI and redis-py on a local Redis that keeps nothing.
+Ours is `toprung serve`, whose submissions are durable. wrk asks both in turn, with one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from benchmarks import harness, servers
+from benchmarks.http_fastapi import WINDOWS
+from benchmarks.http_routes import STANDING, SUBMIT, fill, ours, serving, wrk
+
+PATH = "/v1/boards/blitz/standings/%012d"
+KINDS = {"standing": ("standing", 32), "top": (None, 32), "submit": ("submit", 64)}
+
+
+def run(options: argparse.Namespace) -> harness.Report:
+    """Measure, print and report."""
+    report = harness.Report("http_common")
+    if gone := servers.missing("wrk", "redis-server"):
+        print(f"\nHTTP, the common way: not measured, {' and '.join(gone)} missing")
+        return report
+    harness.print_header("Hot routes against FastAPI and redis-py", players=options.size)
+    with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name, ExitStack() as running:
+        folder = Path(name)
+        seeds = {"seed": harness.SEED, "size": options.size}
+        (folder / "standing.lua").write_text(STANDING.format(path=PATH, **seeds))
+        (folder / "submit.lua").write_text(SUBMIT.format(**seeds))
+        fill(str(folder / "served.db"), options.size)
+        redis = running.enter_context(servers.redis_server())
+        for window in WINDOWS:
+            entries = harness.filled_keys(options.size, harness.SEED)
+            servers.add_members(redis, f"blitz:{window}", entries)
+        port = running.enter_context(ours(folder))
+        command = ["-m", "benchmarks.http_fastapi", str(servers.port_of(redis))]
+        common_port = int(running.enter_context(serving(command)))
+        for kind, (script, connections) in KINDS.items():
+            lua = None if script is None else folder / f"{script}.lua"
+            path = "/v1/boards/blitz/standings?limit=100" if script is None else ""
+            medians = harness.interleave(
+                options.rounds,
+                {
+                    who: partial(wrk, f"http://127.0.0.1:{at}{path}", connections, lua)
+                    for who, at in (("ours", port), ("common", common_port))
+                },
+            )
+            for who, rate in medians.items():
+                report.add_figure(f"{kind}, {who}", rate, "requests/s")
+            report.add_bar(f"http-common-{kind}", medians["ours"] / medians["common"])
+    return report
+
+
+if __name__ == "__main__":
+    harness.main(run)
