@@ -22,7 +22,7 @@ from toprung._native import RankedSet
 
 CALLS = 50_000
 FACTORS = (0.01, 0.1, 1, 10)
-ROUNDS_MAX = 3  # at each size; the bar's rounds are what --rounds says
+ROUNDS_MAX = 2  # at each size; the bar's rounds are what --rounds says
 TOP = 100
 
 

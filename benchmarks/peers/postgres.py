@@ -15,11 +15,17 @@ from toprung.testing.servers import PostgresServer
 
 TABLE = """
 DROP TABLE IF EXISTS scores, friendships;
-CREATE TABLE scores (player text PRIMARY KEY, score bigint NOT NULL, at bigint NOT NULL);
+CREATE TABLE scores (player text NOT NULL, score bigint NOT NULL, at bigint NOT NULL);
 CREATE TABLE friendships (player text, friend text, PRIMARY KEY (player, friend));
 """
-INDEX = "CREATE INDEX scores_by_score ON scores (score DESC, at, player)"
-OPTIONS = ("-c", "shared_buffers=1GB", "-c", "max_wal_size=4GB", "-c", "maintenance_work_mem=512MB")
+INDEXES = """
+ALTER TABLE scores ADD PRIMARY KEY (player);
+CREATE INDEX scores_by_score ON scores (score DESC, at, player);
+"""
+OPTIONS = (
+    "-c", "shared_buffers=1GB", "-c", "max_wal_size=4GB", "-c", "maintenance_work_mem=512MB",
+    "-c", "wal_level=minimal", "-c", "max_wal_senders=0",  # a new table's first rows need no log
+)  # fmt: skip
 
 QUESTIONS = {
     "window_rank": "SELECT rank FROM (SELECT player, rank() OVER (ORDER BY score DESC) FROM scores)"
@@ -121,11 +127,12 @@ def table(url: str, size: int) -> Iterator[PostgresTable]:
 
 async def _filled(url: str, size: int) -> Any:
     connection = await asyncpg.connect(url)
-    await connection.execute(TABLE)
     entries = harness.filled_keys(size, harness.SEED)
     rows = ((player.decode(), score, at) for player, (score, at) in entries)
-    await connection.copy_records_to_table("scores", records=rows)
-    await connection.execute(INDEX)
+    async with connection.transaction():
+        await connection.execute(TABLE)
+        await connection.copy_records_to_table("scores", records=rows)
+        await connection.execute(INDEXES)
     await connection.execute("VACUUM ANALYZE scores")
     return connection
 
