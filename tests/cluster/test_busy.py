@@ -11,9 +11,12 @@ from tests.cluster.load import holds
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.errors import IndexUnavailable
 from toprung.indexes import redis_client
+from toprung.indexes.breaker import FAILURES_MAX
+from toprung.indexes.redis import shard_key
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
-from toprung.testing.servers import PostgresServer, RedisServer
+from toprung.service.leaderboards import Leaderboard
+from toprung.testing.servers import PostgresServer, RedisClusterServers, RedisServer
 
 CROWD = 10 * redis_client.CONNECTIONS_MAX
 
@@ -77,3 +80,44 @@ def test_an_outage_is_told_at_once_and_its_end_is_noticed(postgres: PostgresServ
         asyncio.run(main())
     finally:
         redis.close()
+
+
+def test_one_node_away_is_no_outage_of_the_others(postgres: PostgresServer) -> None:
+    servers = RedisClusterServers(node_timeout_ms=60_000)  # nobody takes over during the test
+
+    async def main() -> None:
+        opened = await ClusterWorkbench(postgres.url, servers.url).open(SystemClock())
+        profile = opened.maintenance
+        assert isinstance(profile, ClusterProfile)
+
+        async def node_of(board_id: str) -> int:
+            board = await opened.journal.board(board_id)
+            key = shard_key(profile.shards._prefix, board.generation)
+            return int(profile.client.client.get_node_from_key(key).port)
+
+        async with opened.boards as boards:
+            nodes: dict[int, Leaderboard] = {}
+            for number in range(50):
+                board = await boards.create(f"board-{number}")
+                await board.submit("ann", 1)
+                nodes.setdefault(await node_of(board.id), board)
+                if len(nodes) == 2:
+                    break
+            (port, ill), (_, well) = nodes.items()
+            node = next(node for node in servers.nodes if node.port == port)
+            node.pause()
+            try:
+                for _ in range(FAILURES_MAX):
+                    with pytest.raises(IndexUnavailable):
+                        await ill.top(1)
+                with pytest.raises(IndexUnavailable, match="at the moment"):
+                    await ill.top(1)
+                assert (await well.submit("bob", 2)).standings["all-time"].rank == 1
+                assert (await ill.submit("bob", 2)).stale
+            finally:
+                node.resume()
+
+    try:
+        asyncio.run(main())
+    finally:
+        servers.close()

@@ -27,6 +27,8 @@ from toprung.pending import end_task
 
 ANSWER_SECONDS_MAX = 1.5
 CONNECT_SECONDS_MAX = 1.5
+CALL_SECONDS_MAX = 4.0
+"""For a call with all its retries: a Cluster's client would look for a new primary for longer."""
 CALLS_MAX = 48
 """Calls under way at a time."""
 CONNECTIONS_MAX = 64
@@ -147,7 +149,8 @@ class ScriptClient:
         async with self._turns:
             breaker.check()  # it may have opened while this call waited
             try:
-                answer = await call()
+                async with asyncio.timeout(CALL_SECONDS_MAX):
+                    answer = await call()
             except self._lost as error:
                 self._raise(error, key, breaker)
                 raise
@@ -167,7 +170,7 @@ class ScriptClient:
 
     def _raise(self, error: Exception, key: str, breaker: CircuitBreaker) -> None:
         """Say it in our terms; what is nobody's outage is left to be raised as it is."""
-        message = str(error)
+        message = str(error) or "no answer in time"
         if self._is_answer(error):
             breaker.succeeded()
             if "NOTREADY" in message:
@@ -177,9 +180,9 @@ class ScriptClient:
             return
         breaker.failed()
         if breaker.is_open and breaker not in self._probing and not self._is_closed:
-            _log.warning("the index is away: %s", error)
+            _log.warning("the index is away: %s", message)
             self._probing[breaker] = asyncio.create_task(self._probe(key, breaker))
-        raise IndexUnavailable(f"the index cannot be reached: {error}") from error
+        raise IndexUnavailable(f"the index cannot be reached: {message}") from error
 
     def _is_answer(self, error: Exception) -> bool:
         """Whether the server works, although it does not do what it was asked."""
