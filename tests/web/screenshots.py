@@ -27,6 +27,7 @@ NOW = datetime.fromisoformat("2026-11-14T20:47:16+00:00")
 SIZE: ViewportSize = {"width": 1280, "height": 860}
 STAR = "p4"
 PLAYERS = 12_000
+STEADY = ("--disable-partial-raster", "--disable-skia-runtime-opts", "--num-raster-threads=1")
 FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
 <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
 <match><test name="family"><string>DejaVu Sans</string></test>
@@ -99,6 +100,7 @@ def photograph(browser: Browser, url: str, http: httpx2.Client, scheme: Any) -> 
     page.goto(f"{url}/boards/blitz/players/{STAR}?window=daily")
     expect(page.get_by_role("region", name="Score history").locator("svg")).to_be_visible()
     expect(page.locator(".badge")).to_have_text("Live")
+    page.wait_for_load_state("networkidle")
     page.screenshot(path=FOLDER / f"player-{scheme}.png")
     context.close()
 
@@ -126,7 +128,7 @@ def main() -> None:
                 serving(ServiceSettings(), FrozenClock(NOW)) as service,
                 sync_playwright() as playwright,
                 playwright.chromium.launch(
-                    executable_path=program, args=["--no-sandbox"], env=env
+                    executable_path=program, args=["--no-sandbox", *STEADY], env=env
                 ) as browser,
             ):
                 fill(service.http)
