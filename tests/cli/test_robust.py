@@ -52,6 +52,15 @@ def test_streams_that_are_closed() -> None:
 
 
 @pytest.mark.usefixtures("database")
+def test_a_pipe_gets_plain_utf_8_whatever_the_surroundings_say() -> None:
+    surroundings = "PYTHONIOENCODING=ascii LC_ALL=C FORCE_COLOR=1"
+    shell("toprung player set player-4999 --name 'Zoë 日本'")
+    result = shell(f"export {surroundings}; toprung top blitz -n 1")
+    assert result.stderr == ""
+    assert result.stdout.splitlines()[1].split()[:5] == ["1", "player-4999", "Zoë", "日本", "4999"]
+
+
+@pytest.mark.usefixtures("database")
 def test_output_that_does_not_fit() -> None:
     result = shell("toprung top blitz > /dev/full")
     assert (result.returncode, result.stderr) == (1, "toprung: No space left on device\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.cli.program import toprung
 from tests.conftest import RunningService, StartService
+from toprung.cli.doctor_service import examine_service
 from toprung.testing.servers import free_port
 
 
@@ -126,12 +128,25 @@ def test_a_healthy_service(cli: Cli, service: RunningService) -> None:
     assert [(check["name"], check["passed"]) for check in checks] == [(n, True) for n in names]
 
 
+def test_a_clock_that_is_wrong(service: RunningService) -> None:
+    checks = {c.name: c for c in examine_service(service.url, None, lambda: time.time() - 60)}
+    assert not checks["clock"].passed
+    assert "let both follow a time server" in checks["clock"].line
+    assert all(check.passed for name, check in checks.items() if name != "clock")
+
+
+def test_something_else_that_answers(service: RunningService) -> None:
+    [check] = examine_service(f"{service.url}/v1/nothing", None)
+    assert (check.passed, "is this a Toprung service?" in check.line) == (False, True)
+
+
 def test_nobody_there(cli: Cli) -> None:
     result = cli("doctor", "--url", f"http://127.0.0.1:{free_port()}")
     assert result.code == 1
     assert result.out.startswith("FAIL  reachable: ")
     assert "check --url" in result.out
-    assert cli("doctor", "--url", "nonsense").code == 1
+    for url in ("nonsense", "file:///etc/hostname"):
+        assert "begins with http://" in cli("doctor", "--url", url).out
 
 
 def test_a_key_from_the_environment(cli: Cli, start_service: StartService) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from toprung.cli.outcome import INTERRUPTED, drop_output, fill_streams
+from toprung.cli.outcome import INTERRUPTED, drop_output, prepare_streams
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; `outcome` says what the codes mean."""
-    fill_streams()
+    prepare_streams()
     try:
         from toprung.cli.app import app
 

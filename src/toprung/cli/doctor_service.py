@@ -7,7 +7,7 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from typing import Final, NamedTuple
 
@@ -18,9 +18,11 @@ TIMEOUT_SECONDS: Final = 10
 ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
 
 
-def examine_service(url: str, key: str | None) -> list[Check]:
+def examine_service(url: str, key: str | None, now: Callable[[], float] = time.time) -> list[Check]:
     """Ask a service how it is; never raises because of what it finds."""
-    return list(_checks(url.rstrip("/"), key))
+    if not url.startswith(("http://", "https://")):
+        return [Check("reachable", False, f"{url}: --url begins with http:// or https://")]
+    return list(_checks(url.rstrip("/"), key, now))
 
 
 class _Reply(NamedTuple):
@@ -29,7 +31,7 @@ class _Reply(NamedTuple):
     date: str | None
 
 
-def _checks(url: str, key: str | None) -> Iterator[Check]:
+def _checks(url: str, key: str | None, now: Callable[[], float]) -> Iterator[Check]:
     try:
         health = _ask(f"{url}/healthz")
     except (OSError, ValueError) as error:
@@ -52,7 +54,7 @@ def _checks(url: str, key: str | None) -> Iterator[Check]:
         "can answer",
         f"/readyz answers {ready.status}: it starts, rebuilds or stops; look at its log",
     )
-    yield _clock(ready.date)
+    yield _clock(ready.date, now())
     yield _access(url, key)
 
 
@@ -80,11 +82,11 @@ def _version(url: str) -> Check:
     )
 
 
-def _clock(date: str | None) -> Check:
+def _clock(date: str | None, now: float) -> Check:
     if date is None:
         return Check("clock", True, "not told")
     # The header counts whole seconds, so up to one of them is no difference.
-    skew = max(0.0, abs(time.time() - email.utils.parsedate_to_datetime(date).timestamp()) - 1)
+    skew = max(0.0, abs(now - email.utils.parsedate_to_datetime(date).timestamp()) - 1)
     return verdict(
         "clock",
         skew <= SKEW_SECONDS_MAX,

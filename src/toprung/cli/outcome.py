@@ -7,6 +7,7 @@ nobody foresaw is a mistake of ours and keeps its traceback.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -63,11 +64,19 @@ def misused(message: str) -> typer.BadParameter:
     return typer.BadParameter(message)
 
 
-def fill_streams() -> None:
-    """Open what the caller has closed (`>&-`), or a database would get the number of stdout."""
+def prepare_streams() -> None:
+    """Make standard streams usable, however the caller has left them.
+
+    What is closed (`>&-`) is opened, or a database would get the number of stdout.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Into a pipe goes UTF-8; what a terminal has no letter for is spelled out.
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def drop_output(error: OSError) -> int:

@@ -75,7 +75,7 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> No
     if not lines:
         return
     out = console()
-    if out.is_terminal:
+    if out.file.isatty():
         out.print(table(columns, lines, out))
         return
     for line in plain_lines(columns, lines):
