@@ -88,9 +88,11 @@ class HttpConnection(HttpToolsProtocol):
                     self._end(_HEAD_TOO_LARGE)
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """A request begins; uvicorn's own preparations wait until they are needed."""
         self._is_begun = True
-        super().on_message_begin()
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
 
     def on_headers_complete(self) -> None:
         """A head is complete: answer at once if that is possible, else serve as usual."""
@@ -104,6 +106,10 @@ class HttpConnection(HttpToolsProtocol):
                 answer = self._at_once(self.url, self.headers, self.client)
         self._is_answered = answer is not None
         if answer is None:
+            url, headers, expects = self.url, self.headers, self.expect_100_continue
+            super().on_message_begin()
+            self.url, self.expect_100_continue = url, expects
+            self.headers += headers  # the list that the scope has, too
             super().on_headers_complete()
         else:
             self.server_state.total_requests += 1
