@@ -154,7 +154,9 @@ def shuffled_players(size: int, seed: int) -> Iterator[list[bytes]]:
 
 def random_keys(rng: random.Random, count: int) -> list[tuple[int, int]]:
     """(score, at) pairs: scores tie now and then, times hardly ever."""
-    return [(rng.randrange(SCORE_MAX), rng.randrange(YEAR)) for _ in range(count)]
+    drawn = array("Q", rng.randbytes(16 * count))
+    pairs = zip(drawn[::2], drawn[1::2], strict=True)
+    return [(score % SCORE_MAX, at % YEAR) for score, at in pairs]
 
 
 def record(key: tuple[int, int]) -> bytes:
