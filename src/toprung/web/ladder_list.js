@@ -64,7 +64,7 @@ export class LadderList {
       if (source !== this.#source) return null;
       this.#segment.replace(page, first);
       this.#rows.replaceChildren(source.table.element);
-      this.#draw(false);
+      this.#draw({ isSame: false });
       return page;
     } finally {
       if (source === this.#source) this.#isLoading = false;
@@ -93,7 +93,7 @@ export class LadderList {
     const isWhole = top.standings.length >= Math.min(PAGE_ROWS, top.total);
     if (!isAsShown || !isWhole || !this.#segment.isHead || this.#isLoading) return this.#refresh();
     this.#segment.replace(top);
-    this.#draw(true);
+    this.#draw({ isSame: true });
   }
 
   /**
@@ -108,12 +108,12 @@ export class LadderList {
     else if (!isInSight(row)) row.scrollIntoView({ block: "center" });
   }
 
-  /** @param {boolean} isSame whether the ladder is the one that was shown */
-  #draw(isSame) {
+  /** @param {{isSame: boolean, isStill?: boolean}} how whether it is the ladder that was shown, and only longer */
+  #draw(how) {
     if (this.#source === null) return;
     const { table, marked, whenEmpty } = this.#source;
     const { rows, total, first } = this.#segment;
-    table.show(rows, { marked, best: first === 1 ? rows[0]?.score : undefined, isSame });
+    table.show(rows, { marked, best: first === 1 ? rows[0]?.score : undefined, ...how });
     table.element.hidden = total === 0;
     const notice = this.#rows.querySelector(".notice");
     if (total > 0) notice?.remove();
@@ -128,7 +128,7 @@ export class LadderList {
     await this.#ask(whole, (page) => {
       if (first !== this.#segment.first) return;
       this.#segment.replace(page, first);
-      this.#draw(true);
+      this.#draw({ isSame: true });
     });
   }
 
@@ -143,7 +143,7 @@ export class LadderList {
     const isDone = await this.#ask(part, (page) => {
       if (isUp) this.#segment.prepend(page);
       else this.#segment.append(page);
-      this.#keepInSight(() => this.#draw(true));
+      this.#keepInSight(() => this.#draw({ isSame: true, isStill: true }));
     });
     if (isDone) this.#look();
   }

@@ -61,12 +61,13 @@ export class StandingsTable {
 
   /**
    * @param {Standing[]} standings
-   * @param {{marked?: string, best?: string, isSame?: boolean}} [how] whom to mark; the best score;
-   *   whether it is still the same ladder, so that changes mean something
+   * @param {{marked?: string, best?: string, isSame?: boolean, isStill?: boolean}} [how] whom to
+   *   mark; the best score; whether it is still the same ladder, so that changes mean something; and
+   *   whether only the ends of the list change, so that nothing has to move
    */
-  show(standings, { marked, best, isSame = false } = {}) {
+  show(standings, { marked, best, isSame = false, isStill = false } = {}) {
     const focused = document.activeElement;
-    const places = isSame && !REDUCED.matches ? this.#places() : new Map();
+    const places = isSame && !isStill && !REDUCED.matches ? this.#places() : new Map();
     if (!isSame) this.#clear();
     this.#drop(standings);
     let at = this.#body.firstElementChild;
