@@ -1,9 +1,9 @@
-"""The figures of docs/benchmarks.md, made from what the benchmarks wrote.
+"""The figures of docs/benchmarks.md and README.md, made from what the benchmarks wrote.
 
     python -m benchmarks.page
 
-puts tables between the page's markers and draws its plots, from benchmarks/results/*.json. A test
-checks that the page is what this makes of the results beside it.
+puts tables between the pages' markers and draws plots, from benchmarks/results/*.json. A test
+checks that the pages are what this makes of the results beside it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benchmarks.bars import BARS, show
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
+PAGES = (PAGE, ROOT / "README.md")
 IMAGES = ROOT / "docs" / "images"
 RESULTS = ROOT / "benchmarks" / "results"
 _BLOCK = re.compile(r"(<!-- figures: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -33,7 +34,8 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     for name, text in draw(results).items():
         (IMAGES / name).write_text(text)
-    PAGE.write_text(render(PAGE.read_text(), results))
+    for page in PAGES:
+        page.write_text(render(page.read_text(), results))
 
 
 def load(folder: Path) -> dict[str, dict[str, Any]]:
@@ -48,6 +50,7 @@ def render(page: str, results: Results) -> str:
         "exactness": _exactness,
         "bars": _bars,
         "questions": _questions,
+        "comparison": _comparison,
     }
     return _BLOCK.sub(lambda found: f"{found[1]}{makers[found[2]](results)}\n{found[3]}", page)
 
@@ -98,6 +101,53 @@ def _bars(results: Results) -> str:
         verdict = "-" if figure is None else "yes" if bar.met(figure) else "**no**"
         rows.append((bar.question, bar.text, shown, verdict))
     return _table(("question", "bar", "measured", "met"), rows)
+
+
+# What the README shows: what people read, the benchmark, its question, and the peers' names there.
+_COMPARED = (
+    ("one player's standing", "standing", "standing, p50", ("toprung", "Redis", "PostgreSQL")),
+    ("20 of 500 friends", "friends", "20 of 500 friends, p50", ("toprung", "Redis", "PostgreSQL")),
+    (
+        "submissions, four windows each",
+        "submit_batches",
+        "submissions, ladders: 4",
+        ("toprung", "redis-py MULTI", ""),
+    ),
+    (
+        "memory per player",
+        "memory",
+        "first ladder",
+        ("toprung", "Redis", "PostgreSQL, on disk"),
+    ),
+)
+
+
+def _comparison(results: Results) -> str:
+    """A few rows for people who have a minute."""
+    peers = ("toprung", "Redis", "PostgreSQL")
+    cases = results["exactness"]["cases"]
+    rows = [
+        (
+            "[right answers](docs/benchmarks.md#right-answers)",
+            *(_right_answers(cases, peer) for peer in peers),
+        )
+    ]
+    for text, benchmark, question, contestants in _COMPARED:
+        found = {
+            figure["contestant"]: show_figure(figure["value"], figure["unit"])
+            for figure in results[benchmark]["figures"]
+            if figure["question"] == question
+        }
+        size = show_count(results[benchmark]["size"])
+        row = (found.get(each, "-") for each in contestants)
+        rows.append((f"{text}, {size} players", *row))
+    return _table(("", "Toprung", "Redis sorted set", "PostgreSQL table"), rows)
+
+
+def _right_answers(cases: list[Mapping[str, Any]], peer: str) -> str:
+    answers = [(case["answers"][peer], case["right"]) for case in cases]
+    asked = [pair for pair in answers if pair[0] != "not asked"]
+    return f"{sum(answer == right for answer, right in asked)} of {len(asked)}"
 
 
 def _questions(results: Results) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,14 +14,16 @@ RESULTS = page.load(page.RESULTS)
 PLOTS = page.draw(RESULTS)
 
 
-def test_its_figures_are_those_of_the_results() -> None:
-    text = page.PAGE.read_text()
+@pytest.mark.parametrize("path", page.PAGES, ids=lambda path: path.name)
+def test_its_figures_are_those_of_the_results(path: Path) -> None:
+    text = path.read_text()
     assert page.render(text, RESULTS) == text, "run: python -m benchmarks.page"
 
 
 def test_no_marker_is_misspelt() -> None:
-    text = page.PAGE.read_text()
-    assert text.count("<!-- figures: ") == text.count("<!-- end -->") == 4
+    for path, blocks in zip(page.PAGES, (4, 1), strict=True):
+        text = path.read_text()
+        assert text.count("<!-- figures: ") == text.count("<!-- end -->") == blocks
 
 
 @pytest.mark.parametrize("name", PLOTS)
