@@ -161,6 +161,15 @@ def test_a_batch_is_sent_again_only_if_all_its_rows_have_keys() -> None:
     assert len(script.requests) == 3
 
 
+@pytest.mark.parametrize("pointer", ["/7/score", "/x", "", "/-1/score"])
+def test_a_refusal_of_a_row_that_was_not_sent_is_told(pointer: str) -> None:
+    script = Script()
+    refused = b'[{"pointer":"%s","detail":"is bad"}]' % pointer.encode()
+    script.answer(200, BATCH.replace(b"[]", refused))
+    with facing(script) as boards, pytest.raises(ServiceFailed, match="was not sent"):
+        board_without_asking(boards, "blitz").submit_many([("a", 1), ("b", 2)])
+
+
 def test_creating_a_board_is_not_repeated_but_replacing_is() -> None:
     script = Script()
     script.reset()

@@ -102,6 +102,8 @@ def test_boards_are_listed_in_pages(http: httpx2.Client) -> None:
         found += [board["id"] for board in page["boards"]]
         cursor = page["next"]
     assert [name for name in found if name.startswith("listed-")] == names
+    longest = http.get("/v1/boards", params={"limit": 1000})
+    assert {board["id"] for board in longest.json()["boards"]} >= set(names)
 
 
 def test_periods_and_scopes_tell_what_can_be_read(

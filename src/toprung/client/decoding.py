@@ -167,6 +167,8 @@ def rejected_rows(answer: BatchAnswer, sent: list[int]) -> list[Rejected]:
     found = []
     for row in answer.rejected:
         at, _, field = row.pointer.removeprefix("/").partition("/")
+        if not at.isdecimal() or int(at) >= len(sent):
+            raise ServiceFailed(200, f"a row was refused that was not sent: {row.pointer!r}")
         found.append(Rejected(sent[int(at)], field, row.detail))
     return found
 

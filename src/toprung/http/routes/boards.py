@@ -23,7 +23,7 @@ from toprung.http.requests import (
 )
 from toprung.http.routing import Routes
 from toprung.http.wire import board_answer, distribution_answer, period_answer, shows
-from toprung.service.leaderboards import Leaderboard
+from toprung.service.leaderboards import LISTED_MAX, Leaderboard
 
 routes = Routes()
 
@@ -34,11 +34,12 @@ async def list_boards(call: Call[PageQuery, None]) -> Answer:
     limit, show = call.query.limit, shows(call.query.numbers)
     after = "" if call.query.cursor is None else parse_board_id(call.query.cursor)
     listed: list[BoardAnswer] = []
-    while found := await call.boards.list(after, limit + 1):
+    at_once = min(limit + 1, LISTED_MAX)
+    while found := await call.boards.list(after, at_once):
         allowed = [board for board in found if call.may(board.id)]
         listed += [board_answer(board, show) for board in allowed]
         after = found[-1].id
-        if len(listed) > limit or len(found) <= limit:
+        if len(listed) > limit or len(found) < at_once:
             break
     page = listed[:limit]
     return ok(BoardsAnswer(page, page[-1].id if len(listed) > limit else None))
