@@ -182,6 +182,22 @@ def code_after(socket: ClientConnection, texts: list[str]) -> int | None:
     pytest.fail("the connection is still open")
 
 
+def test_a_caller_has_so_many_live_connections_however_they_are_made(targets: Targets) -> None:
+    settings = ServiceSettings(sockets_per_caller_max=2)
+    with serving(settings, target=targets.fresh()) as running:
+        make(running, "open")
+        url = "/v1/boards/open/live"
+        with watch(running), running.http.stream("GET", url) as stream:
+            assert stream.status_code == 200
+            refused = running.http.get(url)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            with pytest.raises(InvalidStatus):
+                watch(running)
+        eventually(lambda: running.service.state.seats.taken == 0)
+        with watch(running):
+            pass
+
+
 def test_a_huge_message_ends_the_connection(running: Serving) -> None:
     with watch(running) as socket:
         assert code_after(socket, ["x" * 20_000]) == 1009
@@ -345,5 +361,5 @@ def test_everybody_who_leaves_is_forgotten(running: Serving) -> None:
         with running.http.stream("GET", f"/v1/boards/{board}/live") as answer:
             next(events(answer))
     state = running.service.state
-    eventually(lambda: (state.sockets, state.subscriptions) == (0, 0))
+    eventually(lambda: (state.seats.taken, state.subscriptions) == (0, 0))
     assert "toprung_live_sockets 0.0" in running.http.get("/metrics").text

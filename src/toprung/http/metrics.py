@@ -60,7 +60,7 @@ class ServiceCollector:
         yield GaugeMetricFamily(
             "toprung_live_subscriptions", "Live subscriptions", value=state.subscriptions
         )
-        yield GaugeMetricFamily("toprung_live_sockets", "Live connections", value=state.sockets)
+        yield GaugeMetricFamily("toprung_live_sockets", "Live connections", value=state.seats.taken)
 
     def _requests(self) -> Iterator[Metric]:
         counts = CounterMetricFamily(

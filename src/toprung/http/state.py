@@ -7,6 +7,7 @@ import secrets
 from typing import Final
 
 from toprung.http.heads import Heads
+from toprung.http.live.seats import Seats
 from toprung.http.live.topics import Hub
 from toprung.http.metrics import Meter
 from toprung.http.settings import ServiceSettings
@@ -28,7 +29,7 @@ class State:
         self.meters: dict[tuple[str, str], Meter] = {}
         self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
         self.subscriptions = 0
-        self.sockets = 0
+        self.seats = Seats(settings)
         self.hub = Hub(self)
         self.held: dict[str, Leaderboard] = {}
         """Boards that were asked for: some may be deleted by now."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from toprung.http.answers import Stream
 from toprung.http.call import Call
 from toprung.http.live.messages import LiveQuery, Message, Subscribe
+from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
-from toprung.http.problems import Refused
 
 if TYPE_CHECKING:
     from toprung.http.live.topics import Hub
@@ -23,12 +23,8 @@ _HEADERS: Final = ((b"cache-control", b"no-store"), (b"x-accel-buffering", b"no"
 async def event_stream(call: Call[LiveQuery, None], hub: Hub) -> Stream:
     """The answer that goes on until the caller hangs up or the service stops."""
     state = call.state
-    if state.sockets >= state.settings.sockets_max:
-        raise Refused(
-            503, "unavailable", "too many live connections", headers=((b"retry-after", b"5"),)
-        )
     key_id = None if call.key is None else call.key.id
-    watcher = Watcher(hub, state, key_id).__enter__()
+    watcher = Watcher(hub, state, caller_name(call.client, key_id), key_id).__enter__()
     try:
         await watcher.subscribe(_asked(call))
     except BaseException:

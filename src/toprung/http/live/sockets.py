@@ -15,6 +15,7 @@ from toprung.http.auth import Gate, bearer
 from toprung.http.cors import Cors
 from toprung.http.limits import RateLimit
 from toprung.http.live.messages import Subscribe, message, part_of, read_request
+from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
 from toprung.http.problems import Refused, as_problem
 from toprung.http.settings import Rate
@@ -43,55 +44,45 @@ class LiveSockets:
         self._gate = gate
         self._cors = cors
         self._hub = hub
-        self._by_caller: dict[str, int] = {}
 
     async def serve(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one connection from its opening to its end."""
         socket = WebSocket(scope, receive, send)
         try:
             access = await self._open(scope)
+            caller = caller_name(scope.get("client"), access.key_id)
+            watcher = Watcher(self._hub, self._state, caller, access.key_id).__enter__()
         except ToprungError:
             await socket.close()  # before it is accepted: the server answers 403
             return
-        caller = access.caller
-        settings = self._state.settings
-        is_full = self._state.sockets >= settings.sockets_max
-        if is_full or self._by_caller.get(caller, 0) >= settings.sockets_per_caller_max:
-            await socket.close()
-            return
-        self._by_caller[caller] = self._by_caller.get(caller, 0) + 1
         try:
             offered = scope.get("subprotocols", [])
             await socket.accept(PROTOCOL if PROTOCOL in offered else None)
-            with Watcher(self._hub, self._state, access.key_id) as watcher:
-                await _Connection(socket, watcher, access, settings.send_seconds_max).run()
+            patience = self._state.settings.send_seconds_max
+            await _Connection(socket, watcher, access, patience).run()
         finally:
-            self._by_caller[caller] -= 1
-            if not self._by_caller[caller]:
-                del self._by_caller[caller]
+            watcher.__exit__()
 
     async def _open(self, scope: Any) -> Access:
         if scope["path"] != "/v1/live":
             raise Refused(404, "no-such-route", "the WebSocket is at /v1/live")
         client, headers = scope.get("client"), dict(scope["headers"])
-        address = "unknown" if client is None else str(client[0])
         if not self._state.settings.needs_keys:
             self._gate.check_host(headers)
-            return Access(self._state, None, address, trusted=self._cors.is_welcome(headers))
+            return Access(self._state, None, trusted=self._cors.is_welcome(headers))
         text = _offered_key(headers) or bearer(headers)
         if text is None:
-            return Access(self._state, None, address, trusted=False)
+            return Access(self._state, None, trusted=False)
         key = await self._gate.key(client, text)
-        return Access(self._state, key, f"key {key.id}", trusted=False)
+        return Access(self._state, key, trusted=False)
 
 
 class Access:
     """Which boards a connection may watch."""
 
-    def __init__(self, state: State, key: AccessKey | None, caller: str, *, trusted: bool) -> None:
+    def __init__(self, state: State, key: AccessKey | None, *, trusted: bool) -> None:
         self._state = state
         self._key = key
-        self.caller = caller
         self._trusted = trusted
 
     @property

@@ -143,9 +143,10 @@ class Subscription:
 class Watcher:
     """A connection: subscriptions by id, and the messages that are due."""
 
-    def __init__(self, hub: Hub, state: State, key_id: str | None = None) -> None:
+    def __init__(self, hub: Hub, state: State, caller: str, key_id: str | None = None) -> None:
         self._hub = hub
         self._state = state
+        self._caller = caller
         self.key_id = key_id
         """The key that let it in: when it is revoked, the connection ends."""
         self._awake = asyncio.Event()
@@ -154,8 +155,8 @@ class Watcher:
         self.is_allowed = True
 
     def __enter__(self) -> Self:
+        self._state.seats.take(self._caller)
         self._hub.watchers.add(self)
-        self._state.sockets += 1
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -163,7 +164,7 @@ class Watcher:
         for subscription_id in list(self._subscriptions):
             self.unsubscribe(subscription_id)
         self._hub.watchers.discard(self)
-        self._state.sockets -= 1
+        self._state.seats.leave(self._caller)
 
     def __len__(self) -> int:
         return len(self._subscriptions)
