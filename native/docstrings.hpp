@@ -153,6 +153,14 @@ longer than an id can be, so that `id + b"\\0"` is the place just after one.
 >>> ladder.count_before(b"12345678"), ladder.count_before(b"12345678", b"ann\0")
 (0, 1))";
 
+inline constexpr char kSetCountsBefore[] = R"(`count_before` of many keys, at one moment: O(k log n).
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> _ = ladder.put(players.intern("ann"), b"12345678")
+>>> ladder.counts_before([b"12345678", b"12345679"])
+[0, 1])";
+
 inline constexpr char kSetDistinctBefore[] = R"(How many distinct tied prefixes lie before that of a key: O(log n).
 
 >>> players = PlayerTable()
@@ -275,7 +283,9 @@ inline constexpr char kMergeDoc[] = R"(A batch of submissions folded over sets, 
 
 Rows are packed native i64: player number, route, time in microseconds, score, and a subscore when
 two words are tied. Records are those words encoded best first, the time, and the row's version.
-Planning k rows over routes of s sets is O(k * s), applying them O(k * s * log n).
+A row that improves by more than `max_increase` on its player's entry in the route's guard is refused;
+`guards` names a set (or None) for each route, by default the first one of the route. Planning k rows
+over routes of s sets is O(k * s), applying them O(k * s * log n).
 
 >>> from struct import pack, unpack
 >>> players = PlayerTable()

@@ -10,6 +10,9 @@
 //          no reader sees half a submission. Between chunks readers get their turn. All memory is
 //          reserved before the first write.
 //
+// A row that improves by more than `max_increase` is refused. What it is compared with is the player's
+// record on its route's guard: the first set of the route, or another one that is read and not written.
+//
 // Callers who wait for one submission want to know where its player stood before the batch and stands
 // after it. A route's watched sets are those where that is looked up, by plan() and by apply().
 #pragma once
@@ -37,13 +40,16 @@ struct MergeOptions {
 class Merge {
  public:
   // `sets` are distinct and of one shape over one table; a route lists indexes into them, and
-  // `watched` for each route indexes into that (or is empty: nothing is watched).
+  // `watched` for each route indexes into that (or is empty: nothing is watched). `guards` names for
+  // each route one of the sets, or kNone; if it is empty, the first set of the route is its guard.
   Merge(PlayerTable* table, Vector<RankedSet*> sets, Vector<Vector<u32>> routes,
-        Vector<Vector<u32>> watched, Vector<i64> rows, unsigned tied, const MergeOptions& options)
+        Vector<Vector<u32>> watched, Vector<u32> guards, Vector<i64> rows, unsigned tied,
+        const MergeOptions& options)
       : table_(table),
         sets_(std::move(sets)),
         routes_(std::move(routes)),
         watched_(std::move(watched)),
+        guards_(std::move(guards)),
         rows_(std::move(rows)),
         options_(options),
         tied_(tied),
@@ -147,10 +153,11 @@ class Merge {
     bool changed;
     bool watched;
   };
-  // The slots of one player on one route, in the route's order.
+  // The slots of one player on one route, in the route's order, and the slot of the route's guard.
   struct Block {
     u32 route;
     u32 first;  // index into slot_ids_
+    u32 guard;  // kNone: nothing to compare with
     u32 next;   // another block of the same player
   };
   struct Player {
@@ -214,13 +221,25 @@ class Merge {
     if (!watched_.empty()) {
       for (const u32 at : watched_[route]) slots_[slot_ids_[first + at]].watched = true;
     }
-    blocks_.push_back({route, first, players_[player].block});
+    blocks_.push_back({route, first, guard_slot(player, route, first), players_[player].block});
     players_[player].block = static_cast<u32>(blocks_.size() - 1);
     return players_[player].block;
   }
 
+  u32 guard_slot(u32 player, u32 route, u32 first) {
+    if (!options_.has_max_increase) return kNone;
+    const Vector<u32>& sets = routes_[route];
+    if (guards_.empty()) return sets.empty() ? kNone : slot_ids_[first];
+    if (guards_[route] == kNone) return kNone;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      if (sets[i] == guards_[route]) return slot_ids_[first + i];
+    }
+    return slot_for(player, guards_[route]);
+  }
+
   u32 slot_for(u32 player, u32 set) {
     for (u32 b = players_[player].block; b != kNone; b = blocks_[b].next) {
+      if (blocks_[b].guard != kNone && slots_[blocks_[b].guard].set == set) return blocks_[b].guard;
       const std::size_t count = routes_[blocks_[b].route].size();
       for (std::size_t i = 0; i < count; ++i) {
         const u32 slot = slot_ids_[blocks_[b].first + i];
@@ -338,7 +357,7 @@ class Merge {
     for (unsigned w = 0; w < tied_; ++w) fresh[w] = encode(cell(row, 3 + w), descends(w));
     fresh[tied_] = encode(cell(row, 2), options_.last_wins);
     fresh[tied_ + 1] = version;
-    if (count > 0 && is_excessive(row, ids[0])) return Status::excessive;
+    if (is_excessive(row, blocks_[block_of_[row]].guard)) return Status::excessive;
     for (std::size_t i = 0; i < count; ++i) {
       const Decision decision = decide(row, ids[i], fresh, results + i * words_);
       if (decision == Decision::overflows) return Status::overflow;
@@ -360,13 +379,13 @@ class Merge {
     return any ? Status::accepted : Status::unchanged;
   }
 
-  bool is_excessive(std::size_t row, u32 first) noexcept {
-    if (!options_.has_max_increase || !slots_[first].exists) return false;
+  bool is_excessive(std::size_t row, u32 guard) noexcept {
+    if (guard == kNone || !slots_[guard].exists) return false;
     const i128 score = cell(row, 3);
     const bool down = descends(0);
     i128 increase = down ? score : -score;
     if (options_.rule != Rule::add) {
-      const i128 held = decode(record_of(first)[0], down);
+      const i128 held = decode(record_of(guard)[0], down);
       increase = down ? score - held : held - score;
     }
     return increase > options_.max_increase;
@@ -480,6 +499,7 @@ class Merge {
   Vector<RankedSet*> sets_;
   Vector<Vector<u32>> routes_;
   Vector<Vector<u32>> watched_;
+  Vector<u32> guards_;
   Vector<i64> rows_;
   const MergeOptions options_;
   const unsigned tied_;

@@ -1,5 +1,6 @@
 // The Python face of the core: three classes, their docstrings and nothing that decides anything.
 // src/toprung/_native.pyi is the same contract for type checkers.
+#include <array>
 #include <climits>
 #include <optional>
 
@@ -218,6 +219,27 @@ nb::object set_count_before(PySet& self, nb::handle key, nb::handle id) {
   read_key(key, self.shape(), words);
   const IdView probe = read_probe_id(id);
   return to_int(reading(self.gate(), [&] { return self.set->count_before(words, probe); }));
+}
+
+nb::object set_counts_before(PySet& self, nb::handle value) {
+  const nb::object keys = stolen(PySequence_Fast(value.ptr(), "keys must be a sequence of bytes"));
+  Vector<std::array<u64, kWordsMax>> words;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(keys.ptr()); ++i) {
+    words.emplace_back();
+    read_key(PySequence_Fast_GET_ITEM(keys.ptr(), i), self.shape(), words.back().data());
+  }
+  Vector<u64> counts(words.size());
+  const auto look = [&] {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      counts[i] = self.set->count_before(words[i].data(), IdView{});
+    }
+  };
+  words.size() < kShortBatch ? reading(self.gate(), look) : reading_long(self.gate(), look);
+  nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(counts.size())));
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), to_int(counts[i]).release().ptr());
+  }
+  return list;
 }
 
 nb::object set_distinct_before(PySet& self, nb::handle key) {
@@ -516,9 +538,24 @@ Vector<Vector<u32>> read_watched(nb::handle value, const Vector<Vector<u32>>& ro
   return watched;
 }
 
+// For each route the index of its guard among all sets; empty for None.
+Vector<u32> read_guards(nb::handle value, Routes& routes) {
+  Vector<u32> guards;
+  if (value.is_none()) return guards;
+  const nb::object items = stolen(PySequence_Fast(value.ptr(), "guards must be a sequence"));
+  if (static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr())) != routes.routes.size()) {
+    throw nb::value_error("guards names a set or None for each route");
+  }
+  for (std::size_t i = 0; i < routes.routes.size(); ++i) {
+    const nb::handle item = PySequence_Fast_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
+    guards.push_back(item.is_none() ? kNone : routes.index_of_set(item));
+  }
+  return guards;
+}
+
 void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::handle rows_value,
                 nb::handle first_version, nb::handle descending, nb::handle last_wins,
-                nb::handle max_increase, nb::handle watched_value) {
+                nb::handle max_increase, nb::handle watched_value, nb::handle guards_value) {
   MergeOptions options;
   options.rule = read_rule(rule);
   options.first_version = to_count(first_version, "first_version");
@@ -529,6 +566,7 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
     options.max_increase = static_cast<i64>(to_count(max_increase, "max_increase"));
   }
   Routes routes(routes_value);
+  Vector<u32> guards = read_guards(guards_value, routes);
   PlayerTable* table = routes.sets.empty() ? nullptr : &routes.sets[0]->table();
   const unsigned tied = routes.sets.empty() ? 1u : routes.sets[0]->shape().tied;
   const u64 bits = to_count(descending, "descending");
@@ -545,7 +583,8 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
   }
   Vector<Vector<u32>> watched = read_watched(watched_value, routes.routes);
   auto merge = std::make_unique<Merge>(table, std::move(routes.sets), std::move(routes.routes),
-                                       std::move(watched), std::move(rows), tied, options);
+                                       std::move(watched), std::move(guards), std::move(rows), tied,
+                                       options);
   {
     const nb::gil_scoped_release released;
     merge->plan();
@@ -676,6 +715,8 @@ NB_MODULE(_native, module) {
       .def("at", set_at, nb::sig("def at(self, offset: int, /) -> Row"), kSetAt)
       .def("count_before", set_count_before, nb::arg(), nb::arg() = nb::bytes("", 0),
            nb::sig("def count_before(self, key: bytes, id: bytes = b'', /) -> int"), kSetCountBefore)
+      .def("counts_before", set_counts_before,
+           nb::sig("def counts_before(self, keys: Sequence[bytes], /) -> list[int]"), kSetCountsBefore)
       .def("distinct_before", set_distinct_before,
            nb::sig("def distinct_before(self, key: bytes, /) -> int"), kSetDistinctBefore)
       .def("slice", set_slice, nb::sig("def slice(self, start: int, stop: int, /) -> Slice"), kSetSlice)
@@ -722,11 +763,12 @@ NB_MODULE(_native, module) {
   merge
       .def("__init__", merge_init, "rule"_a, "routes"_a, "rows"_a, nb::kw_only(), "first_version"_a,
            "descending"_a = 1, "last_wins"_a = false, "max_increase"_a = nb::none(),
-           "watched"_a = nb::none(),
+           "watched"_a = nb::none(), "guards"_a = nb::none(),
            nb::sig("def __init__(self, rule: str, routes: Sequence[Sequence[RankedSet]], rows: Buffer, "
                    "*, first_version: int, descending: int = 1, last_wins: bool = False, "
                    "max_increase: int | None = None, "
-                   "watched: Sequence[Sequence[int]] | None = None) -> None"))
+                   "watched: Sequence[Sequence[int]] | None = None, "
+                   "guards: Sequence[RankedSet | None] | None = None) -> None"))
       .def("__len__", [](PyMerge& m) { return m.merge->size(); })
       .def_prop_ro("statuses", [](PyMerge& m) { return to_bytes(m.merge->statuses()); }, kMergeStatuses,
                    nb::sig("def statuses(self) -> bytes"))

@@ -60,6 +60,7 @@ class RankedSet:
     def place(self, player: int | str | bytes, /) -> Place | None: ...
     def at(self, offset: int, /) -> Row: ...  # IndexError
     def count_before(self, key: bytes, id: bytes = b"", /) -> int: ...  # a short key is a prefix
+    def counts_before(self, keys: Sequence[bytes], /) -> list[int]: ...  # at one moment
     def distinct_before(self, key: bytes, /) -> int: ...  # distinct tied prefixes < key's
     # stretches of rows, each one consistent
     def slice(self, start: int, stop: int, /) -> Slice: ...
@@ -113,6 +114,7 @@ class Merge:
         last_wins: bool = False,
         max_increase: int | None = None,
         watched: Sequence[Sequence[int]] | None = None,  # for each route, indexes of its sets
+        guards: Sequence[RankedSet | None] | None = None,  # by route; else its first
     ) -> None: ...
     def __len__(self) -> int: ...
     @property

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import decimal
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import toprung
-from toprung.errors import Closed, FixedRule, Invalid, NotRanked
+from tests.workbenches import open_profile
+from toprung.domain.ladder import Ladder
+from toprung.domain.score import INT64_MAX, INT64_MIN
+from toprung.domain.sortkey import record_shape
+from toprung.domain.standing import PastSubmissions
+from toprung.errors import (
+    Closed,
+    ExcessiveIncrease,
+    FixedRule,
+    Invalid,
+    NotRanked,
+    StorageFailed,
+    UnknownPlayer,
+)
+from toprung.pending import run_blocking
+from toprung.ports import PlayerProfile
 from toprung.profiles import embedded
+from toprung.profiles.embedded import EmbeddedProfile
 from toprung.testing.clock import FrozenClock
 
 
@@ -153,3 +170,146 @@ def test_an_open_that_is_cancelled_leaves_the_file_free(tmp_path: Path) -> None:
 
 async def _open(path: Path) -> object:
     return await toprung.open_async(path)
+
+
+def test_a_player_on_the_way_is_nobody_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between a number and its commit, readers found a player that sheets knew nothing of."""
+    opened = open_profile("memory:", FrozenClock("2026-11-15T12:00:00Z"))
+    profile, boards = opened.maintenance, opened.boards
+    assert isinstance(profile, EmbeddedProfile)
+    board = run_blocking(boards.create("b"))
+    asked: list[object] = []
+    write = profile.store.write
+
+    def ask_and_write(*arguments: Any) -> Any:
+        for read in (boards.player("new"), board.submissions("new")):
+            try:
+                asked.append(run_blocking(read))
+            except UnknownPlayer:
+                asked.append(None)
+        return write(*arguments)
+
+    monkeypatch.setattr(profile.store, "write", ask_and_write)
+    run_blocking(boards.set_player("new", name="New"))
+    run_blocking(boards.erase("new"))
+    run_blocking(board.submit("new", 1))
+    nothing = PastSubmissions((), None)
+    assert asked == [None, nothing, PlayerProfile("new", "New"), nothing, None, nothing]
+    run_blocking(boards.close())
+
+
+def test_no_checkpoint_of_a_batch_that_memory_shows_in_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One board showed a batch and another failed to; the checkpoint counted the first twice."""
+    monkeypatch.setattr(embedded, "TAIL_MAX", 4)
+    path = str(tmp_path / "scores.db")
+    opened = open_profile(path, FrozenClock("2026-11-15T12:00:00Z"))
+    profile = opened.maintenance
+    assert isinstance(profile, EmbeddedProfile)
+    for name in ("a", "b"):
+        board = run_blocking(opened.boards.create(name, policy="sum"))
+        run_blocking(board.submit("ann", 1))
+    remember = profile.fold.keys.remember
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    profile._saved_position = 0
+    monkeypatch.setattr(profile.fold.keys, "remember", fail)
+    with pytest.raises(StorageFailed, match="recorded"):
+        run_blocking(run_blocking(opened.boards.board("a")).submit("ann", 10))
+    monkeypatch.setattr(profile.fold.keys, "remember", remember)
+    run_blocking(opened.boards.close())
+    with toprung.open(path) as boards:
+        assert boards["a"].standing("ann").score == 11
+        assert boards.verify() == []
+
+
+@pytest.mark.parametrize("order", ["desc", "asc"])
+@pytest.mark.parametrize("edge", ["lowest", "highest"])
+def test_a_distribution_agrees_with_itself_while_others_submit(order: str, edge: str) -> None:
+    """The sum was taken from one moment and the counts from another: buckets went below zero."""
+    extreme = INT64_MIN if edge == "lowest" else INT64_MAX
+    opened = open_profile("memory:", FrozenClock("2026-11-15T12:00:00Z"))
+    board = run_blocking(opened.boards.create("b", order=order))
+    run_blocking(board.submit_many([("ann", extreme), ("bob", 0)]))
+    index: Any = opened.index
+    count_before = index.count_before
+
+    async def submit_and_count(*arguments: Any) -> Any:
+        await board.submit_many([(f"p{n}", n) for n in range(50)])
+        return await count_before(*arguments)
+
+    index.count_before = submit_and_count
+    told = run_blocking(board.distribution(3))
+    assert min(bucket.count for bucket in told.buckets) >= 0
+    assert sum(bucket.count for bucket in told.buckets) == told.total
+    run_blocking(opened.boards.close())
+
+
+def test_counts_of_an_index_are_of_one_moment() -> None:
+    """Keys were counted one after the other, and a ladder that grew made counts go down."""
+    clock = FrozenClock("2026-11-15T12:00:00Z")
+    opened = open_profile("memory:", clock)
+    board = run_blocking(opened.boards.create("b"))
+    ladder = Ladder("b", "all-time", "all", "global")
+    worst = record_shape("desc", None, "first").prefix(INT64_MIN)
+    differing: list[list[int]] = []
+    done = threading.Event()
+
+    def count() -> None:
+        while not done.is_set():
+            counted = run_blocking(opened.index.count_before(ladder, [worst] * 200))
+            if len(set(counted)) > 1:
+                differing.append(counted)
+
+    reader = threading.Thread(target=count)
+    reader.start()
+    for start in range(0, 20_000, 500):
+        run_blocking(board.submit_many([(f"p{n}", n) for n in range(start, start + 500)]))
+    done.set()
+    reader.join()
+    assert differing == []
+    run_blocking(opened.boards.close())
+
+
+@pytest.mark.parametrize("policy", ["best", "sum"])
+def test_a_late_submission_is_held_to_the_current_entry(policy: str) -> None:
+    """It was compared with the entry of its own period, where a player may have none."""
+    with toprung.open("memory:", clock=FrozenClock("2026-11-15T12:00:00Z")) as boards:
+        board = boards.create("b", windows=["daily", "weekly"], max_increase=5, policy=policy)
+        yesterday = "2026-11-14T12:00:00Z"
+        board.submit("ann", 10)
+        with pytest.raises(ExcessiveIncrease):
+            board.submit("ann", 16, at=yesterday)
+        fine = 15 if policy == "best" else 5
+        assert board.submit("ann", fine, at=yesterday).status == "accepted"
+        board.submit("bob", 10, at=yesterday)
+        board.submit("bob", 99)  # today's first
+        span = {"starts": "2026-11-01T00:00:00Z", "ends": "2026-11-10T00:00:00Z"}
+        over = boards.create("over", windows=[{"name": "s", **span}], max_increase=5, policy=policy)
+        over.submit("ann", 10, at="2026-11-05T00:00:00Z")
+        with pytest.raises(ExcessiveIncrease):  # no period is current: the submission's own
+            over.submit("ann", 16, at="2026-11-05T00:00:00Z")
+
+
+def test_decimals_stay_once_a_score_was_recorded(tmp_path: Path) -> None:
+    """With nobody left on the board they could change, and old submissions were misread."""
+    path = str(tmp_path / "scores.db")
+    with toprung.open(path) as boards:
+        board = boards.create("b", decimals=1)
+        boards.patch("b", decimals=2)
+        board.submit("ann", decimal.Decimal("1.25"), key="k")
+        board.remove("ann")
+        boards.patch("b", order="asc")
+    with toprung.open(path) as boards:
+        with pytest.raises(FixedRule, match="decimals"):
+            boards.patch("b", decimals=0)
+        assert boards["b"].submissions("ann").submissions[0].score == decimal.Decimal("1.25")
+        boards.erase("ann")
+    with toprung.open(path) as boards:  # nobody's scores are there to be replayed
+        with pytest.raises(FixedRule, match="decimals"):
+            boards.patch("b", decimals=0)
+        boards.delete("b")
+        boards.create("b", decimals=0)

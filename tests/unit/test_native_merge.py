@@ -118,6 +118,44 @@ def test_max_increase_of_a_sum_comes_before_overflow(ladder: RankedSet) -> None:
     assert list(ascending.statuses) == [1, Merge.EXCESSIVE]
 
 
+def test_max_increase_is_judged_by_the_guard(players: PlayerTable, ladder: RankedSet) -> None:
+    """Routes 0 and 1 share a guard that only route 0 writes; route 2 has none."""
+    late, other = (RankedSet(players, words=3, order=2) for _ in range(2))
+    plan("add", [ladder], [(0, 1, 100)]).apply()
+    plan("add", [late], [(0, 1, 10), (1, 1, 10)]).apply()
+    rows = [
+        (0, 1, 2, 106),  # 6 more than its guard has, whatever `late` has
+        (0, 1, 3, 105),
+        (0, 0, 4, 103),  # the guard now has 103
+        (0, 1, 5, 108),
+        (0, 1, 6, 109),
+        (1, 1, 7, 999),  # has no entry in the guard
+        (1, 0, 8, 50),  # gets one here
+        (1, 1, 9, 1000),
+        (0, 2, 10, 9999),
+    ]
+    packed = b"".join(struct.pack("=4q", *each) for each in rows)
+    merge = Merge(
+        "keep-better",
+        [[ladder], [late], [other]],
+        packed,
+        first_version=9,
+        max_increase=5,
+        guards=[ladder, ladder, None],
+    )
+    refused = Merge.EXCESSIVE
+    assert list(merge.statuses) == [refused, 1, 1, 1, refused, 1, 1, refused, 1]
+    assert merge.apply() == 5
+    assert entry(ladder.find(0)) == (103, 4, 10)
+    assert entry(late.find(0)) == (108, 5, 11)
+    assert len(ladder) == 2  # a guard is read and never written
+    outsider = RankedSet(players, words=3, order=2)
+    untouched = plan("add", [late], [(0, 11, 5)], max_increase=1, guards=[outsider])
+    assert list(untouched.statuses) == [1]
+    assert untouched.apply() == 1
+    assert len(outsider) == 0
+
+
 def test_changes_are_as_each_row_saw_them(players: PlayerTable, ladder: RankedSet) -> None:
     other = RankedSet(players, words=3, order=2)
     plan("add", [other], [(0, 0, 100)]).apply()
@@ -279,6 +317,9 @@ def test_refused_arguments(players: PlayerTable, ladder: RankedSet) -> None:
         (OverflowError, ("add", [[ladder]], row), {**good, "max_increase": 2**63}),
         (TypeError, ("add", [[ladder]], row), {**good, "last_wins": 1}),
         (ValueError, ("add", [[ladder]], row), {**good, "watched": []}),
+        (ValueError, ("add", [[ladder]], row), {**good, "guards": []}),
+        (TypeError, ("add", [[ladder]], row), {**good, "guards": [0]}),
+        (ValueError, ("add", [[ladder]], row), {**good, "guards": [RankedSet(PlayerTable())]}),
         (TypeError, ("add", [[ladder]], row), {**good, "watched": [0]}),
         (TypeError, ("add", [[ladder]], row), {**good, "watched": [["0"]]}),
         (IndexError, ("add", [[ladder]], row), {**good, "watched": [[1]]}),

@@ -5,7 +5,7 @@ import copy
 import pickle
 import random
 import struct
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -178,6 +178,19 @@ def test_count_before(ladder: RankedSet, players: PlayerTable) -> None:
     two.put("a", record(1, 5))
     two.put("b", record(1, 0))
     assert [two.count_before(key) for key in (record(1), record(1, 1), record(2))] == [0, 1, 2]
+
+
+def test_counts_before(ladder: RankedSet) -> None:
+    keys = [record(n) for n in (2**64 - 1, 50, 0, 10, 11)]
+    assert ladder.counts_before(keys) == [10, 8, 0, 0, 2]
+    assert ladder.counts_before(tuple(keys * 50)) == [10, 8, 0, 0, 2] * 50
+    assert ladder.counts_before([]) == []
+    wrong: Any
+    for wrong, error in ((bytes(7), ValueError), (b"", ValueError), ("12345678", TypeError)):
+        with pytest.raises(error, match="key"):
+            ladder.counts_before([keys[0], wrong])
+    with pytest.raises(TypeError, match="keys"):
+        ladder.counts_before(cast("Any", 1))
 
 
 def test_distinct_before(ladder: RankedSet) -> None:

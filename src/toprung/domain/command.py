@@ -14,7 +14,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
-from toprung.errors import Invalid, ToprungError, UnknownBoard
+from toprung.errors import FixedRule, Invalid, ToprungError, UnknownBoard
 
 FRIENDS_MAX = 5_000
 """How many friends a player can have."""
@@ -127,8 +127,14 @@ class Receipts(msgspec.Struct, frozen=True):
     """In order, without the rejected ones; only when asked for."""
 
 
-def next_board(current: Board | None, command: SetBoard, *, has_entries: bool) -> Board:
-    """The board that `command` makes of `current`; refuses what would change old entries."""
+def next_board(
+    current: Board | None, command: SetBoard, *, has_entries: bool, was_used: bool
+) -> Board:
+    """The board that `command` makes of `current`; refuses what would change old entries.
+
+    `was_used` tells whether a score was ever recorded on it. Those scores stay readable, and only
+    the number of decimals says what they are.
+    """
     if command.mode == "patch":
         if current is None:
             raise UnknownBoard(f"there is no board {command.board!r}")
@@ -140,4 +146,6 @@ def next_board(current: Board | None, command: SetBoard, *, has_entries: bool) -
             raise Invalid("board", f"board {command.board!r} exists already")
         if has_entries:
             current.check_replacement(board)
+        if was_used and board.decimals != current.decimals:
+            raise FixedRule("decimals", f"cannot change once board {board.id!r} was used")
     return board

@@ -49,8 +49,9 @@ def decide(board: Board, current: Entry | None, submission: Submission, version:
 def check_increase(board: Board, current: Entry | None, submission: Submission) -> None:
     """Refuse an improvement beyond the board's `max_increase`.
 
-    `current` is the player's entry on the board's guard ladder (all-time, else the first
-    window); a first entry is not checked. On policy "sum" the submitted amount is what counts.
+    `current` is the player's entry on the board's guard ladder (`guard_ladder`: all-time, else
+    the first window's current period); a first entry is not checked. On policy
+    "sum" the submitted amount is what counts.
     """
     if board.max_increase is None or current is None:
         return

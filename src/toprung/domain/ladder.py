@@ -50,7 +50,7 @@ class Route(msgspec.Struct, frozen=True):
     """One per window that counts, the guard window first."""
 
     def ladders(self, board_id: str) -> Iterator[Ladder]:
-        """Every ladder of the route; the first is the guard ladder of `max_increase`."""
+        """Every ladder of the route, window by window."""
         for window, period, scopes in self.stops:
             for scope in scopes:
                 yield Ladder(board_id, window, period, scope)
@@ -79,6 +79,22 @@ def periods_of(board: Board, at: int, now: int) -> tuple[list[tuple[Window, Peri
         else:
             skipped.append(window.name)
     return periods, skipped
+
+
+def guard_ladder(board: Board, now: int) -> Ladder | None:
+    """The ladder with the entries that `max_increase` is judged by, wherever a submission counts.
+
+    It is everybody's ladder of the guard window's current period. When that window has none now
+    (a season that is over or yet to come), it is the first ladder of the submission's own route.
+
+    >>> from toprung.domain.instant import parse_instant
+    >>> board = Board.parse("blitz", {"windows": ["daily", "weekly"]})
+    >>> guard_ladder(board, parse_instant("2026-11-15T12:00:00Z", "now"))
+    Ladder(board='blitz', window='daily', period='2026-11-15', scope='global')
+    """
+    window = board.guard_window
+    period = board.calendar(window).period_at(now)
+    return None if period is None else Ladder(board.id, window.name, period.id, GLOBAL)
 
 
 def open_periods(board: Board, now: int) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ import mmap
 import os
 import struct
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from toprung.indexes.fold import MemoryFold
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.sheets import PlayerSheets
 
-_MAGIC = b"toprung checkpoint 1\n"
+_MAGIC = b"toprung checkpoint 2\n"
 _FRAME = struct.Struct("<Q16s")
 _HASHED = 5  # sections before the ladders that are hashed here: all but the player table
 _log = logging.getLogger("toprung")
@@ -46,7 +46,8 @@ class Checkpoint:
         for number, others in fold.friends.items():
             friends.extend((number, len(others)))
             friends.extend(others)
-        boards = json.dumps([_board_form(board) for board in fold.boards.values()]).encode()
+        forms = [_board_form(board, fold.used) for board in fold.boards.values()]
+        boards = json.dumps(forms).encode()
         plain = [*fold.sheets.dump(), friends.tobytes(), boards]
         self._sections: Sequence[bytes] = [
             *plain,
@@ -142,6 +143,8 @@ def _assemble(header: dict[str, Any], sections: list[memoryview]) -> MemoryFold:
     for form in json.loads(bytes(boards)):
         board = Board.parse(form["id"], form["rules"])
         fold.boards[board.id] = board.recorded(form["version"], form["generation"])
+        if form["used"]:
+            fold.used.add(form["generation"])
     numbers = array("I", bytes(friends))
     at = 0
     while at < len(numbers):
@@ -153,7 +156,7 @@ def _assemble(header: dict[str, Any], sections: list[memoryview]) -> MemoryFold:
     return fold
 
 
-def _board_form(board: Board) -> dict[str, Any]:
+def _board_form(board: Board, used: Container[int]) -> dict[str, Any]:
     rules = {
         name: value if value is None or isinstance(value, bool | int | str | list) else str(value)
         for name, value in board.rules().items()
@@ -163,6 +166,7 @@ def _board_form(board: Board) -> dict[str, Any]:
         "rules": rules,
         "version": board.version,
         "generation": board.generation,
+        "used": board.generation in used,
     }
 
 

@@ -23,7 +23,7 @@ from toprung.domain.command import (
     Unfriend,
     next_board,
 )
-from toprung.domain.ladder import is_kept, open_periods
+from toprung.domain.ladder import is_kept, open_periods, scopes_of
 from toprung.errors import Invalid, TooManyFriends, ToprungError, UnknownPlayer
 from toprung.indexes.plan import DecidedBatch
 from toprung.ports import Event, Plan, RecordedKey
@@ -77,7 +77,8 @@ class EventPlan(DecidedBatch):
     def _set_board(self, command: SetBoard) -> None:
         current = self._fold.boards.get(command.board)
         has_entries = current is not None and self._has_entries(current)
-        board = next_board(current, command, has_entries=has_entries)
+        was_used = current is not None and current.generation in self._fold.used
+        board = next_board(current, command, has_entries=has_entries, was_used=was_used)
         version = self.head + 1
         generation = version if current is None else current.generation
         self._result = board.recorded(version, generation)
@@ -96,10 +97,11 @@ class EventPlan(DecidedBatch):
 
     def _set_player(self, command: SetPlayer) -> None:
         number = self._number(command.player)
+        before = self._fold.attributes(number)
         moved = {
             board.id: open_periods(board, self._now)
             for board in self._fold.boards.values()
-            if len(board.scopes) > 1
+            if scopes_of(board, before) != scopes_of(board, command.attributes)
         }
         body = {"player": number, "attributes": dict(command.attributes), "open": moved}
         self._record("player", body)
@@ -129,6 +131,7 @@ class EventPlan(DecidedBatch):
         number = table.intern(player)
         if number >= limit:
             self.players.append((number, player))
+            self._fold.sheets.extend(number + 1)
         return number
 
     def _record(self, kind: str, body: Mapping[str, Any]) -> None:

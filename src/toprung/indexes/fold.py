@@ -39,6 +39,10 @@ class MemoryFold:
         self.sheets = PlayerSheets() if sheets is None else sheets
         self.routes = RouteBook()
         self.keys = KeyMemory()
+        self._players_recorded = index.players.limit
+        """Numbers from here on belong to a batch that is on its way, or to nobody."""
+        self.used: set[int] = set()
+        """Generations of boards on which a score was ever recorded."""
         self._routers: dict[str, Router] = {}
 
     # --- deciding ------------------------------------------------------------------------------
@@ -62,7 +66,13 @@ class MemoryFold:
 
     def number(self, player: str) -> int | None:
         """The number that events name the player by."""
-        return self.players.number(player)
+        number = self.players.number(player)
+        return None if number is None or number >= self._players_recorded else number
+
+    def note_players(self) -> None:
+        """All players in the table are recorded: from now on readers find them."""
+        self.sheets.extend(self.players.limit)
+        self._players_recorded = self.players.limit
 
     def attributes(self, number: int) -> Mapping[str, str]:
         """A player's attributes; a copy, for the sheets share one mapping among many players."""
@@ -128,6 +138,8 @@ class MemoryFold:
         self.index.become(other.index)
         self.players, self.sheets = other.players, other.sheets
         self.boards, self.friends, self.routes = other.boards, other.friends, other.routes
+        self.used = other.used
+        self._players_recorded = other._players_recorded
         self._routers.clear()
 
     def is_known(self, number: int) -> bool:
@@ -157,7 +169,7 @@ class MemoryFold:
                 self._part(event.body["other"], event.body["player"])
             case _:
                 raise DatabaseDamaged(f"the journal holds an event of unknown kind {event.kind!r}")
-        self.sheets.extend(self.players.limit)
+        self.note_players()
 
     def _apply_board(self, event: Event) -> None:
         body = event.body
@@ -197,7 +209,9 @@ class MemoryFold:
                     self.index.touch(target, position)
 
     def _apply_board_deleted(self, board_id: str) -> None:
-        self.boards.pop(board_id, None)
+        board = self.boards.pop(board_id, None)
+        if board is not None:
+            self.used.discard(board.generation)
         self._routers.pop(board_id, None)
         self.routes.release(board_id)
         self.index.drop_board(board_id)

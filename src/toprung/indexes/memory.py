@@ -120,7 +120,7 @@ class MemoryIndex:
     async def count_before(self, ladder: Ladder, keys: Sequence[bytes]) -> list[int]:
         """How many entries lie before each key or prefix. O(k log n)."""
         ranked = self.find(ladder)
-        return [0] * len(keys) if ranked is None else [ranked.count_before(key) for key in keys]
+        return [0] * len(keys) if ranked is None else ranked.counts_before(keys)
 
     async def size(self, ladder: Ladder) -> int:
         """How many entries the ladder has. O(1)."""

@@ -26,13 +26,14 @@ def restore_players(fold: MemoryFold, rows: Sequence[tuple[int, str]]) -> None:
     table = fold.players
     if rows and rows[-1][0] - rows[0][0] == len(rows) - 1 and rows[0][0] == table.limit:
         given = array("I", table.intern_many([player for _, player in rows]))
-        if given[-1] == rows[-1][0] and table.limit == rows[-1][0] + 1:
-            return
-        raise DatabaseDamaged("the journal has two players of the same id")
-    for number, player in rows:
-        fold.skip_numbers(number)
-        if table.intern(player) != number:
-            raise DatabaseDamaged(f"the journal has two players of the id {player!r}")
+        if given[-1] != rows[-1][0] or table.limit != rows[-1][0] + 1:
+            raise DatabaseDamaged("the journal has two players of the same id")
+    else:
+        for number, player in rows:
+            fold.skip_numbers(number)
+            if table.intern(player) != number:
+                raise DatabaseDamaged(f"the journal has two players of the id {player!r}")
+    fold.note_players()
 
 
 def replay_submissions(
@@ -45,6 +46,7 @@ def replay_submissions(
     """
     fold.sheets.extend(fold.players.limit)
     last = fold.sheets.last
+    fold.used.update({fold.routes[row[1]].home[1] for row in rows})
     for run in _runs(fold, rows):
         _merge(fold, run, is_kept)
         for position, _, number, *_ in run:

@@ -24,10 +24,12 @@ def merge_rule(
     *,
     limit: int | None,
     watched: Sequence[Sequence[int]] | None = None,
+    guards: Sequence[RankedSet | None] | None = None,
 ) -> Merge:
     """The board's rule over native rows; `limit` is its max_increase, None in replay.
 
-    `watched` names for each route the sets on which places are looked up.
+    `watched` names for each route the sets on which places are looked up, `guards` the one that
+    `limit` is judged by; without them it is the first of the route.
     """
     return Merge(
         _RULES[board.policy],
@@ -38,4 +40,5 @@ def merge_rule(
         last_wins=board.shape.last_wins,
         max_increase=limit,
         watched=watched,
+        guards=guards,
     )

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from toprung._native import Merge
+from toprung._native import Merge, RankedSet
 from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
-from toprung.domain.ladder import Route, route_of, scopes_of
+from toprung.domain.ladder import Route, guard_ladder, route_of, scopes_of
 from toprung.domain.ranking import ranking_count
 from toprung.domain.submission import Submission
 from toprung.errors import (
@@ -224,9 +224,15 @@ class SubmitPlan(DecidedBatch):
             self.head + 1,
             limit=group.board.max_increase,
             watched=[routes[number].globals if is_watched else () for number, is_watched in local],
+            guards=self._guards(group.board, len(local)),
         )
         group.versions = memoryview(group.merge.versions).cast("q")
         self._write(group, group.merge)
+
+    def _guards(self, board: Board, routes: int) -> list[RankedSet | None] | None:
+        """For each route, the set that `max_increase` is judged by; None: the route's first."""
+        ladder = None if board.max_increase is None else guard_ladder(board, self._now)
+        return None if ladder is None else [self._fold.index.find(ladder)] * routes
 
     def _watched(self, group: _Group) -> Sequence[bool]:
         commands = self._commands
@@ -393,6 +399,7 @@ class SubmitPlan(DecidedBatch):
 
     def apply(self) -> list[Receipts | Board | Exception | None]:
         """Make every group visible; what became of each command."""
+        self._fold.note_players()
         for group in self._groups:
             assert group.merge is not None
             group.merge.apply()
@@ -421,6 +428,8 @@ class SubmitPlan(DecidedBatch):
     def _note(self, group: _Group) -> None:
         """Remember each player's last submission and each ladder's last change."""
         last = self._fold.sheets.last
+        if any(group.versions):
+            self._fold.used.add(group.board.generation)
         for number, version in zip(group.numbers, group.versions, strict=True):
             if version:
                 last[number] = version

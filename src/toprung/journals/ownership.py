@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import json
 import os
+import weakref
 
 from toprung.errors import DatabaseInUse, StorageFailed
 
@@ -30,6 +31,7 @@ class Ownership:
             os.close(self._file)
             raise _in_use(path, holder) from None
         self.announce(None)
+        _living.add(self)
 
     def announce(self, url: str | None) -> None:
         """Say who owns the file and at which address it serves."""
@@ -41,8 +43,24 @@ class Ownership:
         """Give the file up; harmless when done twice."""
         if self._file >= 0:
             os.ftruncate(self._file, 0)
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # processes forked meanwhile may have it open
             os.close(self._file)
             self._file = -1
+
+    def abandon(self) -> None:
+        """In a forked process: leave the file to the one that owns it."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _abandon_all() -> None:
+    for ownership in list(_living):
+        ownership.abandon()
+
+
+_living: weakref.WeakSet[Ownership] = weakref.WeakSet()
+os.register_at_fork(after_in_child=_abandon_all)
 
 
 def _in_use(path: str, holder: bytes) -> DatabaseInUse:

@@ -98,7 +98,8 @@ class CommandRun:
         execute = self._connection.execute
         current = await self._lock_board(command.board, exclusive=True)
         has_entries = current is not None and await self._has_entries(current)
-        board = next_board(current, command, has_entries=has_entries)
+        was_used = current is not None and await self._was_used(current)
+        board = next_board(current, command, has_entries=has_entries, was_used=was_used)
         version = await self._draw()
         generation = version if current is None else current.generation
         self.result = board = board.recorded(version, generation)
@@ -136,6 +137,14 @@ class CommandRun:
                 return True
             after = rows[-1][0]
         return False
+
+    async def _was_used(self, board: Board) -> bool:
+        """Whether a score was ever recorded on the board: each names a route of it."""
+        found: bool = await self._connection.fetchval(
+            "SELECT EXISTS (SELECT FROM names WHERE generation = $1 AND kind = 'r')",
+            board.generation,
+        )
+        return found
 
     async def _rewrite_cards(self, old: Board, new: Board, version: int) -> None:
         """Drop entries that the new rules have no place for; count them in the new scopes."""
@@ -188,9 +197,11 @@ class CommandRun:
     # --- players ---------------------------------------------------------------------------------
 
     async def _set_player(self, command: SetPlayer) -> None:
-        boards = [board for board in await self._lock_rules() if len(board.scopes) > 1]
+        boards = await self._lock_rules()
         numbers = await self._lock_players([command.player])
         number = numbers[command.player]
+        before = (await self._attributes([number]))[number]
+        moved = [b for b in boards if scopes_of(b, before) != scopes_of(b, command.attributes)]
         await self._connection.execute(
             "UPDATE players SET name = $2, avatar_url = $3, attributes = $4 WHERE number = $1",
             number,
@@ -199,10 +210,10 @@ class CommandRun:
             msgspec.json.encode(command.attributes).decode(),
         )
         version = await self._draw()
-        opened = {board.id: open_periods(board, self._now) for board in boards}
+        opened = {board.id: open_periods(board, self._now) for board in moved}
         body = {"player": number, "attributes": dict(command.attributes), "open": opened}
         await self._record(version, "player", body)
-        for board in boards:
+        for board in moved:
             scopes = scopes_of(board, command.attributes)
             await self._move(board, (command.player, number), opened[board.id], scopes, version)
 

@@ -16,7 +16,7 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
-from toprung.domain.ladder import Route, is_kept, periods_of, route_of, scopes_of
+from toprung.domain.ladder import Route, guard_ladder, is_kept, periods_of, route_of, scopes_of
 from toprung.domain.submission import Submission
 from toprung.domain.window import Period, Window
 from toprung.journals.postgres_store import PostgresStore
@@ -170,6 +170,14 @@ class BoardRoutes:
             tuple(period for period, _ in numbered),
             tuple(period + scope for period, scope in numbered),
         )
+
+    async def guard_period(self, now: int) -> bytes | None:
+        """The number of the period that `max_increase` is judged by; None: the route's first."""
+        ladder = guard_ladder(self.board, now)
+        if ladder is None:
+            return None
+        name = period_name(ladder.window, ladder.period)
+        return number_bytes((await self._store.numbers(self.board.generation, "p", [name]))[name])
 
     async def find_dead(self, cards: Iterable[Mapping[bytes, bytes]], now: int) -> None:
         """Learn which of the periods in cards are no longer kept; before `prune`."""

@@ -20,7 +20,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.card import Card, entry_record, join_card, split_card
 from toprung.domain.command import Receipt, Receipts, Submit, WindowOutcome
-from toprung.domain.entry import check_increase
+from toprung.domain.entry import Entry, check_increase
 from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Counts
@@ -230,15 +230,16 @@ class SubmitBatch:
         commands, players, board = self._commands, group.players, group.board
         routes = await self._routes(group)
         rule, counts = rule_of(board), self._outcomes.counts
+        guard = await self._guard(group)
         rows = zip(group.submissions, group.owners, routes, positions, strict=True)
         for submission, owner, route, position in rows:
             state = players[submission.player]
             entries = state.entries
             current = list(map(entries.get, route.periods))
             try:
-                if board.max_increase is not None and current[0] is not None:
-                    guard = board.shape.entry(entry_record(current[0]))
-                    check_increase(board, guard, submission)
+                if board.max_increase is not None:
+                    held = current[0] if guard is None else entries.get(guard)
+                    check_increase(board, _entry(board, held), submission)
                 records = rule(board, current, submission, position)
             except ToprungError as error:
                 self._outcomes.reject(owner, error)
@@ -267,6 +268,15 @@ class SubmitBatch:
                 )
                 if submission.key is not None:
                     group.repeats.add(submission, receipt, state.number)
+
+    async def _guard(self, group: Group) -> bytes | None:
+        """The period whose entries `max_increase` is judged by; None: the first of each route.
+
+        It is the first of every route for the current periods.
+        """
+        if group.board.max_increase is None or not group.has_late:
+            return None
+        return await group.routes.guard_period(self._now)
 
     async def _routes(self, group: Group) -> list[NumberedRoute]:
         """Where each submission counts."""
@@ -327,6 +337,10 @@ def _player_states(
         player: PlayerState(number, player_scopes(board, text), split_card(card or b"", shape))
         for player, number, text, card in zip(players, numbers, attributes, cards, strict=True)
     }
+
+
+def _entry(board: Board, entry: bytes | None) -> Entry | None:
+    return None if entry is None else board.shape.entry(entry_record(entry))
 
 
 def _window_outcomes(

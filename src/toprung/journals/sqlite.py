@@ -21,7 +21,7 @@ import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from importlib.resources import files
-from typing import TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import apsw
 import msgspec
@@ -52,6 +52,10 @@ CHAIN_STEPS_MAX = 200_000
 """Links of a player's chain that one query follows."""
 
 _PLAYER_SUBMISSIONS = files(__package__).joinpath("sql/player_submissions.sql").read_text()
+_FORKED = (
+    "this process was forked from the one that opened the database, and only that one may use it; "
+    "open databases after forking"
+)
 _log = logging.getLogger("toprung")
 T = TypeVar("T")
 
@@ -86,6 +90,8 @@ class SqliteJournal:
         self._failure: str | None = None
         self._thread: threading.Thread | None = None
         self.commits = Commits()
+        self.is_shown = True
+        """Whether the fold shows what is recorded: false when memory failed after a commit."""
         self.is_orphan = False
         """Whether this is a forked process's copy, which has no writer thread and owns no file."""
         _living.add(self)
@@ -135,13 +141,19 @@ class SqliteJournal:
         self._store.close()
 
     def orphan(self) -> None:
-        """Refuse all writes: this process is a fork of the one that opened the database."""
+        """Refuse everything: this process is a fork of the one that opened the database.
+
+        Threads that held locks when it was forked are not here to let go of them, so reads do not
+        get as far as the fold, the index or the file.
+        """
         self.is_orphan = True
-        self._failure = (
-            "this process was forked from the one that opened the database, and only that one may "
-            "write to it; open databases after forking"
-        )
-        self._wake = threading.Condition()  # somebody may have held the old one
+        elsewhere: Any = _Elsewhere()
+        self._fold = self._store = self._profiles = self._wake = self._turn = elsewhere
+
+    def require_owner(self) -> None:
+        """Raise StorageFailed in a forked process, to which nothing of this belongs."""
+        if self.is_orphan:
+            raise StorageFailed(_FORKED)
 
     # --- the writer thread -----------------------------------------------------------------------
 
@@ -200,6 +212,7 @@ class SqliteJournal:
             self._fold.forget_keys(forgotten)
         except Exception as error:  # noqa: BLE001 -- durable, but memory no longer shows it
             _log.exception("a recorded batch could not be made visible")
+            self.is_shown = False
             self._failure = f"it is recorded, but memory failed ({error}); reopen the database"
             return [StorageFailed(self._failure) for _ in batch]
         if plan.head > self._head:
@@ -346,6 +359,18 @@ class SqliteJournal:
             "SELECT previous FROM submissions WHERE position = ? AND player = ?", (before, number)
         )
         return rows[0][0] if rows else 0
+
+
+class _Elsewhere:
+    """What a forked process has instead of everything that belongs to another process."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise StorageFailed(_FORKED)
+
+    def __enter__(self) -> NoReturn:
+        self.__getattr__("acquire")
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 def _orphan_all() -> None:

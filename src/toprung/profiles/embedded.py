@@ -186,6 +186,7 @@ class EmbeddedProfile:
 
     async def figures(self) -> Figures:
         """How the writer fares, and how large the index is."""
+        self.journal.require_owner()
         entries, size = await _in_thread(self.index.measure)
         return Figures(
             commits=self.journal.commits,
@@ -220,6 +221,7 @@ class EmbeddedProfile:
         await _in_thread(lambda: self._copy(path))
 
     def _copy(self, path: str) -> None:
+        self.journal.require_owner()
         if self._is_closed:
             raise Closed
         if Path(path).exists():
@@ -241,7 +243,7 @@ class EmbeddedProfile:
             await self.journal.finish()
             if self._ownership is not None:
                 self._finish_checkpoint()
-                if self._is_tail_long():
+                if self._is_tail_long() and self.journal.is_shown:
                     self._write_checkpoint(self._take_checkpoint())
             self.keys.close()
             await self.journal.close()

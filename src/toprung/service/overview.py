@@ -69,14 +69,19 @@ class BoardOverview(BoardAccess):
     async def _count_below(
         self, board: Board, ladder: Ladder, edges: list[int], total: int
     ) -> list[int]:
-        """For each edge how many entries lie at its lower side; from any common zero."""
+        """For each edge how many entries lie at its lower side; from any common zero.
+
+        All were counted at one moment, but for edges beyond all scores: `total` lies before those,
+        or more if others have come since.
+        """
         # What the index counts lies before a key: the lower scores, or the higher ones.
         descending = board.order == "desc"
         marks = [edge - descending for edge in edges]
         inside = [mark for mark in marks if INT64_MIN <= mark <= INT64_MAX]
         counted = await self._index.count_before(ladder, [board.shape.prefix(m) for m in inside])
         before = dict(zip(inside, counted, strict=True))
-        counts = [before.get(mark, total) for mark in marks]
+        everybody = max([total, *counted])
+        counts = [before.get(mark, everybody) for mark in marks]
         return [-count for count in counts] if descending else counts
 
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:

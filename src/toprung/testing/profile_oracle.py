@@ -113,6 +113,7 @@ class OracleBoard:
         self.scopes: dict[PeriodName, dict[str, set[str]]] = {}
         self.past: dict[str, list[Recorded]] = {}
         self.keys: dict[str, UsedKey] = {}
+        self.was_used = False
 
     # --- entries and their order --------------------------------------------------------------
 
@@ -246,6 +247,8 @@ class ProfileOracle:
         old = board.rules
         if board.has_entries(self.now):
             _check_fixed(old, new)
+        if board.was_used and old.decimals != new.decimals:
+            raise FixedRule("decimals", "")
         names = {window.name for window in new.windows}
         now = self.now
         board.drop_unless(
@@ -402,7 +405,7 @@ class ProfileOracle:
             raise TooLate("at", "")
         names = [(window.name, period.id) for window, period in periods]
         before = [board.entry(name, player) for name in names]
-        check_increase(rules, before[0], submission)
+        check_increase(rules, self._guard_entry(board, player, before[0]), submission)
         number = self._number + 1
         after = [decide(rules, entry, submission, number) for entry in before]
         self._number = number
@@ -417,11 +420,18 @@ class ProfileOracle:
             if not closed or player not in members:
                 members[player] = self._scopes(rules, player)
         board.past.setdefault(player, []).append(recorded)
+        board.was_used = True
         scores = tuple(
             (*name, new.score, None if old is None else old.score)
             for name, old, new in zip(names, before, after, strict=True)
         )
         return Outcome(number, status, skipped, scores)
+
+    def _guard_entry(self, board: OracleBoard, player: str, first: Entry | None) -> Entry | None:
+        """What `max_increase` looks at: the entry of the default window's current period."""
+        window = _window(board.rules, None)
+        period = board.rules.calendar(window).period_at(self.now)
+        return first if period is None else board.entry((window.name, period.id), player)
 
     def _rank(self, board: OracleBoard, name: PeriodName, player: str) -> int | None:
         ladder = board.ladder(name, "global")

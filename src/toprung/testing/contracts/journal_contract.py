@@ -24,6 +24,7 @@ from toprung.domain.submission import Submission
 from toprung.errors import (
     Closed,
     ExcessiveIncrease,
+    FixedRule,
     Invalid,
     KeyReused,
     Overloaded,
@@ -100,6 +101,17 @@ class JournalContract(ContractSuite):
         assert recorder.record(DeleteBoard("blitz")) is None
         second = recorder.board("blitz")
         assert second.generation > first.generation
+
+    def test_decimals_stay_once_a_score_was_recorded(self, recorder: Recorder) -> None:
+        board = recorder.board("blitz", decimals=1)
+        board = recorder.record(SetBoard("blitz", {"decimals": 2}, "patch"))
+        recorder.submit(board, result("ann", 125))
+        recorder.record(RemoveEntries("blitz", "ann"))
+        recorder.record(SetBoard("blitz", {"order": "asc"}, "patch"))
+        for _ in range(2):
+            with pytest.raises(FixedRule, match="decimals"):
+                recorder.record(SetBoard("blitz", {"decimals": 1}, "patch"))
+            recorder.opened.restart()
 
     @pytest.mark.parametrize(
         ("command", "error"),
@@ -215,6 +227,22 @@ class JournalContract(ContractSuite):
             board, result("ann", 100), result("ann", 111), result("ann", 110), result("ann", 120)
         )
         assert [(at, type(error)) for at, error in found.rejected] == [(1, ExcessiveIncrease)]
+
+    def test_late_submission_is_held_to_the_current_entry(self, recorder: Recorder) -> None:
+        board = recorder.board("blitz", windows=["daily", "weekly"], max_increase=10)
+        yesterday = AT - 86_400_000_000
+        found = recorder.submit(
+            board,
+            result("ann", 100),
+            result("ann", 111, at=yesterday),  # its first there
+            result("ann", 110, at=yesterday),
+            result("bob", 900, at=yesterday),
+            result("bob", 5),  # nothing today that it could improve on
+            result("bob", 16, at=yesterday),
+        )
+        assert [at for at, _ in found.rejected] == [1, 5]
+        again = recorder.submit(board, result("ann", 111, at=yesterday))
+        assert [type(error) for _, error in again.rejected] == [ExcessiveIncrease]
 
     def test_submit_to_a_board_that_is_gone(self, recorder: Recorder) -> None:
         old = recorder.board("blitz")
@@ -506,6 +534,17 @@ class JournalContract(ContractSuite):
                 "bob": PlayerProfile("bob"),
             }
             recorder.opened.restart()
+
+    def test_event_of_a_player_names_the_boards_where_scopes_change(
+        self, recorder: Recorder
+    ) -> None:
+        for name, scopes in (("a", ["country"]), ("b", ["platform"]), ("c", [])):
+            recorder.board(name, scopes=scopes)
+        us = {"country": "US"}
+        for attributes in (us, us, {**us, "vip": "1"}, {**us, "platform": "pc"}, {}):
+            recorder.record(SetPlayer("ann", attributes=attributes))
+        events = [event for event in recorder.events() if event.kind == "player"]
+        assert [sorted(e.body["open"]) for e in events] == [["a"], [], [], ["b"], ["a", "b"]]
 
     def test_profile_is_replaced_whole(self, recorder: Recorder) -> None:
         recorder.record(SetPlayer("ann", "Ann", "https://a.example/a.png", {"country": "US"}))
