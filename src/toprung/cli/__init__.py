@@ -27,5 +27,6 @@ def _code(end: SystemExit) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        return drop_output(error) or code
+        given_up = drop_output(error)
+        return code or given_up
     return code

@@ -46,7 +46,8 @@ def reported(function: F) -> F:
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except OSError as error:
-            raise typer.Exit(drop_output(error) or _tell_os_error(error)) from None
+            is_unread = error.errno == errno.EPIPE
+            raise typer.Exit(drop_output(error) if is_unread else _tell_os_error(error)) from None
 
     return run  # type: ignore[return-value]
 
@@ -80,13 +81,11 @@ def prepare_streams() -> None:
 
 
 def drop_output(error: OSError) -> int:
-    """The exit code when `error` says that nobody reads our output any more; else 0."""
-    if error.errno != errno.EPIPE:
-        return 0
+    """Give up on output that cannot be written because of `error`; the exit code for it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())  # what is still buffered goes there, without a word
     os.close(nowhere)
-    return UNREAD
+    return UNREAD if error.errno == errno.EPIPE else FAILED
 
 
 def _tell_os_error(error: OSError) -> int:
