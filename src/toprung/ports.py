@@ -199,7 +199,10 @@ class Index(Protocol):
         ...
 
     async def version(self, ladder: Ladder) -> int:
-        """The position of the last event that changed the ladder; 0 if none did."""
+        """The position of the last event that changed the ladder.
+
+        0 if none did; it may be 0 again, too, when nobody is on the ladder any more.
+        """
         ...
 
 

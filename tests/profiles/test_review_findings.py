@@ -25,6 +25,7 @@ from toprung.errors import (
     StorageFailed,
     UnknownPlayer,
 )
+from toprung.indexes import sheets
 from toprung.pending import run_blocking
 from toprung.ports import PlayerProfile
 from toprung.profiles import embedded
@@ -313,3 +314,120 @@ def test_decimals_stay_once_a_score_was_recorded(tmp_path: Path) -> None:
             boards.patch("b", decimals=0)
         boards.delete("b")
         boards.create("b", decimals=0)
+
+
+# --- memory that is given back --------------------------------------------------------------
+
+
+def embedded_at(path: str, clock: FrozenClock) -> tuple[Any, EmbeddedProfile]:
+    opened = open_profile(path, clock)
+    assert isinstance(opened.maintenance, EmbeddedProfile)
+    return opened.boards, opened.maintenance
+
+
+def test_routes_of_periods_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    """Every hour and country added a route, and none was ever let go of."""
+    clock = FrozenClock("2026-11-15T12:00:00Z")
+    path = str(tmp_path / "scores.db")
+    boards, profile = embedded_at(path, clock)
+    windows = ["all-time", {"name": "hourly", "retain": 2}]
+    board = run_blocking(boards.create("b", windows=windows, scopes=["country"]))
+    for country in range(10):
+        player = f"p{country}"
+        run_blocking(boards.set_player(player, attributes={"country": str(country)}))
+    most = 0
+    for hour in range(100):
+        rows = [(f"p{country}", hour) for country in range(10)]
+        assert run_blocking(board.submit_many(rows)).accepted == 10
+        most = max(most, len(profile.fold.routes))
+        clock.advance(hours=1)
+    assert most <= 10 * 27  # the hours of a day and those retained
+    assert len(profile.fold.index.sets("b")) <= 11 * 28
+    before = run_blocking(board.top(20))
+    assert run_blocking(boards.verify()) == []
+    run_blocking(boards.close())
+    boards, profile = embedded_at(path, clock)
+    board = run_blocking(boards.board("b"))
+    assert run_blocking(board.top(20)) == before
+    assert run_blocking(board.submit("p3", 1000, key="k")).status == "accepted"
+    run_blocking(boards.close())
+
+
+def test_routes_have_a_bound_that_nobody_notices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sheets, "ROUTES_MAX", 4)
+    clock = FrozenClock("2026-11-15T12:00:00Z")
+    path = str(tmp_path / "scores.db")
+    for day in range(3):
+        boards, profile = embedded_at(path, clock)
+        rules = {"windows": ["all-time", "daily"], "scopes": ["country"], "policy": "sum"}
+        board = run_blocking(boards.replace("b", **rules))
+        for turn in range(40):
+            player = f"p{turn % 10}"
+            run_blocking(boards.set_player(player, attributes={"country": player}))
+            run_blocking(board.submit(player, 1))
+            assert len(profile.fold.routes) <= 5
+        assert run_blocking(board.standing("p3", scope="country:p3")).score == 4 * (day + 1)
+        assert run_blocking(boards.verify()) == []
+        run_blocking(boards.rebuild())
+        run_blocking(board.submit("p9", 0))
+        assert run_blocking(board.standing("p9", scope="country:p9")).score == 4 * (day + 1)
+        run_blocking(boards.close())
+        clock.advance(hours=24)
+
+
+def test_ladders_that_nobody_is_on_are_dropped() -> None:
+    """A scope that a player had left stayed in memory as an empty ladder, for ever."""
+    boards, profile = embedded_at("memory:", FrozenClock("2026-11-15T12:00:00Z"))
+    board = run_blocking(boards.create("b", windows=["all-time"], scopes=["clan"]))
+    for number in range(50):
+        run_blocking(boards.set_player("ann", attributes={"clan": str(number)}))
+        result = run_blocking(board.submit("ann", number))
+        assert (result.standings["all-time"].rank, result.standings["all-time"].total) == (1, 1)
+        assert run_blocking(board.standing("ann", scope=f"clan:{number}")).score == number
+    ladder = Ladder("b", "all-time", "all", "clan:49")
+    assert {found for found, _ in profile.fold.index.sets("b")} == {
+        ladder,
+        ladder._replace(scope="global"),
+    }
+    assert run_blocking(profile.index.version(ladder)) > 0
+    run_blocking(board.remove("ann"))
+    assert profile.fold.index.sets("b") == []
+    assert run_blocking(profile.index.version(ladder)) == 0
+    run_blocking(board.submit("ann", 7))
+    assert run_blocking(board.standing("ann", scope="clan:49")).score == 7
+    assert run_blocking(boards.verify()) == []
+    run_blocking(boards.close())
+
+
+def test_attributes_of_the_past_are_kept_as_long_as_they_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All attributes that a player ever had were kept, and all combinations that ever were."""
+    monkeypatch.setattr(sheets, "_CHANGES_MIN", 8)
+    monkeypatch.setattr(embedded, "TAIL_MAX", 1)
+    clock = FrozenClock("2026-11-01T12:00:00Z")
+    path = str(tmp_path / "scores.db")
+    boards, profile = embedded_at(path, clock)
+    windows = [{"name": "daily", "retain": 3}]
+    board = run_blocking(boards.create("b", windows=windows, scopes=["clan"], policy="sum"))
+    for day in range(1, 31):
+        clan = f"{day}"
+        run_blocking(boards.set_player("ann", attributes={"clan": clan}))
+        run_blocking(board.submit("ann", 100))
+        if day > 2:  # counts where the player was two days ago
+            run_blocking(board.submit("ann", 1, at=f"2026-11-{day - 2:02}T12:00:00Z"))
+            period, scope = f"2026-11-{day - 2:02}", f"clan:{day - 2}"
+            standing = run_blocking(board.standing("ann", period=period, scope=scope))
+            assert (standing.score, standing.total) == (101, 1)
+        past = profile.fold.sheets.past.get(0, {})
+        assert len(past) <= 8 + 5 + 1
+        assert len(profile.fold.sheets._combinations) <= 8 + 5 + 3
+        if day % 7 == 0:
+            run_blocking(boards.close())
+            boards, profile = embedded_at(path, clock)
+            board = run_blocking(boards.board("b"))
+        clock.advance(hours=24)
+    assert run_blocking(boards.verify()) == []
+    run_blocking(boards.close())

@@ -96,6 +96,7 @@ class EventPlan(DecidedBatch):
         return any(len(ranked) and is_kept(board, ladder, self._now) for ladder, ranked in sets)
 
     def _set_player(self, command: SetPlayer) -> None:
+        self._fold.tidy(self._now)
         number = self._number(command.player)
         before = self._fold.attributes(number)
         moved = {

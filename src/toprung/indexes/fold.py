@@ -177,7 +177,7 @@ class MemoryFold:
         board = Board.parse(body["board"], body["rules"])
         board = board.recorded(event.position, body["generation"])
         self.boards[board.id] = board
-        self.routes.release(board.id)
+        self.routes.forget(board.id, lambda _: False)  # new rules, new routes
         if old is None:
             return
         if old.shape is not board.shape:  # allowed only when nothing was left on the ladders
@@ -213,7 +213,7 @@ class MemoryFold:
         if board is not None:
             self.used.discard(board.generation)
         self._routers.pop(board_id, None)
-        self.routes.release(board_id)
+        self.routes.forget(board_id, lambda _: False)
         self.index.drop_board(board_id)
 
     def _apply_player(self, event: Event) -> None:
@@ -222,7 +222,7 @@ class MemoryFold:
             return
         self.sheets.extend(self.players.limit)
         old = self.sheets.attributes(number)
-        self.sheets.set_attributes(number, attributes)
+        self.sheets.set_attributes(number, attributes, event.recorded_at)
         for board_id, periods in event.body["open"].items():
             board = self.boards.get(board_id)
             if board is not None:
@@ -247,7 +247,7 @@ class MemoryFold:
                 ladder = Ladder(board.id, window, period, scope)
                 ranked = self.index.open(ladder, board.shape)
                 ranked.put(number, record) if scope in after else ranked.remove(number)
-                self.index.touch(ladder, position)
+                self._touch(ladder, position)
 
     def _apply_erased(self, event: Event) -> None:
         number = event.body["player"]
@@ -264,7 +264,13 @@ class MemoryFold:
     def _leave(self, board_id: str, number: int, position: int) -> None:
         for ladder, ranked in self.index.sets(board_id):
             if ranked.remove(number) is not None:
-                self.index.touch(ladder, position)
+                self._touch(ladder, position)
+
+    def _touch(self, ladder: Ladder, position: int) -> None:
+        """Note that a ladder was changed; nobody left means no ladder."""
+        self.index.touch(ladder, position)
+        if not self.index.find(ladder):
+            self.index.drop(ladder)
 
     def _join(self, number: int, friend: int) -> None:
         friends = self.friends.setdefault(number, array("I"))
@@ -275,15 +281,38 @@ class MemoryFold:
         friends = self.friend_numbers(number)
         if friend in friends:
             friends.remove(friend)
+            if not friends:
+                del self.friends[number]
+
+    # --- letting go ------------------------------------------------------------------------------
 
     def prune(self, board: Board, now: int) -> None:
-        """Drop ladders whose period left retention more than a day ago."""
-        ladders = [ladder for ladder, _ in self.index.sets(board.id)]
-        gone = [ladder for ladder in ladders if not is_kept(board, ladder, now - DAY)]
-        for ladder in gone:
-            self.index.drop(ladder)
-        if gone:
-            self.routes.release(board.id)
+        """Drop ladders that are empty or left retention more than a day ago, and their routes."""
+        known: dict[tuple[str, ...], bool] = {}
+
+        def is_of_use(ladder: Ladder) -> bool:
+            found = known.get(ladder[1:3])
+            if found is None:
+                found = known[ladder[1:3]] = is_kept(board, ladder, now - DAY)
+            return found
+
+        self.routes.forget(board.id, lambda routed: all(map(is_of_use, routed.ladders)))
+        for ladder, ranked in self.index.sets(board.id):
+            if not ranked or not is_of_use(ladder):
+                self.index.drop(ladder)
+
+    def tidy(self, now: int) -> None:
+        """Forget attributes of the past that no late submission can ask for any more."""
+        if self.sheets.is_untidy:
+            opens = (
+                period.opens_at
+                for board in self.boards.values()
+                if len(board.scopes) > 1
+                for window in board.windows
+                for period in board.calendar(window).retained(now - DAY)
+                if period.closes_at is not None
+            )
+            self.sheets.tidy(min([now, *(each or 0 for each in opens)]))
 
 
 _: type[Fold] = MemoryFold

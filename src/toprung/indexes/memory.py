@@ -55,6 +55,8 @@ class MemoryIndex:
         self.players = PlayerTable() if players is None else players
         self._boards: dict[str, dict[Ladder, RankedSet]] = {}
         self._versions: dict[Ladder, int] = {}
+        self.drops = 0
+        """How many ladders were dropped: whoever remembers sets looks whether this has changed."""
 
     # --- reads (the Index port) -------------------------------------------------------------
 
@@ -174,6 +176,7 @@ class MemoryIndex:
         """Forget the ladder; emptied, so that it holds no player whoever still refers to it."""
         ranked = self._boards.get(ladder.board, {}).pop(ladder, None)
         self._versions.pop(ladder, None)
+        self.drops += 1
         if ranked is not None:
             ranked.clear()
 

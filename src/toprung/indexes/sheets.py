@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from toprung._native import PlayerTable, RankedSet
 from toprung.domain.board import Board
@@ -18,6 +19,12 @@ from toprung.domain.player import GLOBAL
 DAY = 86_400_000_000
 """Microseconds in 24 hours."""
 
+ROUTES_MAX = 50_000
+"""Routes that are remembered; the ones found first go first."""
+
+_CHANGES_MIN = 1024
+_NO_ATTRIBUTES: Mapping[str, str] = {}
+
 
 class PlayerSheets:
     """Per player number: its attributes and its last submission, in flat arrays."""
@@ -26,10 +33,12 @@ class PlayerSheets:
         self.last = array("q")
         """Position of the player's last submission on any board, 0 if none: a chain's head."""
         self._attributes = array("I")
-        self._combinations: list[Mapping[str, str]] = [{}]
+        self._combinations: dict[int, Mapping[str, str]] = {0: _NO_ATTRIBUTES}
         self._numbers: dict[str, int] = {"{}": 0}
-        self.past: dict[int, list[int]] = {}
-        """Attribute combinations that a player had before, for those who changed them."""
+        self._next_combination = 1
+        self.past: dict[int, dict[int, int]] = {}
+        """Combinations that a player had before and until when, for those who changed them."""
+        self._changes = 0
 
     def extend(self, limit: int) -> None:
         """Make room for every player number below `limit`."""
@@ -44,7 +53,8 @@ class PlayerSheets:
 
     def attributes(self, number: int) -> Mapping[str, str]:
         """The player's attributes."""
-        return self._combinations[self._attributes[number]]
+        combination = self._attributes[number]  # first: `tidy` keeps all that anybody has now
+        return self._combinations.get(combination, _NO_ATTRIBUTES)
 
     def past_attributes(self, number: int) -> Iterator[Mapping[str, str]]:
         """The attributes the player has, then those it had."""
@@ -52,18 +62,38 @@ class PlayerSheets:
         for combination in self.past.get(number, ()):
             yield self._combinations[combination]
 
-    def set_attributes(self, number: int, attributes: Mapping[str, str]) -> None:
+    def set_attributes(self, number: int, attributes: Mapping[str, str], now: int) -> None:
         """Give the player other attributes, remembering the old ones."""
         text = json.dumps(attributes, sort_keys=True)
-        combination = self._numbers.setdefault(text, len(self._combinations))
-        if combination == len(self._combinations):
-            self._combinations.append(dict(attributes))
+        combination = self._numbers.setdefault(text, self._next_combination)
+        if combination == self._next_combination:
+            self._combinations[combination] = dict(attributes)
+            self._next_combination += 1
         old = self._attributes[number]
         if old != combination:
-            past = self.past.setdefault(number, [])
-            if old not in past:
-                past.append(old)
+            self.past.setdefault(number, {})[old] = now
             self._attributes[number] = combination
+            self._changes += 1
+
+    @property
+    def is_untidy(self) -> bool:
+        """Whether so much changed since `tidy` that looking through everything is paid for."""
+        return self._changes >= max(_CHANGES_MIN, len(self._attributes) // 16, len(self.past) // 2)
+
+    def tidy(self, horizon: int) -> None:
+        """Forget attributes that nobody has had since the horizon.
+
+        Numbers of combinations are not given again, for routers remember them.
+        """
+        self._changes = 0
+        recent = (
+            (number, {each: until for each, until in past.items() if until >= horizon})
+            for number, past in self.past.items()
+        )
+        self.past = {number: past for number, past in recent if past}
+        used = {0, *self._attributes}.union(*self.past.values())
+        self._combinations = {n: c for n, c in self._combinations.items() if n in used}
+        self._numbers = {text: n for text, n in self._numbers.items() if n in used}
 
     def erase(self, number: int) -> None:
         """Forget all about the player."""
@@ -73,7 +103,11 @@ class PlayerSheets:
 
     def dump(self) -> tuple[bytes, bytes, bytes]:
         """Last positions, attributes, and the rest as JSON."""
-        rest = {"combinations": self._combinations, "past": list(self.past.items())}
+        rest = {
+            "combinations": list(self._combinations.items()),
+            "next": self._next_combination,
+            "past": [(number, list(past.items())) for number, past in self.past.items()],
+        }
         return self.last.tobytes(), self._attributes.tobytes(), json.dumps(rest).encode()
 
     @classmethod
@@ -83,35 +117,49 @@ class PlayerSheets:
         sheets.last.frombytes(last)
         sheets._attributes.frombytes(attributes)
         tables = json.loads(bytes(rest))
-        sheets._combinations = tables["combinations"]
+        sheets._combinations = dict(tables["combinations"])
         sheets._numbers = {
-            json.dumps(c, sort_keys=True): n for n, c in enumerate(sheets._combinations)
+            json.dumps(c, sort_keys=True): n for n, c in sheets._combinations.items()
         }
-        sheets.past = dict(tables["past"])
+        sheets._next_combination = tables["next"]
+        sheets.past = {number: dict(past) for number, past in tables["past"]}
+        sheets._changes = sum(map(len, sheets.past.values()))
         return sheets
+
+
+RouteName: TypeAlias = tuple[str, int, int, str, Route]
+"""Board, its generation and version, source, and where it leads."""
 
 
 class Routed:
     """A route in use: its number in the journal and the sets behind its ladders."""
 
-    __slots__ = ("globals", "home", "ladders", "number", "sets", "stops")
+    __slots__ = ("drops", "globals", "home", "ladders", "name", "number", "sets", "stops")
 
-    def __init__(self, number: int, board: str, generation: int, route: Route) -> None:
+    def __init__(self, number: int, name: RouteName) -> None:
         self.number = number
+        self.name = name
+        board, generation, *_, route = name
         self.home = (board, generation)
         self.ladders: list[Ladder] = list(route.ladders(board))
         self.globals = [i for i, ladder in enumerate(self.ladders) if ladder.scope == GLOBAL]
         self.stops = [ladder[1:3] for ladder in self.ladders if ladder.scope == GLOBAL]
         """Window and period of each global ladder."""
         self.sets: list[RankedSet] = []
+        self.drops = -1
+        """Ladders that the index had dropped when the sets were found; later they may be others."""
 
 
 class RouteBook:
-    """Routes by number, so that an event names its board, periods and scopes in one integer."""
+    """Routes by number, so that an event names its board, periods and scopes in one integer.
+
+    The journal keeps all of them, this book those that may be of use. One that was forgotten gets
+    another number when it is used again, and replay reads it from the journal.
+    """
 
     def __init__(self) -> None:
         self._by_number: dict[int, Routed] = {}
-        self._numbers: dict[tuple[str, int, int, str, Route], int] = {}
+        self._numbers: dict[RouteName, int] = {}
         self.next = 1
 
     def intern(self, board: Board, source: str, route: Route) -> tuple[Routed, bool]:
@@ -126,22 +174,39 @@ class RouteBook:
         self, number: int, board: str, generation: int, version: int, source: str, route: Route
     ) -> Routed:
         """Enter a route under its number."""
-        self._numbers[board, generation, version, source, route] = number
-        routed = self._by_number[number] = Routed(number, board, generation, route)
+        name = (board, generation, version, source, route)
+        self._numbers[name] = number
+        routed = self._by_number[number] = Routed(number, name)
         self.next = max(self.next, number + 1)
         return routed
 
     def take_back(self, limit: int) -> None:
         """Forget every route from number `limit` on: their commit failed."""
-        for name in [name for name, number in self._numbers.items() if number >= limit]:
-            del self._by_number[self._numbers.pop(name)]
+        self._forget([each for each in self._by_number.values() if each.number >= limit])
         self.next = limit
 
-    def release(self, board_id: str) -> None:
-        """Let go of the sets of a board whose ladders were dropped; the next use finds them."""
-        for name, number in self._numbers.items():
-            if name[0] == board_id:
-                self._by_number[number].sets = []
+    def forget(self, board_id: str, is_of_use: Callable[[Routed], bool]) -> None:
+        """Forget the routes of a board that are of no use."""
+        routes = [each for each in self._by_number.values() if each.home[0] == board_id]
+        self._forget([each for each in routes if not is_of_use(each)])
+
+    def shrink(self) -> None:
+        """Forget the older half when there are too many."""
+        if len(self._by_number) > ROUTES_MAX:
+            self._forget(list(self._by_number.values())[: ROUTES_MAX // 2])
+
+    def _forget(self, routes: Iterable[Routed]) -> None:
+        for routed in routes:
+            del self._by_number[routed.number]
+            if self._numbers.get(routed.name) == routed.number:
+                del self._numbers[routed.name]
+
+    def missing(self, numbers: Iterable[int]) -> set[int]:
+        """Those of the numbers whose route is not here."""
+        return set(numbers) - self._by_number.keys()
+
+    def __len__(self) -> int:
+        return len(self._by_number)
 
     def __getitem__(self, number: int) -> Routed:
         return self._by_number[number]

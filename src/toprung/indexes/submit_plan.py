@@ -101,6 +101,7 @@ class SubmitPlan(DecidedBatch):
         self._now = now
         self._recorded_at = recorded_at
         self._players_before = fold.players.limit
+        fold.routes.shrink()
         self._routes_before = fold.routes.next
         self._failed: dict[int, ToprungError] = {}
         self._rejected: dict[tuple[int, int], ToprungError] = {}
@@ -279,7 +280,7 @@ class SubmitPlan(DecidedBatch):
         """The route of a submission for the current periods."""
         name = (source, combination)
         found = router.remembered(name)
-        if found is None or not found[0].sets:
+        if found is None or found[0].drops != self._fold.index.drops:
             scopes = scopes_of(router.board, attributes)
             route, skipped = route_of(router.board, self._now, self._now, scopes)
             found = self._intern(router.board, source, route), skipped
@@ -297,7 +298,7 @@ class SubmitPlan(DecidedBatch):
         route, skipped = route_of(board, submission.at, self._now, scopes, kept)
         name = (source, route)
         found = router.remembered(name)
-        if found is None or not found[0].sets:
+        if found is None or found[0].drops != self._fold.index.drops:
             found = self._intern(board, source, route), skipped
             router.remember(name, found)
         return found
@@ -307,9 +308,10 @@ class SubmitPlan(DecidedBatch):
         if is_new:
             name = (board.id, board.generation, board.version, source, route)
             self.routes.append((routed.number, *name))
-        if not routed.sets:
-            index = self._fold.index
+        index = self._fold.index
+        if routed.drops != index.drops:
             routed.sets = [index.open(ladder, board.shape) for ladder in routed.ladders]
+            routed.drops = index.drops
         return routed
 
     # --- what will be recorded -------------------------------------------------------------------

@@ -179,6 +179,20 @@ class SqliteStore:
         for *name, route in chain.from_iterable(pages):
             yield (*name, msgspec.json.decode(route, type=Route))
 
+    def routes_numbered(
+        self, numbers: Iterable[int]
+    ) -> list[tuple[int, str, int, int, str, Route]]:
+        """The routes of these numbers."""
+        rows = self.select(
+            "SELECT * FROM routes WHERE number IN (SELECT value FROM json_each(?))",
+            (msgspec.json.encode(list(numbers)).decode(),),
+        )
+        return [(*name, msgspec.json.decode(route, type=Route)) for *name, route in rows]
+
+    def last_route(self) -> int:
+        """The greatest number of a route; 0 when there is none."""
+        return int(self.select("SELECT coalesce(max(number), 0) FROM routes")[0][0])
+
     def submissions_between(self, after: int, until: int) -> Iterator[list[tuple[Any, ...]]]:
         """Submissions at positions in (after, until], in pages: what replay needs of them."""
         statement = (

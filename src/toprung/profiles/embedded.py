@@ -127,19 +127,25 @@ class EmbeddedProfile:
         store, head = self.store, self.journal.last_position
         for players in store.players_from(fold.players.limit):
             restore_players(fold, players)
-        for number, board, generation, version, source, route in store.routes():
-            fold.routes.add(number, board, generation, version, source, route)
+        fold.routes.next = store.last_route() + 1
         kept = _Retention([*fold.boards.values(), *store.board_rules()], self.clock.now() - DAY)
         progress = _Progress(after, head)
         done = after
         for event in [*store.events_between(after, head), None]:
             until = head if event is None else event.position
             for rows in store.submissions_between(done, until):
+                self._learn_routes(fold, {row[1] for row in rows})
                 replay_submissions(fold, rows, kept.has)
                 progress.tell(rows[-1][0])
             if event is not None:
                 fold.apply(event)
             done = until
+
+    def _learn_routes(self, fold: MemoryFold, numbers: set[int]) -> None:
+        """Have these routes in the fold's book, where not all of them have a place."""
+        fold.routes.shrink()
+        for named in self.store.routes_numbered(fold.routes.missing(numbers)):
+            fold.routes.add(*named)
 
     # --- checkpoints ---------------------------------------------------------------------------
 
