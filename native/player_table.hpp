@@ -26,9 +26,10 @@ namespace toprung {
 inline constexpr std::size_t kIdBytesMax = 256;
 inline constexpr char kTableMagic[9] = "TOPRUNGP";
 
-// An id somewhere in memory.
+// An id somewhere in memory; by default the empty one, which may be compared and is nobody's.
+inline constexpr u8 kEmptyId[1] = {0};
 struct IdView {
-  const u8* bytes = nullptr;
+  const u8* bytes = kEmptyId;
   u32 length = 0;
 };
 
