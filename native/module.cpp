@@ -3,6 +3,7 @@
 #include <array>
 #include <climits>
 #include <optional>
+#include <unordered_map>
 
 #include <nanobind/stl/unique_ptr.h>
 
@@ -470,6 +471,8 @@ struct Routes {
   Vector<nb::object> objects;
   Vector<RankedSet*> sets;
   Vector<Vector<u32>> routes;
+  std::unordered_map<const RankedSet*, u32> indexes;  // of all but the newest few
+  static constexpr std::size_t kFewSets = 16;
 
   explicit Routes(nb::handle value) {
     const nb::object outer = stolen(PySequence_Fast(value.ptr(), "routes must be a sequence"));
@@ -493,9 +496,14 @@ struct Routes {
     PySet* self = nullptr;
     if (!nb::try_cast(object, self) || self == nullptr) refuse_type("a route holds RankedSets", object);
     RankedSet* set = self->set.get();
-    // Routes of one board name the same few sets over and over; the newest are met first.
-    for (std::size_t i = sets.size(); i-- > 0;) {
+    // Routes of one board name the same few sets over and over, or thousands when scopes are many.
+    const std::size_t first = sets.size() - std::min(sets.size(), kFewSets);
+    for (std::size_t i = sets.size(); i-- > first;) {
       if (sets[i] == set) return static_cast<u32>(i);
+    }
+    if (first > 0) {
+      const auto found = indexes.find(set);
+      if (found != indexes.end()) return found->second;
     }
     if (!sets.empty() && &set->table() != &sets[0]->table()) {
       throw nb::value_error("the sets of a merge must share one player table");
@@ -509,6 +517,10 @@ struct Routes {
     }
     objects.push_back(nb::borrow(object));
     sets.push_back(set);
+    if (sets.size() > kFewSets) {
+      const std::size_t leaving = sets.size() - 1 - kFewSets;
+      indexes.emplace(sets[leaving], static_cast<u32>(leaving));
+    }
     return static_cast<u32>(sets.size() - 1);
   }
 };

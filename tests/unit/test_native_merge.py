@@ -156,6 +156,19 @@ def test_max_increase_is_judged_by_the_guard(players: PlayerTable, ladder: Ranke
     assert len(outsider) == 0
 
 
+def test_routes_of_many_sets(players: PlayerTable) -> None:
+    """Sets are told apart whether they were met lately or long ago."""
+    sets = [RankedSet(players, words=3, order=2) for _ in range(60)]
+    routes = [[sets[0], sets[n], sets[59 - n]] for n in range(1, 30)] * 2
+    rows = b"".join(struct.pack("=4q", n, n, 1, 1) for n in range(len(routes)))
+    assert Merge("add", routes, rows, first_version=1).apply() == 3 * len(routes)
+    expected = {id(each): 0 for each in sets}
+    for route in routes:
+        for each in route:
+            expected[id(each)] += 1
+    assert [len(each) for each in sets] == [expected[id(each)] for each in sets]
+
+
 def test_changes_are_as_each_row_saw_them(players: PlayerTable, ladder: RankedSet) -> None:
     other = RankedSet(players, words=3, order=2)
     plan("add", [other], [(0, 0, 100)]).apply()
