@@ -72,30 +72,42 @@ class SqliteStore:
 
         Answers the (board generation, key) pairs that erased players had used.
         """
-        writer = self._writer
-        keys: list[tuple[int, str]] = []
+        inserts = list(_inserts(plan))
         with self._writing():
-            writer.execute("BEGIN IMMEDIATE")
-            try:
-                self._insert("players (number, id)", 2, _flat(plan.players))
-                self._insert("routes", 6, _flat(map(_route_row, plan.routes)))
-                self._insert("submissions", len(SUBMISSION_COLUMNS), plan.submissions)
-                self._insert("details", 2, _flat(plan.details))
-                self._insert("events", 4, _flat(map(_event_row, plan.events)))
-                for number, name, avatar_url in plan.profiles:
-                    writer.execute(
-                        "UPDATE players SET name = ?, avatar_url = ? WHERE number = ?",
-                        (name, avatar_url, number),
-                    )
-                for number in plan.erased:
-                    keys += self._erase(number, last_submission(number))
-                writer.execute("COMMIT")
-            except BaseException:
-                if not writer.get_autocommit():
-                    writer.execute("ROLLBACK")
-                raise
+            if len(inserts) == 1 and not plan.profiles and not plan.erased:
+                # A statement is a transaction: no need to ask for the interpreter lock thrice.
+                self._writer.execute(*inserts[0])
+                return []
+            keys = self._transact(plan, inserts, last_submission)
         if plan.erased:
             self._empty_log()
+        return keys
+
+    def _transact(
+        self,
+        plan: Plan,
+        inserts: Iterable[tuple[str, Sequence[Any]]],
+        last_submission: Callable[[int], int],
+    ) -> list[tuple[int, str]]:
+        """Several statements as one transaction; the keys of erased players."""
+        execute = self._writer.execute
+        keys: list[tuple[int, str]] = []
+        execute("BEGIN IMMEDIATE")
+        try:
+            for statement, values in inserts:
+                execute(statement, values)
+            for number, name, avatar_url in plan.profiles:
+                execute(
+                    "UPDATE players SET name = ?, avatar_url = ? WHERE number = ?",
+                    (name, avatar_url, number),
+                )
+            for number in plan.erased:
+                keys += self._erase(number, last_submission(number))
+            execute("COMMIT")
+        except BaseException:
+            if not self._writer.get_autocommit():
+                execute("ROLLBACK")
+            raise
         return keys
 
     def _empty_log(self) -> None:
@@ -108,16 +120,6 @@ class SqliteStore:
     def _writing(self) -> AbstractContextManager[Any]:
         """In memory, readers share the writer's connection and must not see half a batch."""
         return self._reading if self._reader is self._writer else nullcontext()
-
-    def _insert(self, table: str, width: int, values: Sequence[Any]) -> None:
-        """Append rows, many per statement; sizes repeat, so the statements are cached."""
-        start = 0
-        while start < len(values):
-            left = (len(values) - start) // width
-            rows = left if left < _ROWS_EXACT else next(n for n in _ROWS_MANY if n <= left)
-            stop = start + rows * width
-            self._writer.execute(_insert_statement(table, width, rows), values[start:stop])
-            start = stop
 
     def _erase(self, number: int, position: int) -> list[tuple[int, str]]:
         """Delete what can identify the player; the sequence of positions stays. Its keys."""
@@ -382,6 +384,26 @@ def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
     with target.backup("main", source, "main") as backup:
         while not backup.done:
             backup.step(-1)
+
+
+def _inserts(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
+    """The statements that append a batch, with their values."""
+    yield from _insert("players (number, id)", 2, _flat(plan.players))
+    yield from _insert("routes", 6, _flat(map(_route_row, plan.routes)))
+    yield from _insert("submissions", len(SUBMISSION_COLUMNS), plan.submissions)
+    yield from _insert("details", 2, _flat(plan.details))
+    yield from _insert("events", 4, _flat(map(_event_row, plan.events)))
+
+
+def _insert(table: str, width: int, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Statements of many rows each that append them; sizes repeat, so statements are cached."""
+    start = 0
+    while start < len(values):
+        left = (len(values) - start) // width
+        rows = left if left < _ROWS_EXACT else next(n for n in _ROWS_MANY if n <= left)
+        stop = start + rows * width
+        yield _insert_statement(table, width, rows), values[start:stop]
+        start = stop
 
 
 @lru_cache(maxsize=1024)
