@@ -71,13 +71,14 @@ class Pending(Generic[T]):
 
     def __await__(self) -> Generator[Any, None, T]:
         if not self._done:
-            if _is_driven_blocking():
+            loop = None if _driver.blocking else _get_running_loop()
+            if loop is None:
                 thread_waiter = _ThreadWaiter()
                 self._waiters.append(thread_waiter)
                 if not self._done:
                     yield thread_waiter
             else:
-                future = asyncio.get_running_loop().create_future()
+                future = loop.create_future()
                 self._waiters.append(future)
                 if not self._done:
                     yield from future

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from toprung.http.problems import Refused
@@ -98,11 +99,16 @@ class Patience:
 
     async def wait(self, body: Coroutine[Any, Any, bytes]) -> bytes:
         """The body; refused when it takes too long to arrive."""
+        steps = body.__await__()
+        try:
+            first = next(steps)
+        except StopIteration as arrived:  # with the head: nearly always
+            return arrived.value  # type: ignore[no-any-return]
         task = asyncio.current_task()
         assert task is not None, "an ASGI server serves in tasks"
         self._waiting[task] = time.monotonic() + self._seconds_max
         try:
-            return await body
+            return await _go_on(steps, first)
         except asyncio.CancelledError:
             if task not in self._given_up:
                 raise
@@ -125,6 +131,17 @@ class Patience:
             for task in [task for task, until in self._waiting.items() if until < now]:
                 self._given_up.add(task)
                 task.cancel()
+
+
+@types.coroutine
+def _go_on(steps: Generator[Any, Any, bytes], awaited: Any) -> Generator[Any, Any, bytes]:
+    """Await the rest of what was begun and now waits for `awaited`."""
+    try:
+        yield awaited
+    except BaseException as error:
+        steps.throw(error)  # ends what waits, which lets it pass
+        raise
+    return (yield from steps)
 
 
 class CallerGone(Exception):  # noqa: N818 -- named after what happened
