@@ -1,4 +1,4 @@
-"""The figures of docs/benchmarks.md and README.md, made from what the benchmarks wrote.
+"""The figures in docs/ and README.md, made from what the benchmarks wrote.
 
     python -m benchmarks.page
 
@@ -20,7 +20,7 @@ from benchmarks.bars import BARS, show
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
-PAGES = (PAGE, ROOT / "README.md")
+PAGES = (PAGE, ROOT / "README.md", ROOT / "docs" / "how-to" / "cluster.md")
 IMAGES = ROOT / "docs" / "images"
 RESULTS = ROOT / "benchmarks" / "results"
 _BLOCK = re.compile(r"(<!-- figures: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -49,6 +49,7 @@ def render(page: str, results: Results) -> str:
         "conditions": _conditions,
         "exactness": _exactness,
         "bars": _bars,
+        "cluster-bars": lambda results: _bars(results, "cluster-"),
         "questions": _questions,
         "comparison": _comparison,
     }
@@ -92,10 +93,11 @@ def _verdict(case: Mapping[str, Any], name: str) -> str:
     return "-" if answer == "not asked" else f"**{answer}**"
 
 
-def _bars(results: Results) -> str:
+def _bars(results: Results, prefix: str = "") -> str:
+    """The bars whose ids begin with a prefix."""
     measured = {key: value for result in results.values() for key, value in result["bars"].items()}
     rows = []
-    for bar in BARS:
+    for bar in (each for each in BARS if each.id.startswith(prefix)):
         figure = measured.get(bar.id)
         shown = "not measured" if figure is None else show(figure, bar.unit)
         verdict = "-" if figure is None else "yes" if bar.met(figure) else "**no**"
