@@ -12,7 +12,7 @@ from toprung.journals import sqlite
 from toprung.ports import Clock
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.service.leaderboards import Leaderboards
-from toprung.testing.contracts.workbench import Opened, Workbench
+from toprung.testing.contracts.workbench import BackupWorkbench, Opened
 
 
 class EmbeddedWorkbench:
@@ -60,4 +60,4 @@ def open_profile(path: str, clock: Clock) -> Opened:
     return Opened(boards, profile.journal, profile.index, profile)
 
 
-_: type[Workbench] = EmbeddedWorkbench
+_: type[BackupWorkbench] = EmbeddedWorkbench

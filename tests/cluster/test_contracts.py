@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cluster.conftest import INDEXES
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
@@ -16,6 +17,7 @@ def test_valkey_takes_part() -> None:
     """Not every system packages Valkey: where it is not to be had, that is to be seen."""
     if valkey_program() is None:
         pytest.skip("not installed: valkey-server")
+    assert "valkey_server" in INDEXES
 
 
 class OnCluster:

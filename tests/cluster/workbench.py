@@ -43,12 +43,6 @@ class ClusterWorkbench:
             await self._execute(f"CREATE SCHEMA {self.settings.schema}")
             self._is_made = True
 
-    async def open_backup(self, path: str, clock: Clock) -> Opened:
-        raise NotImplementedError
-
-    def backup_path(self) -> str:
-        return "backup"
-
     @contextmanager
     def stalled(self, opened: Opened) -> Iterator[None]:
         """The writer takes turns; here it does not get one."""

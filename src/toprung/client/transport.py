@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import httpx2
 import msgspec
@@ -84,12 +84,7 @@ class AsyncTransport:
     def __init__(self, address: Address, timeout_seconds: float) -> None:
         self._url = address.url
         self._timeout_seconds = timeout_seconds
-        self._http = httpx2.AsyncClient(
-            headers=address.headers(),
-            timeout=timeout_seconds,
-            limits=httpx2.Limits(max_connections=CONNECTIONS_MAX),
-            trust_env=not address.is_local,
-        )
+        self._http = httpx2.AsyncClient(**_options(address, timeout_seconds))
 
     async def open(self, request: Request) -> Reply:
         """Send a request; returns when the answer begins."""
@@ -132,12 +127,7 @@ class BlockingTransport:
     def __init__(self, address: Address, timeout_seconds: float) -> None:
         self._url = address.url
         self._timeout_seconds = timeout_seconds
-        self._http = httpx2.Client(
-            headers=address.headers(),
-            timeout=timeout_seconds,
-            limits=httpx2.Limits(max_connections=CONNECTIONS_MAX),
-            trust_env=not address.is_local,
-        )
+        self._http = httpx2.Client(**_options(address, timeout_seconds))
 
     async def open(self, request: Request) -> Reply:
         """Send a request; returns when the answer begins."""
@@ -171,6 +161,16 @@ class _BlockingReply:
 
     async def close(self) -> None:
         self._response.close()
+
+
+def _options(address: Address, timeout_seconds: float) -> dict[str, Any]:
+    """What both kinds of httpx2 client are made with."""
+    return {
+        "headers": address.headers(),
+        "timeout": timeout_seconds,
+        "limits": httpx2.Limits(max_connections=CONNECTIONS_MAX),
+        "trust_env": not address.is_local,
+    }
 
 
 def _built(

@@ -12,7 +12,7 @@ from toprung.errors import Invalid
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.answers import all_answers
 from toprung.testing.contracts.suite import ContractSuite
-from toprung.testing.contracts.workbench import Opened, Session, Workbench
+from toprung.testing.contracts.workbench import BackupWorkbench, Opened, Session, Workbench
 
 PLAYERS = ("ann", "bob", "cy", "d\u00e9a")
 
@@ -124,7 +124,7 @@ class BackupContract(ContractSuite):
     """`Maintenance.backup`, where a profile writes its own."""
 
     def test_backup_answers_like_the_original(
-        self, opened: Session, workbench: Workbench, clock: FrozenClock
+        self, opened: Session, workbench: BackupWorkbench, clock: FrozenClock
     ) -> None:
         opened.run(furnish(opened.opened))
         before = opened.run(all_answers(opened.boards, PLAYERS))
@@ -141,7 +141,7 @@ class BackupContract(ContractSuite):
         finally:
             opened.run(copy.boards.close())
 
-    def test_backup_never_overwrites(self, opened: Session, workbench: Workbench) -> None:
+    def test_backup_never_overwrites(self, opened: Session, workbench: BackupWorkbench) -> None:
         opened.run(furnish(opened.opened))
         path = workbench.backup_path()
         opened.run(opened.boards.backup(path))
@@ -149,7 +149,7 @@ class BackupContract(ContractSuite):
             opened.run(opened.boards.backup(path))
 
     def test_backup_while_others_write(
-        self, opened: Session, workbench: Workbench, clock: FrozenClock
+        self, opened: Session, workbench: BackupWorkbench, clock: FrozenClock
     ) -> None:
         """A copy is one moment: each submission is on both of its ladders or on none."""
         board = opened.run(

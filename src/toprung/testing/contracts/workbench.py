@@ -32,14 +32,6 @@ class Workbench(Protocol):
         """Open the profile on whatever it held when it was last closed; at first on nothing."""
         ...
 
-    async def open_backup(self, path: str, clock: Clock) -> Opened:
-        """Open what `backup(path)` wrote."""
-        ...
-
-    def backup_path(self) -> str:
-        """A path that `backup` may write to."""
-        ...
-
     def stalled(self, opened: Opened) -> AbstractContextManager[None]:
         """While inside, nothing is recorded: commands wait or are refused."""
         ...
@@ -54,6 +46,18 @@ class Workbench(Protocol):
 
     async def destroy(self) -> None:
         """Remove all data."""
+        ...
+
+
+class BackupWorkbench(Workbench, Protocol):
+    """A workbench of a profile that writes its own backups."""
+
+    async def open_backup(self, path: str, clock: Clock) -> Opened:
+        """Open what `backup(path)` wrote."""
+        ...
+
+    def backup_path(self) -> str:
+        """A path that `backup` may write to."""
         ...
 
 
