@@ -32,15 +32,16 @@ format: setup-dev ## fix what the style checks can fix by themselves
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup-dev servers ## measure speed and memory beside their peers, in a few minutes
+bench: setup-dev servers ## measure speed and memory beside their peers, in a quarter of an hour
 	@exec $(BIN)/python -m benchmarks --quick $(ARGS)
 
-bench-full: setup-dev servers ## the same with every size, including 10M entries
-	@exec $(BIN)/python -m benchmarks --full $(ARGS)
+bench-docs: setup-dev servers ## the same with more growth, and put the results into docs/benchmarks.md
+	@$(BIN)/python -m benchmarks --docs --results benchmarks/results $(ARGS); code=$$?; \
+		$(BIN)/python -m benchmarks.page && exit $$code
 
-bench-docs: setup-dev servers ## measure, and put what was measured into docs/benchmarks.md
-	@$(BIN)/python -m benchmarks --quick --results benchmarks/results $(ARGS)
-	@exec $(BIN)/python -m benchmarks.page
+bench-full: setup-dev servers ## the same with 10M and 50M players, too; ARGS=--resume goes on
+	@$(BIN)/python -m benchmarks --full --results benchmarks/results $(ARGS); code=$$?; \
+		$(BIN)/python -m benchmarks.page && exit $$code
 
 soak: setup-dev servers ## run property tests and outages for long, with a new seed each time
 	@TOPRUNG_SOAK=1 exec $(BIN)/python -m pytest --hypothesis-profile=soak \

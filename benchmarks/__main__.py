@@ -1,108 +1,171 @@
-"""Every benchmark, then the table of bars: `python -m benchmarks --quick` or `--full`."""
+"""Many benchmarks, one after the other, then the table of bars.
+
+A question that fails is reported, and the others are asked; the exit code tells that one failed,
+not whether the bars are met. With --results each result is written as soon as it is there.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
+import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from benchmarks import harness, kept
+from benchmarks import bars, harness, machine, records, runner, runs
+from benchmarks.runs import Run
 
-
-class Run(NamedTuple):
-    """One benchmark with its arguments; it runs in a process of its own."""
-
-    module: str
-    rounds: int = 7
-    size: int = 1_000_000
-    quick: bool = True  # also in the quick set
+INTERRUPTED = 130
 
 
-RUNS = (
-    Run("exactness"),
-    Run("rank_one_by_one"),
-    Run("replace_one_by_one"),
-    Run("ranks_batched", rounds=3),
-    Run("standing", rounds=5),
-    Run("top", rounds=5),
-    Run("around", rounds=5),
-    Run("friends", rounds=5),
-    Run("dense_rank", rounds=2),
-    Run("submit_one", rounds=5),
-    Run("submit_batches", rounds=5),
-    Run("submit_concurrently"),
-    Run("contention", rounds=5),
-    Run("standing_under_writes", rounds=3),
-    Run("open_database"),
-    Run("rebuild", rounds=2),
-    Run("memory"),
-    Run("growth"),
-    Run("http_routes", rounds=3),
-    Run("http_open_loop"),
-    Run("http_common", rounds=3),
-    Run("http_strict"),
-    Run("live_fanout", rounds=3, size=100_000),
-    Run("cluster_submit", rounds=5, size=20_000),
-    Run("cluster_standing", rounds=5, size=20_000),
-    Run("cluster_rebuild", rounds=3, size=20_000),
-    Run("cluster_memory", size=20_000),
-    Run("memory", size=10_000_000, quick=False),
-    Run("memory", size=50_000_000, quick=False),
-)
+@dataclass
+class Progress:
+    """What was asked so far, and how long it took against what was expected."""
+
+    expected: dict[str, float]  # seconds, by name; all that are asked
+    taken: dict[str, float] = field(default_factory=dict)
+    reports: dict[str, dict[str, Any]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def seconds_left(self) -> float:
+        """An estimate for those to come, by how the ones before kept to theirs."""
+        known = sum(self.expected[name] for name in self.taken)
+        pace = sum(self.taken.values()) / known if known else 1.0
+        return pace * sum(s for name, s in self.expected.items() if name not in self.taken)
+
+    def begin(self, name: str) -> None:
+        """Say what comes, when, and how much is to come."""
+        at = f"{len(self.taken) + 1} of {len(self.expected)}"
+        say(f"{at}: {name}; to go: about {_minutes(self.seconds_left())}")
 
 
 def main() -> None:
-    """Run the chosen set; the exit code tells whether all ran, not whether the bars are met."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--quick", action="store_true", help="the quick set (the default)")
-    which.add_argument(
-        "--full", action="store_true", help="also what takes long: 10M and 50M players"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON line last")
-    parser.add_argument("--results", type=Path, help="a folder for one JSON file per benchmark")
-    parser.add_argument("--size", type=int, help="players, where a benchmark has more")
-    options = parser.parse_args()
+    """Run the chosen set."""
+    options = _options()
+    shown = records.load(records.FOLDER)
+    results = shown if options.results is None else records.load(options.results)
+    chosen = [run for run in runs.RUNS if run.name in options.only] or runs.of(options.which)
+    asked, progress = _asked(options, chosen, results)
+    for run, size in asked:
+        expected = records.seconds_expected(run, size, {**shown, **results})
+        progress.expected[run.name] = expected
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="toprung-bench-kept-") as folder:
-        os.environ[kept.PLACE] = folder
-        chosen = [run for run in RUNS if run.quick or options.full]
-        reports = [_run(run, options.size or run.size, options.results) for run in chosen]
-    bars = {bar_id: figure for report in reports for bar_id, figure in report["bars"].items()}
-    harness.print_table(bars)
-    print(f"\n{time.monotonic() - begin:.0f} s in all")
+    try:
+        ask_all(asked, progress, options.results)
+    except KeyboardInterrupt:
+        print("\nCut off. What was measured is kept with --results; --resume asks for the rest.")
+        progress.failed["the rest"] = "cut off"
+    _print_table(options, progress, results)
+    _print_seconds(progress, time.monotonic() - begin)
     if options.json:
-        print(json.dumps({"seed": harness.SEED, "bars": bars, "reports": reports}))
-    sys.exit(any("failed" in report for report in reports))
+        reports = list(progress.reports.values())
+        figures = {bar: each.figure for bar, each in records.bars_of(progress.reports).items()}
+        print(json.dumps({"seed": harness.SEED, "bars": figures, "reports": reports}))
+    sys.exit(INTERRUPTED if "the rest" in progress.failed else bool(progress.failed))
 
 
-def _run(run: Run, size_max: int, results: Path | None) -> dict[str, Any]:
-    """One benchmark's report; empty when it failed, which its own output explains."""
-    command = [sys.executable, "-m", f"benchmarks.{run.module}", "--json"]
-    command += ["--rounds", str(run.rounds), "--size", str(min(run.size, size_max))]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        last = "{}"
-        for line in process.stdout:
-            if line.startswith("{"):
-                last = line
-            else:
-                print(line, end="", flush=True)
-    if process.returncode:
-        print(f"  {run.module} ended with exit code {process.returncode}")
-        return {"name": run.module, "bars": {}, "failed": True}
-    report: dict[str, Any] = json.loads(last)
-    if results is not None:
-        results.mkdir(exist_ok=True)
-        name = run.module if run.quick else f"{run.module}-{report['size']}"
-        (results / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
-    return report
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    which = parser.add_mutually_exclusive_group()
+    parser.set_defaults(which="quick")
+    for name, command in runs.COMMANDS.items():
+        help_text = f"the set of `{command}`" + (" (the default)" if name == "quick" else "")
+        which.add_argument(
+            f"--{name}", dest="which", action="store_const", const=name, help=help_text
+        )
+    names = [run.name for run in runs.RUNS]
+    parser.add_argument(
+        "--only", action="append", choices=names, default=[], metavar="NAME",
+        help=f"one question, whatever its set; repeatable: {', '.join(names)}",
+    )  # fmt: skip
+    parser.add_argument("--results", type=Path, help="a folder for one JSON file per question")
+    parser.add_argument(
+        "--resume", action="store_true",
+        help="leave out what the folder has from the same commit",
+    )  # fmt: skip
+    parser.add_argument("--size", type=int, help="players at most, where a question has more")
+    parser.add_argument("--json", action="store_true", help="print one JSON line last")
+    options = parser.parse_args()
+    if options.resume and options.results is None:
+        parser.error("--resume needs --results: the folder in which the results are")
+    if options.size and options.results and options.results.resolve() == records.FOLDER:
+        parser.error("results of another size are not for the pages: give --results a folder")
+    return options
+
+
+def _asked(
+    options: argparse.Namespace, chosen: Sequence[Run], results: records.Results
+) -> tuple[list[tuple[Run, int]], Progress]:
+    """The runs with their sizes; those that are recorded already are reported and left out."""
+    sizes = {run: min(run.size, options.size or run.size) for run in chosen}
+    commit = machine.commit() if options.resume else None
+    progress = Progress({})
+    asked = []
+    for run, size in sizes.items():
+        found = results.get(run.name)
+        if found is not None and records.is_same(run, size, found, commit):
+            say(f"{run.name}: recorded {found['date']}, not asked again")
+            progress.reports[run.name] = dict(found)
+        else:
+            asked.append((run, size))
+    return asked, progress
+
+
+def ask_all(asked: Sequence[tuple[Run, int]], progress: Progress, results: Path | None) -> None:
+    """Ask one after the other; neighbours of one size find what was filled for them before."""
+    for _, neighbours in groupby(asked, key=lambda pair: pair[1]):
+        with tempfile.TemporaryDirectory(prefix="toprung-bench-kept-") as kept_in:
+            for run, size in neighbours:
+                progress.begin(run.name)
+                begin = time.monotonic()
+                try:
+                    report = runner.ask(run, size, Path(kept_in))
+                except runner.QuestionError as reason:
+                    say(f"{run.name} FAILED: {reason}")
+                    progress.failed[run.name] = str(reason)
+                else:
+                    progress.reports[run.name] = report
+                    if results is not None:
+                        records.write(results, run.name, report)
+                progress.taken[run.name] = time.monotonic() - begin
+
+
+def _print_table(options: argparse.Namespace, progress: Progress, results: records.Results) -> None:
+    """Every bar; those that were not asked for show what was recorded last, and when."""
+    measured = {bar: each.figure for bar, each in records.bars_of(progress.reports).items()}
+    notes = {}
+    for bar, found in records.bars_of(results).items():
+        if bar not in measured and (options.only or bars.bar(bar).is_large):
+            measured[bar] = found.figure
+            notes[bar] = f"recorded {found.date} {found.commit}".rstrip()
+    for bar in (each.id for each in bars.BARS if each.is_large and options.which != "full"):
+        notes[bar] = ", ".join(["bench-full", *([notes[bar]] if bar in notes else [])])
+    print("\n" + "\n".join(bars.table(measured, notes)))
+
+
+def _print_seconds(progress: Progress, seconds: float) -> None:
+    slowest = sorted(progress.taken.items(), key=lambda pair: -pair[1])
+    print("\nseconds: " + ", ".join(f"{name} {taken:.0f}" for name, taken in slowest))
+    print(f"in all: {seconds:.0f} s, {_minutes(seconds)}")
+    for name, reason in progress.failed.items():
+        print(f"FAILED: {name}: {reason}")
+
+
+def say(what: str) -> None:
+    """A line of progress, with the time of day."""
+    print(f"\n[{datetime.now().astimezone():%H:%M:%S}] {what}", flush=True)
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
 
 
 if __name__ == "__main__":

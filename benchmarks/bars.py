@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,7 @@ class Bar:
     direction: Literal[">=", "<="]
     limit: float
     unit: Literal["x", "bytes", "events/s", "ms"]
+    is_large: bool = False  # about a size that the quick set leaves out
 
     def met(self, measured: float) -> bool:
         """Whether the measured figure reaches the bar."""
@@ -33,11 +35,15 @@ def show(figure: float, unit: str) -> str:
     return f"{figure:.1f} {unit}" if unit in ("bytes", "ms") else f"{figure:.2f}{unit}"
 
 
-def _memory(size: str) -> tuple[Bar, ...]:
-    return (
-        Bar(f"memory-first-{size}", f"memory per player, first ladder, {size}", "<=", 80, "bytes"),
-        Bar(f"memory-further-{size}", f"memory per further ladder, {size}", "<=", 36, "bytes"),
-        Bar(f"memory-sparse-{size}", f"memory per entry, 1 % ladder, {size}", "<=", 64, "bytes"),
+def _memory(size: str, *, is_large: bool) -> tuple[Bar, ...]:
+    limits = {
+        "first": ("memory per player, first ladder", 80),
+        "further": ("memory per further ladder", 36),
+        "sparse": ("memory per entry, 1 % ladder", 64),
+    }
+    return tuple(
+        Bar(f"memory-{ladder}-{size}", f"{question}, {size}", "<=", limit, "bytes", is_large)
+        for ladder, (question, limit) in limits.items()
     )
 
 
@@ -46,8 +52,8 @@ BARS: tuple[Bar, ...] = (
     Bar("rank-redis", "rank one by one, 1M, against a ZREVRANK round trip", ">=", 100, "x"),
     Bar("replace-sortedlist", "replace one by one, 1M, against SortedList", ">=", 8, "x"),
     Bar("ranks-batched", "ranks batched, 1M, against redis-benchmark -P 32", ">=", 2, "x"),
-    *_memory("1M"),
-    *_memory("10M"),
+    *_memory("1M", is_large=False),
+    *_memory("10M", is_large=True),
     Bar("growth-rank", "rank time at 10M over the time at 1M", "<=", 4, "x"),
     Bar("submit-batches", "durable batches of 1,000, against redis-py MULTI", ">=", 4, "x"),
     Bar("submit-concurrently", "50 submitters, against bare 50-row commits", ">=", 0.2, "x"),
@@ -75,3 +81,14 @@ BARS: tuple[Bar, ...] = (
 def bar(bar_id: str) -> Bar:
     """The bar of this id."""
     return next(bar for bar in BARS if bar.id == bar_id)
+
+
+def table(measured: Mapping[str, float], notes: Mapping[str, str]) -> Iterator[str]:
+    """Every bar as a line: question, bar, measured, met or not, and a note where there is one."""
+    yield f"{'question':<56} {'bar':>15} {'measured':>14}  met"
+    for each in BARS:
+        figure = measured.get(each.id)
+        shown = "not measured" if figure is None else show(figure, each.unit)
+        verdict = "-" if figure is None else "yes" if each.met(figure) else "NO"
+        line = f"{each.question:<56} {each.text:>15} {shown:>14}  {verdict:<3}"
+        yield f"{line}  {notes.get(each.id, '')}".rstrip()

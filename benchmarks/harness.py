@@ -15,10 +15,11 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import NamedTuple, TypedDict, TypeVar
 
 from benchmarks import machine
-from benchmarks.bars import BARS, bar, show
+from benchmarks.bars import bar, show
 from toprung._native import PlayerTable, RankedSet
 
 SEED = 20261115
@@ -61,7 +62,7 @@ class Report:
         self.bars[bar_id] = measured
         wanted = bar(bar_id)
         verdict = "met" if wanted.met(measured) else "NOT met"
-        print(f"  {wanted.question}: {show(measured, wanted.unit)} (bar {wanted.text}: {verdict})")
+        print(f"  {bar_id}: {show(measured, wanted.unit)} (bar {wanted.text}: {verdict})")
 
     def add_figure(
         self, question: str, measured: float, unit: str = "us", contestant: str = ""
@@ -105,6 +106,8 @@ def main(run: Callable[[argparse.Namespace], Report], *, size: int = 1_000_000) 
             "rounds": options.rounds,
             "load_at_start": round(load, 2),
             "elapsed_seconds": round(elapsed),
+            "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%MZ}",
+            "commit": machine.commit(),
             "machine": machine.facts(),
             "versions": machine.versions(),
         }
@@ -118,16 +121,6 @@ def print_header(question: str, **facts: object) -> None:
     print(f"\n{question}")
     stated = ", ".join(f"{name} {value}" for name, value in {"seed": SEED, **facts}.items())
     print(f"  {stated}; Python {platform.python_version()}, {machine}")
-
-
-def print_table(measured: Mapping[str, float]) -> None:
-    """Every bar: question, bar, measured, met or not."""
-    print(f"\n{'question':<56} {'bar':>13} {'measured':>12}  met")
-    for each in BARS:
-        figure = measured.get(each.id)
-        shown = "not measured" if figure is None else show(figure, each.unit)
-        verdict = "-" if figure is None else "yes" if each.met(figure) else "NO"
-        print(f"{each.question:<56} {each.text:>13} {shown:>12}  {verdict}")
 
 
 # --- players and entries ------------------------------------------------------------------------
@@ -226,13 +219,18 @@ def each(call: Callable[[T], object], players: Sequence[T]) -> float:
     return 1e6 * timed(work) / len(players)
 
 
-def interleave(rounds: int, contestants: Mapping[str, Callable[[], float]]) -> dict[str, float]:
-    """Each contestant's median over rounds in which all take turns; one round warms up."""
+def interleave(
+    rounds: int, contestants: Mapping[str, Callable[[], float]], *, is_warm: bool = False
+) -> dict[str, float]:
+    """Each contestant's median over rounds in which all take turns.
+
+    One more round warms up, unless they are warm or their turns are so long that it is no matter.
+    """
     taken: dict[str, list[float]] = {name: [] for name in contestants}
-    for number in range(rounds + 1):
+    for number in range(rounds + (not is_warm)):
         for name, measure in contestants.items():
             figure = measure()
-            if number:
+            if number or is_warm:
                 taken[name].append(figure)
     return {name: statistics.median(figures) for name, figures in taken.items()}
 

@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from benchmarks import harness, servers
+from benchmarks import harness, library, servers
 from benchmarks.http_fastapi import WINDOWS
-from benchmarks.http_routes import STANDING, SUBMIT, fill, ours, serving, wrk
+from benchmarks.http_routes import STANDING, SUBMIT, compare, fill, ours, serving, wrk
 
 PATH = "/v1/boards/blitz/standings/%012d"
 KINDS = {"standing": ("standing", 32), "top": (None, 32), "submit": ("submit", 64)}
@@ -29,27 +29,25 @@ def run(options: argparse.Namespace) -> harness.Report:
     harness.print_header("Hot routes against FastAPI and redis-py", players=options.size)
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name, ExitStack() as running:
         folder = Path(name)
+        fill(folder, options.size)
         seeds = {"seed": harness.SEED, "size": options.size}
         (folder / "standing.lua").write_text(STANDING.format(path=PATH, **seeds))
         (folder / "submit.lua").write_text(SUBMIT.format(**seeds))
-        fill(str(folder / "served.db"), options.size)
-        redis = running.enter_context(servers.redis_server())
-        for window in WINDOWS:
-            entries = harness.filled_keys(options.size, harness.SEED)
-            servers.add_members(redis, f"blitz:{window}", entries)
+        ladders = library.redis_ladders(options.size, len(WINDOWS))
+        redis, keys = running.enter_context(ladders)
+        for key, window in zip(keys, WINDOWS, strict=True):
+            redis.rename(key, f"blitz:{window}")
         port = running.enter_context(ours(folder))
         command = ["-m", "benchmarks.http_fastapi", str(servers.port_of(redis))]
         common_port = int(running.enter_context(serving(command)))
         for kind, (script, connections) in KINDS.items():
             lua = None if script is None else folder / f"{script}.lua"
             path = "/v1/boards/blitz/standings?limit=100" if script is None else ""
-            medians = harness.interleave(
-                options.rounds,
-                {
-                    who: partial(wrk, f"http://127.0.0.1:{at}{path}", connections, lua)
-                    for who, at in (("ours", port), ("common", common_port))
-                },
-            )
+            asked = {
+                who: partial(wrk, f"http://127.0.0.1:{at}{path}", connections, lua)
+                for who, at in (("ours", port), ("common", common_port))
+            }
+            medians = compare(options.rounds, asked)
             for who, rate in medians.items():
                 report.add_figure(f"{kind}, {who}", rate, "requests/s")
             report.add_bar(f"http-common-{kind}", medians["ours"] / medians["common"])

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> harness.Report:
     harness.print_header("Latency at a steady rate of arrivals", players=options.size, **RATES)
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name:
         folder = Path(name)
-        fill(str(folder / "served.db"), options.size)
+        fill(folder, options.size)
         with ours(folder) as port, httpx2.Client(base_url=f"http://127.0.0.1:{port}") as http:
             save_answers(http, folder)
             with bare(folder) as bare_port:

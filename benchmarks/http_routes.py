@@ -17,19 +17,26 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx2
 
 import toprung
-from benchmarks import harness, servers
+from benchmarks import harness, library, servers
+from benchmarks.kept import kept
 
 SECONDS = 3
+WARM_SECONDS = 1
+SERVED = "served.db"
 BATCH = 1000
 BATCHES = 20
 JSON = {"content-type": "application/json"}
+
+Ask = Callable[[int], float]
+"""Requests per second, asked for so many seconds."""
 
 STANDING = """
 math.randomseed({seed})
@@ -57,7 +64,7 @@ def run(options: argparse.Namespace) -> harness.Report:
     harness.print_header("Hot routes against a bare ASGI handler", players=options.size)
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name:
         folder = Path(name)
-        fill(str(folder / "served.db"), options.size)
+        fill(folder, options.size)
         with ours(folder) as port, httpx2.Client(base_url=f"http://127.0.0.1:{port}") as http:
             save_answers(http, folder)
             with bare(folder) as bare_port:
@@ -84,28 +91,37 @@ def reads(
         (folder / f"{name}.lua").write_text(text)
     top = f"http://127.0.0.1:{port}/v1/boards/blitz/standings?limit=100"
 
-    def ask(url: str, connections: int, script: str | None = None) -> float:
-        return wrk(url, connections, None if script is None else folder / f"{script}.lua")
+    def asking(url: str, connections: int, script: str | None = None) -> Ask:
+        return partial(wrk, url, connections, None if script is None else folder / f"{script}.lua")
 
-    questions = {
-        "http-standing": (
-            lambda: ask(f"http://127.0.0.1:{port}", 32, "ours"),
-            lambda: ask(f"http://127.0.0.1:{bare_port}", 32, "bare"),
-        ),
-        "http-top": (
-            lambda: while_the_head_changes(http, lambda: ask(top, 32)),
-            lambda: ask(f"http://127.0.0.1:{bare_port}/top", 32),
-        ),
-        "http-submit": (
-            lambda: ask(f"http://127.0.0.1:{port}", 64, "submit"),
-            lambda: ask(f"http://127.0.0.1:{bare_port}", 64, "submit"),
-        ),
+    ask_top = asking(top, 32)
+    questions: dict[str, dict[str, Ask]] = {
+        "http-standing": {
+            "ours": asking(f"http://127.0.0.1:{port}", 32, "ours"),
+            "bare": asking(f"http://127.0.0.1:{bare_port}", 32, "bare"),
+        },
+        "http-top": {
+            "ours": lambda seconds: while_the_head_changes(http, lambda: ask_top(seconds)),
+            "bare": asking(f"http://127.0.0.1:{bare_port}/top", 32),
+        },
+        "http-submit": {
+            "ours": asking(f"http://127.0.0.1:{port}", 64, "submit"),
+            "bare": asking(f"http://127.0.0.1:{bare_port}", 64, "submit"),
+        },
     }
-    for bar_id, (measure_ours, measure_bare) in questions.items():
-        medians = harness.interleave(options.rounds, {"ours": measure_ours, "bare": measure_bare})
+    for bar_id, contestants in questions.items():
+        medians = compare(options.rounds, contestants)
         for name, rate in medians.items():
             report.add_figure(f"{bar_id}, {name}", rate, "requests/s")
         report.add_bar(bar_id, medians["ours"] / medians["bare"])
+
+
+def compare(rounds: int, contestants: Mapping[str, Ask]) -> dict[str, float]:
+    """Medians of rounds after each contestant has answered for a second that does not count."""
+    for ask in contestants.values():
+        ask(WARM_SECONDS)
+    turns = {name: partial(ask, SECONDS) for name, ask in contestants.items()}
+    return harness.interleave(rounds, turns, is_warm=True)
 
 
 def while_the_head_changes(http: httpx2.Client, measure: Callable[[], float]) -> float:
@@ -128,9 +144,9 @@ def while_the_head_changes(http: httpx2.Client, measure: Callable[[], float]) ->
         thread.join()
 
 
-def wrk(url: str, connections: int, script: Path | None) -> float:
+def wrk(url: str, connections: int, script: Path | None, seconds: int) -> float:
     """Requests per second; every answer must be a success."""
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s"]
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s"]
     command += [] if script is None else ["-s", str(script)]
     printed = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
     assert "Non-2xx" not in printed, printed
@@ -149,7 +165,7 @@ def batches(report: harness.Report, folder: Path) -> None:
         begin = time.perf_counter()
         for chunk in chunks:
             board.submit_many(chunk)
-        library = len(rows) / (time.perf_counter() - begin)
+        called = len(rows) / (time.perf_counter() - begin)
     with ours(folder, "batches.db") as port, httpx2.Client(timeout=60) as http:
         board_url = f"http://127.0.0.1:{port}/v1/boards/blitz"
         http.put(board_url, json={})
@@ -158,18 +174,16 @@ def batches(report: harness.Report, folder: Path) -> None:
             http.post(f"{board_url}/scores/batch", content=body, headers=JSON)
         served = len(rows) / (time.perf_counter() - begin)
     report.add_figure("batches of 1,000 over HTTP", served, "rows/s")
-    report.add_figure("batches of 1,000 by the library", library, "rows/s")
-    report.add_bar("http-batches", served / library)
+    report.add_figure("batches of 1,000 by the library", called, "rows/s")
+    report.add_bar("http-batches", served / called)
 
 
-def fill(path: str, size: int) -> None:
-    """A database in which every player has a score."""
-    with toprung.open(path, synchronous="normal") as boards:
-        board = boards.create("blitz")
-        board.submit_many(
-            (player.decode(), score)
-            for player, (score, _) in harness.filled_keys(size, harness.SEED)
-        )
+def fill(folder: Path, size: int) -> None:
+    """A database in a new folder, to be served, in which every player has a score."""
+    with kept(f"served-{size}", folder) as is_filled:
+        if not is_filled:
+            with toprung.open(str(folder / SERVED), synchronous="normal") as boards:
+                library.load(boards.create("blitz"), size)
 
 
 def save_answers(http: httpx2.Client, folder: Path) -> None:
@@ -182,7 +196,7 @@ def save_answers(http: httpx2.Client, folder: Path) -> None:
 
 
 @contextmanager
-def ours(folder: Path, database: str = "served.db") -> Iterator[int]:
+def ours(folder: Path, database: str = SERVED) -> Iterator[int]:
     command = ["-m", "toprung", "serve", "--port", "0", "--db", str(folder / database)]
     with serving(command) as line:
         found = re.search(r":(\d+) ", line)

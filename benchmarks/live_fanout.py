@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> harness.Report:
     )
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name:
         folder = Path(name)
-        http_routes.fill(str(folder / "served.db"), options.size)
+        http_routes.fill(folder, options.size)
         with (
             http_routes.ours(folder) as port,
             http_routes.serving(["-m", "benchmarks.live_bare"]) as bare_port,

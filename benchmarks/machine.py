@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import re
@@ -12,6 +13,10 @@ from pathlib import Path
 import apsw
 
 from toprung.testing.servers import postgres_programs, redis_program
+
+ROOT = Path(__file__).parents[1]
+MEASURED = ("src", "native", "benchmarks", ":!benchmarks/results", "requirements.txt")
+"""The files that a figure depends on, as git names them."""
 
 PACKAGES = ("toprung", "redis", "hiredis", "asyncpg", "sortedcontainers", "uvicorn", "websockets")
 
@@ -39,6 +44,28 @@ def versions() -> dict[str, str]:
     for package in PACKAGES:
         found[package] = metadata.version(package)
     return found
+
+
+def commit() -> str | None:
+    """The last commit that changed what is measured; with a mark of changes that are in none.
+
+    None where this is not a clone.
+    """
+    found = _git("log", "-1", "--format=%h", "--", *MEASURED)
+    if not found:
+        return None
+    changes = _git("diff", "HEAD", "--", *MEASURED)
+    mark = f"+{hashlib.sha256(changes).hexdigest()[:7]}" if changes else ""
+    return found.decode().strip() + mark
+
+
+def _git(*arguments: str) -> bytes:
+    """What git prints; nothing where it fails or is missing."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    try:
+        return subprocess.run(command, check=True, capture_output=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return b""
 
 
 def _version_of(program: str) -> str:

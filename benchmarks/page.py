@@ -9,28 +9,26 @@ checks that the pages are what this makes of the results beside it.
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plots
+from benchmarks import plots, records, runs
 from benchmarks.bars import BARS, show
+from benchmarks.figures import show_count, show_duration, show_figure
+from benchmarks.records import Results
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 PAGES = (PAGE, ROOT / "README.md", ROOT / "docs" / "how-to" / "cluster.md")
 IMAGES = ROOT / "docs" / "images"
-RESULTS = ROOT / "benchmarks" / "results"
 _BLOCK = re.compile(r"(<!-- figures: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
-Results = Mapping[str, Mapping[str, Any]]
 
 
 def main() -> None:
     """Write the page and its plots."""
-    results = load(RESULTS)
+    results = records.load(records.FOLDER)
     IMAGES.mkdir(exist_ok=True)
     for name, text in draw(results).items():
         (IMAGES / name).write_text(text)
@@ -38,14 +36,10 @@ def main() -> None:
         page.write_text(render(page.read_text(), results))
 
 
-def load(folder: Path) -> dict[str, dict[str, Any]]:
-    """Every result by its benchmark's name."""
-    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
-
-
 def render(page: str, results: Results) -> str:
     """The page with its figures between the markers."""
     makers: dict[str, Callable[[Results], str]] = {
+        "commands": _commands,
         "conditions": _conditions,
         "exactness": _exactness,
         "bars": _bars,
@@ -59,17 +53,46 @@ def render(page: str, results: Results) -> str:
 # --- tables -------------------------------------------------------------------------------------
 
 
+def _commands(results: Results) -> str:
+    """Which command wrote which results, and when."""
+    usual = {run.name for run in runs.of("docs")}
+    large = {run.name for run in runs.of("full")} - usual
+    sets: dict[runs.Set, set[str]] = {"docs": usual, "full": large}
+    rows = []
+    for command, names in sets.items():
+        found = {name: result for name, result in results.items() if name in names}
+        loads = [result["load_at_start"] for result in found.values()]
+        seconds = sum(result["elapsed_seconds"] for result in found.values())
+        rows.append(
+            (
+                f"`{runs.COMMANDS[command]}`",
+                f"{len(found)} of {len(names)}",
+                _several(show_count(size) for size in sorted(_values(found, "size"))),
+                f"{seconds / 60:.0f}",
+                f"{min(loads)} to {max(loads)}" if loads else "-",
+                _several(sorted(date[:10] for date in _values(found, "date"))),
+                _several(sorted(_values(found, "commit"))),
+            )
+        )
+    head = ("command", "questions", "players", "minutes", "load average", "date", "commit")
+    return _table(head, rows)
+
+
+def _values(results: Results, fact: str) -> set[Any]:
+    return {result[fact] for result in results.values() if result.get(fact) is not None}
+
+
+def _several(values: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(values)) or "-"
+
+
 def _conditions(results: Results) -> str:
     first = next(iter(results.values()))
     machine, versions = first["machine"], first["versions"]
-    loads = [result["load_at_start"] for result in results.values()]
     rows = [
         ("machine", f"{machine['cpus']} x {machine['cpu']}, {machine['memory_gib']} GiB"),
         ("system", f"{machine['system']}, Python {machine['python']}"),
-        ("players, at most", show_count(max(result["size"] for result in results.values()))),
         ("seed", str(first["seed"])),
-        ("load average at the start of each", f"{min(loads)} to {max(loads)}"),
-        ("seconds in all", str(sum(result["elapsed_seconds"] for result in results.values()))),
         *versions.items(),
     ]
     return _table(("what", "which"), rows)
@@ -95,12 +118,12 @@ def _verdict(case: Mapping[str, Any], name: str) -> str:
 
 def _bars(results: Results, prefix: str = "") -> str:
     """The bars whose ids begin with a prefix."""
-    measured = {key: value for result in results.values() for key, value in result["bars"].items()}
+    measured = records.bars_of(results)
     rows = []
     for bar in (each for each in BARS if each.id.startswith(prefix)):
-        figure = measured.get(bar.id)
-        shown = "not measured" if figure is None else show(figure, bar.unit)
-        verdict = "-" if figure is None else "yes" if bar.met(figure) else "**no**"
+        found = measured.get(bar.id)
+        shown = "not measured" if found is None else show(found.figure, bar.unit)
+        verdict = "-" if found is None else "yes" if bar.met(found.figure) else "**no**"
         rows.append((bar.question, bar.text, shown, verdict))
     return _table(("question", "bar", "measured", "met"), rows)
 
@@ -153,12 +176,19 @@ def _right_answers(cases: list[Mapping[str, Any]], peer: str) -> str:
 
 
 def _questions(results: Results) -> str:
-    sections = [_question(name, result) for name, result in results.items() if result["figures"]]
-    return "\n\n".join(sections)
+    """A section per benchmark, in which each size has its table."""
+    sections: dict[str, list[str]] = {}
+    for name, result in results.items():
+        if result["figures"]:
+            module = name.partition("-")[0]
+            sections.setdefault(module, []).append(_question(module, result))
+    return "\n\n".join(
+        "\n\n".join([f"### {_docstring(module)}", *tables]) for module, tables in sections.items()
+    )
 
 
-def _question(name: str, result: Mapping[str, Any]) -> str:
-    """One benchmark: its question, its command, and a row per thing measured."""
+def _question(module: str, result: Mapping[str, Any]) -> str:
+    """One result: its command, and a row per thing measured."""
     cells: dict[str, dict[str, str]] = {}
     for figure in result["figures"]:
         question, _, percentile = figure["question"].rpartition(", p")
@@ -170,10 +200,9 @@ def _question(name: str, result: Mapping[str, Any]) -> str:
             cells.setdefault(key, {})[figure["contestant"]] = shown
     contestants = list(dict.fromkeys(who for row in cells.values() for who in row))
     rows = [(what, *(row.get(who, "-") for who in contestants)) for what, row in cells.items()]
-    module = name.partition("-")[0]
     asked = f"`python -m benchmarks.{module} --size {result['size']} --rounds {result['rounds']}`"
     table = _table(("", *(who or "toprung" for who in contestants)), rows)
-    return f"### {_docstring(module)}\n\n{asked}\n\n{table}"
+    return f"{asked}\n\n{table}"
 
 
 def _docstring(module: str) -> str:
@@ -185,44 +214,6 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = list(head)
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in lines)
-
-
-# --- figures ------------------------------------------------------------------------------------
-
-
-def show_figure(value: float, unit: str) -> str:
-    """A figure as people read it.
-
-    >>> show_figure(3.14, "us"), show_figure(12_345, "us"), show_figure(1234567.8, "per s")
-    ('3.1 µs', '12 ms', '1,234,568/s')
-    """
-    if unit == "us":
-        return show_duration(value)
-    if unit == "ms":
-        return show_duration(1000 * value)
-    if unit == "bytes":
-        return f"{value:.1f} bytes"
-    if unit in ("/s", "per s") or unit.endswith("/s"):
-        return f"{value:,.0f}/s"
-    return f"{value:,.1f} {unit}"
-
-
-def show_duration(microseconds: float) -> str:
-    """A duration in the unit that suits it, with two digits that count."""
-    value, unit = microseconds, "µs"
-    for larger in ("ms", "s"):
-        if value >= 1000:
-            value, unit = value / 1000, larger
-    digits = 2 if value < 1 else 1 if value < 10 else 0
-    return f"{value:.{digits}f} {unit}"
-
-
-def show_count(count: float) -> str:
-    """A round number of players."""
-    for unit, factor in (("M", 1e6), ("k", 1e3)):
-        if count >= factor:
-            return f"{count / factor:g}{unit}"
-    return f"{count:g}"
 
 
 # --- plots --------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.__main__ import RUNS
 from benchmarks.bars import BARS
+from benchmarks.runs import RUNS
 from toprung.testing.servers import postgres_programs, redis_program
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,10 @@ TINY = ("--size", "2000", "--rounds", "1", "--seconds", "0.02", "--json")
 # Those of the HTTP service ask for fixed seconds, with a program that counts in whole ones.
 MODULES = sorted({run.module for run in RUNS if not run.module.startswith("http_")})
 FOR_SIZES = ("memory-", "open-checkpoint")  # bars that few players cannot measure
-CONDITIONS = {"seed", "size", "rounds", "load_at_start", "elapsed_seconds", "machine", "versions"}
+CONDITIONS = {
+    "seed", "size", "rounds", "load_at_start", "elapsed_seconds", "date", "commit", "machine",
+    "versions",
+}  # fmt: skip
 
 Report = Callable[[str], dict[str, Any]]
 

@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks import page
+from benchmarks import figures, page, records, runs
 from benchmarks.bars import BARS
 
-RESULTS = page.load(page.RESULTS)
+RESULTS = records.load(records.FOLDER)
 PLOTS = page.draw(RESULTS)
 
 
@@ -21,7 +21,7 @@ def test_its_figures_are_those_of_the_results(path: Path) -> None:
 
 
 def test_no_marker_is_misspelt() -> None:
-    for path, blocks in zip(page.PAGES, (4, 1, 1), strict=True):
+    for path, blocks in zip(page.PAGES, (5, 1, 1), strict=True):
         text = path.read_text()
         assert text.count("<!-- figures: ") == text.count("<!-- end -->") == blocks
 
@@ -53,7 +53,11 @@ def test_all_results_come_from_one_machine_and_one_set_of_versions() -> None:
         assert len({str(result[fact]) for result in RESULTS.values()}) == 1, fact
 
 
-def test_every_bar_of_the_quick_set_has_a_row() -> None:
+def test_every_result_is_of_a_question_that_is_asked() -> None:
+    assert RESULTS.keys() <= {run.name for run in runs.RUNS}
+
+
+def test_every_bar_has_a_row() -> None:
     text = page.PAGE.read_text()
     for bar in BARS:
         assert f"| {bar.question} | {bar.text} |" in text
@@ -64,9 +68,9 @@ def test_every_bar_of_the_quick_set_has_a_row() -> None:
     [(0.512, "0.51 µs"), (3.14, "3.1 µs"), (999, "999 µs"), (1_234, "1.2 ms"), (2.5e6, "2.5 s")],
 )
 def test_durations_are_shown_in_the_unit_that_suits_them(microseconds: float, shown: str) -> None:
-    assert page.show_duration(microseconds) == shown
+    assert figures.show_duration(microseconds) == shown
 
 
 @pytest.mark.parametrize(("count", "shown"), [(200, "200"), (10_000, "10k"), (1e7, "10M")])
 def test_players_are_counted_in_round_numbers(count: float, shown: str) -> None:
-    assert page.show_count(count) == shown
+    assert figures.show_count(count) == shown
