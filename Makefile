@@ -6,7 +6,7 @@ BIN := .venv/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test lint format bench bench-full bench-docs soak sanitize screenshots clean setup setup-dev servers
+.PHONY: help install demo serve test lint format bench bench-full bench-docs soak sanitize screenshots clean setup setup-dev servers peers
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,14 +32,14 @@ format: setup-dev ## fix what the style checks can fix by themselves
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup-dev servers ## measure speed and memory beside their peers, in a quarter of an hour
+bench: setup-dev peers ## measure speed and memory beside their peers, in a quarter of an hour
 	@exec $(BIN)/python -m benchmarks --quick $(ARGS)
 
-bench-docs: setup-dev servers ## the same with more growth, and put the results into docs/benchmarks.md
+bench-docs: setup-dev peers ## the same with more growth, and put the results into docs/benchmarks.md
 	@$(BIN)/python -m benchmarks --docs --results benchmarks/results $(ARGS); code=$$?; \
 		$(BIN)/python -m benchmarks.page && exit $$code
 
-bench-full: setup-dev servers ## the same with 10M and 50M players, too; ARGS=--resume goes on
+bench-full: setup-dev peers ## the same with 10M and 50M players, too; ARGS=--resume goes on
 	@$(BIN)/python -m benchmarks --full --results benchmarks/results $(ARGS); code=$$?; \
 		$(BIN)/python -m benchmarks.page && exit $$code
 
@@ -66,3 +66,6 @@ setup-dev:
 
 servers:
 	@scripts/system-packages redis-server postgresql chromium
+
+peers:
+	@scripts/system-packages redis-server postgresql wrk

@@ -10,7 +10,6 @@ import argparse
 import json
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -53,9 +52,9 @@ def main() -> None:
     results = shown if options.results is None else records.load(options.results)
     chosen = [run for run in runs.RUNS if run.name in options.only] or runs.of(options.which)
     asked, progress = _asked(options, chosen, results)
+    known = {**shown, **results}
     for run, size in asked:
-        expected = records.seconds_expected(run, size, {**shown, **results})
-        progress.expected[run.name] = expected
+        progress.expected[run.name] = records.seconds_expected(run, size, known)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     begin = time.monotonic()
     try:
@@ -122,12 +121,12 @@ def _asked(
 def ask_all(asked: Sequence[tuple[Run, int]], progress: Progress, results: Path | None) -> None:
     """Ask one after the other; neighbours of one size find what was filled for them before."""
     for _, neighbours in groupby(asked, key=lambda pair: pair[1]):
-        with tempfile.TemporaryDirectory(prefix="toprung-bench-kept-") as kept_in:
+        with runner.folder_for_all("kept-") as kept_in:
             for run, size in neighbours:
                 progress.begin(run.name)
                 begin = time.monotonic()
                 try:
-                    report = runner.ask(run, size, Path(kept_in))
+                    report = runner.ask(run, size, kept_in)
                 except runner.QuestionError as reason:
                     say(f"{run.name} FAILED: {reason}")
                     progress.failed[run.name] = str(reason)
@@ -141,13 +140,12 @@ def ask_all(asked: Sequence[tuple[Run, int]], progress: Progress, results: Path 
 def _print_table(options: argparse.Namespace, progress: Progress, results: records.Results) -> None:
     """Every bar; those that were not asked for show what was recorded last, and when."""
     measured = {bar: each.figure for bar, each in records.bars_of(progress.reports).items()}
-    notes = {}
+    notes = {bar.id: "bench-full" for bar in bars.BARS if bar.is_large and bar.id not in measured}
     for bar, found in records.bars_of(results).items():
-        if bar not in measured and (options.only or bars.bar(bar).is_large):
+        if bar in notes or (options.only and bar not in measured):
             measured[bar] = found.figure
-            notes[bar] = f"recorded {found.date} {found.commit}".rstrip()
-    for bar in (each.id for each in bars.BARS if each.is_large and options.which != "full"):
-        notes[bar] = ", ".join(["bench-full", *([notes[bar]] if bar in notes else [])])
+            when = f"recorded {found.date} {found.commit}".rstrip()
+            notes[bar] = f"bench-full, {when}" if bar in notes else when
     print("\n" + "\n".join(bars.table(measured, notes)))
 
 

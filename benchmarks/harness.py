@@ -95,6 +95,7 @@ def main(run: Callable[[argparse.Namespace], Report], *, size: int = 1_000_000) 
     parser.add_argument("--seconds", type=float, default=0.3, help="of one turn (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
     options = parser.parse_args()
+    commit = machine.commit()  # of the code that is loaded, whatever it is at the end
     load, begin = os.getloadavg()[0], time.monotonic()
     report = run(options)
     elapsed = time.monotonic() - begin
@@ -107,7 +108,7 @@ def main(run: Callable[[argparse.Namespace], Report], *, size: int = 1_000_000) 
             "load_at_start": round(load, 2),
             "elapsed_seconds": round(elapsed),
             "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%MZ}",
-            "commit": machine.commit(),
+            "commit": commit,
             "machine": machine.facts(),
             "versions": machine.versions(),
         }

@@ -43,7 +43,10 @@ def ask(run: Run, size: int, kept_in: Path) -> dict[str, Any]:
             print(line, end="", flush=True)
     if not last:
         raise QuestionError("it printed no report")
-    report: dict[str, Any] = json.loads(last)
+    try:
+        report: dict[str, Any] = json.loads(last)
+    except ValueError as error:
+        raise QuestionError(f"its report is not JSON: {error}") from None
     return report
 
 
@@ -86,9 +89,10 @@ def _await_end(process: subprocess.Popen[str], seconds_max: float) -> bool:
 
 
 @contextmanager
-def folder_for_all() -> Iterator[Path]:
+def folder_for_all(kind: str = "") -> Iterator[Path]:
     """A temporary folder that servers of other users can reach their own folders in."""
-    with tempfile.TemporaryDirectory(prefix="toprung-bench-", ignore_cleanup_errors=True) as name:
+    prefix = f"toprung-bench-{kind}"
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o711)
         yield Path(name)
 
