@@ -45,6 +45,14 @@ class StateMutex {
 struct Gate {
   std::mutex writers;
   StateMutex state;
+
+  // Whether a change would not have to wait, at this moment.
+  bool is_free() noexcept {
+    const std::unique_lock alone(writers, std::try_to_lock);
+    if (!alone.owns_lock()) return false;
+    const std::unique_lock held(state, std::try_to_lock);
+    return held.owns_lock();
+  }
 };
 
 }  // namespace toprung

@@ -60,6 +60,7 @@ class Merge {
   Merge& operator=(const Merge&) = delete;
 
   std::size_t size() const noexcept { return row_count_; }
+  bool is_gate_free() const noexcept { return table_ == nullptr || table_->gate.is_free(); }
   unsigned words() const noexcept { return words_; }
   const Vector<u8>& statuses() const noexcept { return statuses_; }
   const Vector<i64>& versions() const noexcept { return versions_; }

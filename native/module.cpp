@@ -17,6 +17,7 @@ namespace {
 
 // Below this many players a batch is over before giving up the GIL would have paid.
 constexpr std::size_t kShortBatch = 64;
+constexpr std::size_t kShortMerge = 128;
 
 // ---- PlayerTable ---------------------------------------------------------------------------------
 
@@ -458,6 +459,15 @@ struct PyMerge {
   std::unique_ptr<Merge> merge;
 };
 
+// A short merge is done before a busy program would give the GIL back, so it keeps it. Should
+// somebody take the gate after the look, the wait is short: nobody behind it waits for the GIL.
+template <class Work>
+auto merging(const Merge& merge, Work work) {
+  if (merge.size() < kShortMerge && merge.is_gate_free()) return work();
+  const nb::gil_scoped_release released;
+  return work();
+}
+
 Rule read_rule(nb::handle value) {
   if (!PyUnicode_Check(value.ptr())) refuse_type("rule must be a str", value);
   if (PyUnicode_CompareWithASCIIString(value.ptr(), "keep-better") == 0) return Rule::keep_better;
@@ -597,10 +607,7 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
   auto merge = std::make_unique<Merge>(table, std::move(routes.sets), std::move(routes.routes),
                                        std::move(watched), std::move(guards), std::move(rows), tied,
                                        options);
-  {
-    const nb::gil_scoped_release released;
-    merge->plan();
-  }
+  merging(*merge, [&] { merge->plan(); });
   new (self) PyMerge{std::move(routes.objects), std::move(merge)};
 }
 
@@ -647,8 +654,7 @@ nb::object merge_outcomes(PyMerge& self, nb::handle value) {
 }
 
 u64 merge_apply(PyMerge& self) {
-  const nb::gil_scoped_release released;
-  return self.merge->apply();
+  return merging(*self.merge, [&] { return self.merge->apply(); });
 }
 
 // The aliases of the stub, so that they can be imported at run time too.

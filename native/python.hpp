@@ -2,7 +2,8 @@
 //
 // The core is called in three steps: read the arguments (with the GIL), do the work (under the gate,
 // with or without the GIL, touching no Python object), make the results (with the GIL, without the
-// gate). Nobody waits for the gate with the GIL held, nobody takes the GIL with the gate held.
+// gate). Nobody takes the GIL with the gate held; whoever finds the gate closed gives up the GIL before
+// waiting for it.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -71,7 +71,7 @@ class Pending(Generic[T]):
 
     def __await__(self) -> Generator[Any, None, T]:
         if not self._done:
-            loop = None if _driver.blocking else _get_running_loop()
+            loop = running_loop()
             if loop is None:
                 thread_waiter = _ThreadWaiter()
                 self._waiters.append(thread_waiter)
@@ -137,7 +137,7 @@ async def turn() -> None:
 
 def start(work: Coroutine[Any, Any, T]) -> Awaitable[T]:
     """Begin now what is awaited later; with an event loop it begins at the next `turn`."""
-    return _Started(work) if _is_driven_blocking() else asyncio.ensure_future(work)
+    return _Started(work) if running_loop() is None else asyncio.ensure_future(work)
 
 
 async def end_task(task: asyncio.Task[Any] | None) -> None:
@@ -186,8 +186,9 @@ def _wait(waiter: Waiter | None, steps: Generator[Waiter | None, None, None]) ->
             return
 
 
-def _is_driven_blocking() -> bool:
-    return _driver.blocking or _get_running_loop() is None
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop whose task is running; None under `run_blocking`."""
+    return None if _driver.blocking else _get_running_loop()
 
 
 def _wake_futures(futures: list[asyncio.Future[None]]) -> None:

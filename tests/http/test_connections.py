@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import pytest
 
 from tests.conftest import RunningService
 from tests.http.serving import serving
+from tests.http.waiting import eventually
 from toprung.http.settings import ServiceSettings
 
 HELLO = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -20,6 +22,13 @@ HELLO = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 def connected(url: str) -> Iterator[socket.socket]:
     with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20) as raw:
         yield raw
+
+
+def post(board: str, body: bytes) -> bytes:
+    """A submission, as it is sent."""
+    head = f"POST /v1/boards/{board}/scores HTTP/1.1\r\nHost: localhost\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
 
 
 def until_closed(raw: socket.socket) -> bytes:
@@ -99,18 +108,77 @@ def test_requests_may_be_sent_before_the_last_was_answered(service: RunningServi
 def test_pipelined_answers_come_in_the_order_of_their_requests(
     service: RunningService, http: httpx2.Client, board: str
 ) -> None:
-    body = b'{"player":"alice","score":5}'
-    post = b"POST /v1/boards/%s/scores HTTP/1.1\r\nHost: localhost\r\n" % board.encode()
-    post += b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    submission = post(board, b'{"player":"alice","score":5}')
     get = b"GET /v1/boards/%s/standings/alice HTTP/1.1\r\nHost: localhost\r\n" % board.encode()
     with connected(service.url) as raw:
-        raw.sendall(HELLO + post + body + get + b"\r\n" + get + b"Connection: close\r\n\r\n")
+        raw.sendall(HELLO + submission + get + b"\r\n" + get + b"Connection: close\r\n\r\n")
         received = until_closed(raw)
     found = [received.find(text) for text in (b'"ok"', b'"submission"', b'"percentile"')]
     assert -1 not in found
     assert found == sorted(found)
     assert received.count(b"HTTP/1.1 200 OK") == 4
     assert received.count(b'"percentile"') == 2
+
+
+def test_pipelined_submissions_are_counted_and_answered_in_order(
+    service: RunningService, http: httpx2.Client, board: str
+) -> None:
+    sent = b"".join(post(board, b'{"player":"p%02d","score":%d}' % (n, n)) for n in range(50))
+    with connected(service.url) as raw:
+        raw.sendall(sent + HELLO[:-2] + b"Connection: close\r\n\r\n")
+        received = until_closed(raw)
+    ids = [int(text) for text in re.findall(rb'"submission":(\d+)', received)]
+    assert len(ids) == 50
+    assert ids == sorted(ids)
+    assert received.rstrip().endswith(b'{"status":"ok"}')
+    assert http.get(f"/v1/boards/{board}/standings").json()["total"] == 50
+
+
+@pytest.mark.parametrize("pieces", [2, 3, 7, 1000])
+def test_a_submission_may_arrive_in_pieces(
+    service: RunningService, board: str, pieces: int
+) -> None:
+    sent = post(board, b'{"player":"ann","score":5}') + HELLO[:-2] + b"Connection: close\r\n\r\n"
+    size = -(-len(sent) // pieces)
+    with connected(service.url) as raw:
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for start in range(0, len(sent), size):
+            raw.sendall(sent[start : start + size])
+        received = until_closed(raw)
+    assert received.count(b"HTTP/1.1 200 OK") == 2
+    assert received.find(b'"submission"') < received.find(b'"ok"')
+
+
+def test_a_caller_who_hangs_up_is_counted_all_the_same(
+    service: RunningService, http: httpx2.Client, board: str
+) -> None:
+    for n in range(20):
+        with connected(service.url) as raw:
+            raw.sendall(post(board, b'{"player":"p%d","score":1}' % n))
+    eventually(lambda: http.get(f"/v1/boards/{board}/standings").json()["total"] == 20)
+
+
+def test_a_refused_submission_leaves_the_connection_in_order(
+    service: RunningService, board: str
+) -> None:
+    large = b'{"player":"ann","score":1,"details":"%s"}' % (b"x" * 70_000)
+    refused = post(board, b'{"player":"ann"}') + post("nowhere", b'{"player":"a","score":1}')
+    with connected(service.url) as raw:
+        raw.sendall(refused + post(board, b'{"player":"ann","score":3}') + post(board, large))
+        received = until_closed(raw)  # too large: nothing can follow
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"422", b"404", b"200", b"413"]
+    assert received.count(b"connection: close") == 1
+
+
+def test_nothing_follows_an_offer_made_before_the_answer(
+    service: RunningService, board: str
+) -> None:
+    offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    with connected(service.url) as raw:
+        raw.sendall(post(board, b'{"player":"ann","score":3}') + HELLO[:-2] + offer + b"\r\n")
+        received = until_closed(raw)
+    assert received.count(b"HTTP/1.1 200 OK") == 1
+    assert b'"submission"' in received
 
 
 def test_a_half_closed_connection_gets_its_answer(service: RunningService) -> None:

@@ -63,6 +63,26 @@ def test_two_threads_and_fifty_tasks_for_one_player(target: str) -> None:
         assert boards.verify() == []
 
 
+def test_a_loop_that_ends_before_it_wakes_the_writer_holds_up_nobody(target: str) -> None:
+    with toprung.open(target) as boards:
+        board = boards.create("blitz", policy="sum")
+
+        async def begin() -> None:
+            inner = await boards._face_of.board("blitz")
+            steps = inner.submit("ann", 1)
+            steps.send(None)  # it is queued; what the loop would do next is never done
+            steps.close()
+            asyncio.get_running_loop().stop()
+
+        for _ in range(2):
+            loop = asyncio.new_event_loop()
+            begun = loop.create_task(begin())
+            loop.run_forever()
+            loop.close()
+            assert begun.done()
+        assert board.submit("ann", 1).standings["all-time"].score == 3
+
+
 def test_threads_that_read_write_and_maintain(target: str) -> None:
     """A reader never sees a submission on one of its ladders only, nor a list out of order."""
     with toprung.open(target) as boards:

@@ -13,6 +13,7 @@ Send = Callable[[Any], Awaitable[None]]
 
 JSON: Final = b"application/json"
 NO_STORE: Final = (b"cache-control", b"no-store")
+CLOSE: Final = (b"connection", b"close")
 
 STATUSES: Final = {
     status.value: b"%d %s\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus
@@ -49,6 +50,11 @@ class Answer:
         self.body = body
         self.headers = headers
         self.content_type = content_type
+
+    @property
+    def closes(self) -> bool:
+        """Whether nothing can follow on the same connection."""
+        return CLOSE in self.headers
 
     async def send(self, send: Send, extra: Headers) -> None:
         """Send it, with `extra` headers first."""

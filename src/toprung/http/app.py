@@ -24,6 +24,7 @@ from toprung.http.routes import ROUTES
 from toprung.http.routing import Router
 from toprung.http.settings import ServiceSettings
 from toprung.http.state import State
+from toprung.http.underway import Reply, Underway
 
 if TYPE_CHECKING:
     from starlette.types import Scope, Send
@@ -117,33 +118,46 @@ class Service:
         self._note(call, request, answer.status, begin, scope["method"], scope["client"])
 
     def _at_once(
-        self, url: bytes, headers: list[tuple[bytes, bytes]], client: tuple[str, int] | None
-    ) -> bytes | None:
-        """The whole answer to a GET request; None where it must be served as usual.
+        self,
+        method: str,
+        url: bytes,
+        headers: list[tuple[bytes, bytes]],
+        body: bytes,
+        client: tuple[str, int] | None,
+    ) -> Reply | Underway | None:
+        """Serve a request that has arrived whole; None where it must be served as usual.
 
-        See `connection`. Only hot routes are tried, which never suspend where reads do not; should
-        one wait all the same (keys are read again now and then), it is served as usual from the
-        beginning.
+        See `connection`. Only hot routes are tried, which never suspend to read where reads do
+        not; should one wait all the same (keys are read again now and then), it is served as usual
+        from the beginning. Those that write are under way until it is recorded.
         """
         begin = time.perf_counter()
         path, _, query = url.partition(b"?")
-        found = self._router.find_hot(path)
+        found = self._router.find_hot(method, path)
+        if found is None or b"#" in url:
+            return None
         asked = dict(headers)
-        if found is None or b"#" in url or not asked.keys().isdisjoint(_UNPLAIN):
+        reads = method == "GET"
+        if reads and not asked.keys().isdisjoint(_UNPLAIN):
             return None
         request = self.state.next_request()
         call: Call[Any, Any] = Call(self.state, *found, asked, query, client)
+        call.arrived = body
+
+        def finish(answer: Sendable) -> Reply:
+            assert isinstance(answer, Answer), "hot routes answer in one piece"
+            self._note(call, request, answer.status, begin, method, client)
+            return answer, self._extra(call, request)
+
         steps = self._answer(call, request)
         try:
-            steps.send(None)
+            awaited = steps.send(None)
         except StopIteration as end:
-            answer = end.value
-        else:
+            return finish(end.value)
+        if reads:
             steps.close()
             return None
-        assert isinstance(answer, Answer), "hot routes answer in one piece"
-        self._note(call, request, answer.status, begin, "GET", client)
-        return answer.whole(self._extra(call, request))
+        return Underway(steps, awaited, finish)
 
     async def _answer(self, call: Call[Any, Any], request: bytes) -> Sendable:
         route = call.route
@@ -152,20 +166,17 @@ class Service:
                 await self._gate.admit(call)
             call.query = route.decode_query(call.query_string)
             if route.expects_json:
-                await self._read(call)
+                _check_type(call)
+                if route.decode_body is not None:
+                    body = call.arrived
+                    if body is None or len(body) > route.body_bytes_max:
+                        body = await read_body(call, route.body_bytes_max, self._patience)
+                    call.body = route.decode_body(body)
             return await route.handler(call)
         except CallerGone:
             raise
         except Exception as error:  # noqa: BLE001 -- see `_told`
             return _told(error, request)
-
-    async def _read(self, call: Call[Any, Any]) -> None:
-        """Read the body, where the route has one."""
-        _check_type(call)
-        route = call.route
-        if route.decode_body is not None:
-            body = await read_body(call, route.body_bytes_max, self._patience)
-            call.body = route.decode_body(body)
 
     async def _options(self, scope: Scope) -> Sendable:
         if not self.state.settings.needs_keys:

@@ -25,6 +25,7 @@ class Call(Generic[Q, B]):
     """A request that was found to be for a route and is allowed."""
 
     __slots__ = (
+        "arrived",
         "body",
         "client",
         "headers",
@@ -61,6 +62,8 @@ class Call(Generic[Q, B]):
         self.query_string = query_string
         self.client = client
         """The address and port of the caller."""
+        self.arrived: bytes | None = None
+        """The body, where it came with the head."""
         self.key: AccessKey | None = None
         """The key that was shown, where one is needed."""
         self.is_public = False
@@ -150,6 +153,8 @@ class CallerGone(Exception):  # noqa: N818 -- named after what happened
 
 async def read_body(call: Call[Any, Any], bytes_max: int, patience: Patience) -> bytes:
     """The body, if it is small and quick enough."""
+    if call.arrived is not None:
+        raise _too_large(bytes_max)
     declared = call.header(b"content-length")
     if declared is not None and (not declared.isdigit() or int(declared) > bytes_max):
         raise _too_large(bytes_max)

@@ -4,11 +4,12 @@ uvicorn reads heads of any size for any time. Here the head of a request must en
 `HEAD_BYTES_MAX` and some seconds. The server looks at all connections now and then (`give_up`), so
 a request that arrives at once, as nearly all do, pays nothing for it.
 
-An application may have a method `at_once`: it gets the address, headers and client of a GET
-request and returns the whole answer as bytes, or None. Where it answers, the request needs no task,
-no events and no messages, which together cost about as much as the answer itself. Whatever is not
-plain (bodies, other methods, upgrades, a client that does not read, requests that still wait for
-their answers) goes the usual way, so answers keep their order.
+An application may have a method `at_once`: it is given a GET or POST request that has arrived
+whole, and returns the answer; or, if that has to wait, itself as an `Underway`; or None. Where it
+answers, the request needs no task, no events and no messages, which together cost about as much as
+the answer itself. Whatever is not plain (other methods, upgrades, bodies that come in pieces, a
+client that does not read, requests that still wait for their answers) goes the usual way, so
+answers keep their order.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from typing import Any, Final, cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from toprung.http.answers import CLOSE
 from toprung.http.problems import Refused, problem
+from toprung.http.underway import Reply, Underway
 
-AtOnce = Callable[[bytes, list[tuple[bytes, bytes]], Any], bytes | None]
+AtOnce = Callable[[str, bytes, list[tuple[bytes, bytes]], bytes, Any], Reply | Underway | None]
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 REST_BYTES_MAX: Final = 16 * 1024 * 1024
@@ -43,7 +46,7 @@ _HEAD_TOO_SLOW = Refused(
 class HttpConnection(HttpToolsProtocol):
     """A connection that speaks HTTP, until it becomes a WebSocket."""
 
-    cycle: RequestResponseCycle | None  # type: ignore[assignment]
+    cycle: RequestResponseCycle | Underway | None  # type: ignore[assignment]
     _heads = 0
     """How many heads of requests have arrived."""
     _is_begun = False
@@ -52,6 +55,8 @@ class HttpConnection(HttpToolsProtocol):
     """Received since the last of them ended."""
     _is_answered = False
     """Whether the request that is being read was answered at once."""
+    _held: list[bytes] | None = None
+    """The body so far of a request that may yet prove to have arrived whole."""
     _seen = (0, 0.0)
     """`_heads` at the last looks, and since when it has been that."""
 
@@ -75,17 +80,23 @@ class HttpConnection(HttpToolsProtocol):
         except httptools.HttpParserError:
             self._end(_MALFORMED)
         except httptools.HttpParserUpgrade:
-            if self._should_upgrade():
+            if self._should_upgrade() and not self._is_busy():
                 self.handle_websocket_upgrade()
             elif self.cycle is not None:  # answered as if it had not asked; nothing can follow
                 self.cycle.keep_alive = False
         else:
+            if self._held is not None:  # its body comes in pieces
+                self._serve_as_usual()
             if self._heads != heads:
                 self._unended_bytes = 0
             elif not self._is_busy():
-                self._unended_bytes += len(data)
-                if self._unended_bytes > (HEAD_BYTES_MAX if self._is_begun else REST_BYTES_MAX):
-                    self._end(_HEAD_TOO_LARGE)
+                self._count_unended(len(data))
+
+    def _count_unended(self, received: int) -> None:
+        """Refuse a head, or the rest of a body, that goes on and on."""
+        self._unended_bytes += received
+        if self._unended_bytes > (HEAD_BYTES_MAX if self._is_begun else REST_BYTES_MAX):
+            self._end(_HEAD_TOO_LARGE)
 
     def on_message_begin(self) -> None:
         """A request begins; uvicorn's own preparations wait until they are needed."""
@@ -98,27 +109,80 @@ class HttpConnection(HttpToolsProtocol):
         """A head is complete: answer at once if that is possible, else serve as usual."""
         self._heads += 1
         self._is_begun = False
-        answer = None
-        if self._at_once is not None and not self._is_busy() and not self.flow.write_paused:
-            parser = self.parser
-            is_plain = parser.get_method() == b"GET" and parser.get_http_version() == "1.1"
-            if is_plain and parser.should_keep_alive() and not parser.should_upgrade():
-                answer = self._at_once(self.url, self.headers, self.client)
-        self._is_answered = answer is not None
-        if answer is None:
-            url, headers, expects = self.url, self.headers, self.expect_100_continue
-            super().on_message_begin()
-            self.url, self.expect_100_continue = url, expects
-            self.headers += headers  # the list that the scope has, too
-            super().on_headers_complete()
-        else:
-            self.server_state.total_requests += 1
-            cast(Joined, self.transport).write_whole(answer)
+        self._is_answered = False
+        method = self._plain_method()
+        if method == b"POST":
+            self._held = []  # it is complete a moment later, or not within these bytes
+        elif method != b"GET" or not self._serve_at_once("GET", b""):
+            self._serve_as_usual()
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of a body has arrived."""
+        if self._held is not None:
+            self._held.append(body)
+        elif not self._is_answered:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         """A request is complete."""
+        if self._held is not None:
+            if self._serve_at_once("POST", b"".join(self._held)):
+                self._held = None
+                return
+            self._serve_as_usual()
         if not self._is_answered:
             super().on_message_complete()
+
+    def _plain_method(self) -> bytes | None:
+        """The method of a request that might be answered at once."""
+        if self._at_once is None or self._is_busy() or self.flow.write_paused:
+            return None
+        parser = self.parser
+        is_plain = parser.get_http_version() == "1.1" and parser.should_keep_alive()
+        if not is_plain or self.expect_100_continue or parser.should_upgrade():
+            return None
+        return parser.get_method()
+
+    def _serve_at_once(self, method: str, body: bytes) -> bool:
+        """Answer, or begin to, without ado; whether the application was willing."""
+        assert self._at_once is not None, "only plain requests get here"
+        served = self._at_once(method, self.url, self.headers, body, self.client)
+        if served is None:
+            return False
+        self._is_answered = True
+        if isinstance(served, Underway):
+            self.cycle = served
+            served.then(self._reply)
+        else:
+            self._reply(served)
+        return True
+
+    def _reply(self, reply: Reply) -> None:
+        """Send the whole answer to a request that was served at once."""
+        answer, extra = reply
+        self.server_state.total_requests += 1
+        transport = cast(Joined, self.transport)
+        if transport.is_closing():
+            return
+        must_close = isinstance(self.cycle, Underway) and not self.cycle.keep_alive
+        if must_close and not answer.closes:
+            extra += (CLOSE,)
+        transport.write_whole(answer.whole(extra))
+        if must_close or answer.closes:
+            transport.close()
+        elif self.pipeline:
+            super().on_response_complete()
+
+    def _serve_as_usual(self) -> None:
+        """Have uvicorn serve the request, whose head is complete."""
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects
+        self.headers += headers  # the list that the scope has, too
+        super().on_headers_complete()
+        held, self._held = self._held, None
+        for piece in held or ():
+            super().on_body(piece)
 
     def on_response_complete(self) -> None:
         """The answer is complete: nothing of it is held back."""

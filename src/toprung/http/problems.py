@@ -13,7 +13,7 @@ import msgspec
 from toprung import errors
 from toprung.contract import InputError, Problem
 from toprung.errors import Gone, Invalid, NotFound, ToprungError, Unavailable, slug_of
-from toprung.http.answers import Answer
+from toprung.http.answers import CLOSE, Answer
 
 RETRY_SECONDS: Final = 1
 PROBLEM_JSON: Final = b"application/problem+json"
@@ -34,7 +34,7 @@ class Refused(ToprungError):  # noqa: N818 -- named after what happened
         super().__init__(detail)
         self.status = status
         self.slug = slug
-        self.headers = (*headers, (b"connection", b"close")) if close else headers
+        self.headers = (*headers, CLOSE) if close else headers
 
 
 TITLES: Final[dict[str, tuple[int, str]]] = {

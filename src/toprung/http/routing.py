@@ -59,7 +59,7 @@ class Route:
         self.public = public
         """Whether boards that are public answer it to anybody."""
         self.hot = hot
-        """Whether it is answered at once where reads never suspend; its handler asks the
+        """Whether it is served without a task where reads never suspend; its handler asks the
         leaderboards and nothing else."""
         self.body_bytes_max = body_bytes_max
         self.decode_query = QueryDecoder(query).decode
@@ -152,8 +152,8 @@ class Router:
             return route, values
         return self._find_any(method, raw_path, raw_path.split(b"/"))
 
-    def find_hot(self, raw_path: bytes) -> tuple[Route, list[str]] | None:
-        """`find` for those GET routes that are hot; None for all others."""
+    def find_hot(self, method: str, raw_path: bytes) -> tuple[Route, list[str]] | None:
+        """`find` for those routes that are hot; None for all others."""
         prefix, _, last = raw_path.rpartition(b"/")
         found = self._prefixes.get(prefix)
         if found is None:
@@ -164,7 +164,7 @@ class Router:
             if b"%" in last or (child := node.children.get(_ANY)) is None or not last.isascii():
                 return None
             values = [*values, last.decode()]
-        route = child.methods.get("GET")
+        route = child.methods.get(method)
         if route is None or not route.hot or len(raw_path) > ADDRESS_BYTES_MAX:
             return None
         return route, values

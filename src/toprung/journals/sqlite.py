@@ -13,6 +13,7 @@ tried again.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import threading
@@ -32,7 +33,7 @@ from toprung.domain.figures import Commits
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import STATUSES, SqliteStore
-from toprung.pending import Pending, resolve_all
+from toprung.pending import Pending, resolve_all, running_loop
 from toprung.ports import (
     Clock,
     Event,
@@ -84,8 +85,11 @@ class SqliteJournal:
         self._head, self._recorded_at = store.last()
         self._queue: deque[_Request] = deque()
         self._queued_rows = 0
-        self._wake = threading.Condition()
+        self._lock = threading.Lock()
+        self._wake = threading.Condition(self._lock)
         self._turn = threading.Lock()
+        self._telling: asyncio.AbstractEventLoop | None = None
+        """The event loop that is going to wake the writer, after all that is ready in it now."""
         self._closing = False
         self._failure: str | None = None
         self._thread: threading.Thread | None = None
@@ -114,7 +118,7 @@ class SqliteJournal:
 
     def _enqueue(self, command: Command) -> Pending[Receipts | Board | None]:
         request = _Request(command)
-        with self._wake:
+        with self._lock:
             if self._closing:
                 raise Closed
             if self._failure is not None:
@@ -123,9 +127,19 @@ class SqliteJournal:
                 raise Overloaded
             self._queue.append(request)
             self._queued_rows += request.rows
-            if len(self._queue) == 1:  # else the writer is busy, or told already
+            loop = running_loop()
+            if loop is None:
                 self._wake.notify()
+            elif loop is not self._telling:  # whoever else is ready there joins the same commit
+                self._telling = loop
+                loop.call_soon(self._tell)
         return request.pending
+
+    def _tell(self) -> None:
+        """Wake the writer."""
+        with self._wake:
+            self._telling = None
+            self._wake.notify()
 
     async def finish(self) -> None:
         """Accept no more, and record what was accepted."""
@@ -148,7 +162,8 @@ class SqliteJournal:
         """
         self.is_orphan = True
         elsewhere: Any = _Elsewhere()
-        self._fold = self._store = self._profiles = self._wake = self._turn = elsewhere
+        self._fold = self._store = self._profiles = elsewhere
+        self._lock = self._wake = self._turn = elsewhere
 
     def require_owner(self) -> None:
         """Raise StorageFailed in a forked process, to which nothing of this belongs."""

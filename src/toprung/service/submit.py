@@ -69,7 +69,11 @@ class BoardWrites(BoardAccess):
         assert isinstance(receipts, Receipts)
         if receipts.rejected:
             raise receipts.rejected[0][1]
-        return await self._result(board, submission.player, receipts.receipts[0])
+        receipt = receipts.receipts[0]
+        if len(receipt.ranks) == len(receipt.outcomes):
+            return _result(board, receipt, receipt.ranks, stale=False)
+        ranks, stale = await self._ranks_now(board, submission.player, receipt)
+        return _result(board, receipt, ranks, stale=stale)
 
     async def submit_many(self, rows: Iterable[BatchRow]) -> BatchResult:
         """Record many scores: (player, score) pairs, or mappings with the names of `submit`.
@@ -99,27 +103,6 @@ class BoardWrites(BoardAccess):
     async def remove(self, player: str) -> None:
         """Take a player off this board, in every period."""
         await self._journal.record(RemoveEntries(self.id, parse_player(player)))
-
-    async def _result(self, board: Board, player: str, receipt: Receipt) -> SubmitResult:
-        ranks: Sequence[tuple[int | None, int | None, int]] = receipt.ranks
-        stale = False
-        if len(ranks) < len(receipt.outcomes):
-            ranks, stale = await self._ranks_now(board, player, receipt)
-        decimals = board.decimals
-        standings = {}
-        for outcome, (now, before, total) in zip(receipt.outcomes, ranks, strict=True):
-            score, previous = outcome.score, outcome.previous_score
-            standings[outcome.window] = WindowStanding(
-                outcome.period,
-                score_value(score, decimals) if decimals else score,
-                now,
-                score_value(previous, decimals) if decimals and previous is not None else previous,
-                before,
-                total,
-            )
-        return SubmitResult(
-            receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed, stale
-        )
 
     async def _ranks_now(
         self, board: Board, player: str, receipt: Receipt
@@ -156,6 +139,30 @@ class BoardWrites(BoardAccess):
             tally.unchanged += receipts.unchanged
             tally.duplicates += receipts.duplicates
         tally.refused += [(first + at, error) for at, error in refused]
+
+
+def _result(
+    board: Board,
+    receipt: Receipt,
+    ranks: Sequence[tuple[int | None, int | None, int]],
+    *,
+    stale: bool,
+) -> SubmitResult:
+    decimals = board.decimals
+    standings = {}
+    for outcome, (now, before, total) in zip(receipt.outcomes, ranks, strict=True):
+        score, previous = outcome.score, outcome.previous_score
+        standings[outcome.window] = WindowStanding(
+            outcome.period,
+            score_value(score, decimals) if decimals else score,
+            now,
+            score_value(previous, decimals) if decimals and previous is not None else previous,
+            before,
+            total,
+        )
+    return SubmitResult(
+        receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed, stale
+    )
 
 
 Refused: TypeAlias = tuple[int, ToprungError]

@@ -1,0 +1,70 @@
+"""Requests that wait for their answers without a task.
+
+A handler that awaits nothing but futures of the event loop (what `toprung.pending` awaits, too) can
+be driven by their callbacks. It cannot be cancelled, and must not use what asks for the current
+task (timeouts, task groups).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from toprung.http.answers import Answer, Headers
+
+Reply = tuple[Answer, Headers]
+"""An answer, and the headers to send before its own."""
+
+
+class _Nobody:
+    """Whom uvicorn tells of news about a cycle: nobody waits for them here."""
+
+    def set(self) -> None:
+        pass
+
+
+class Underway:
+    """A request under way; for uvicorn it takes the place of a cycle.
+
+    So requests that follow on the same connection queue up behind it, and a server that stops
+    waits for it.
+    """
+
+    __slots__ = ("_finish", "_steps", "_tell", "disconnected", "keep_alive", "response_complete")
+
+    message_event = _Nobody()
+
+    def __init__(
+        self,
+        steps: Coroutine[Any, Any, Any],
+        awaited: asyncio.Future[Any] | None,
+        finish: Callable[[Any], Reply],
+    ) -> None:
+        """`steps` now waits for `awaited`; `finish` makes the reply of what it returns."""
+        self._steps = steps
+        self._finish = finish
+        self.disconnected = False
+        self.keep_alive = True
+        self.response_complete = False
+        self._wait(awaited)
+
+    def then(self, tell: Callable[[Reply], None]) -> None:
+        """Whom to tell of the reply."""
+        self._tell = tell
+
+    def _wait(self, awaited: asyncio.Future[Any] | None) -> None:
+        if awaited is None:  # it only lets others go first
+            asyncio.get_running_loop().call_soon(self._go_on, None)
+        else:
+            awaited._asyncio_future_blocking = False  # noqa: SLF001 -- as tasks do
+            awaited.add_done_callback(self._go_on)
+
+    def _go_on(self, _awaited: asyncio.Future[Any] | None) -> None:
+        try:
+            awaited = self._steps.send(None)
+        except StopIteration as end:
+            self.response_complete = True
+            self._tell(self._finish(end.value))
+        else:
+            self._wait(awaited)
