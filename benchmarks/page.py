@@ -69,7 +69,7 @@ def _commands(results: Results) -> str:
                 f"{len(found)} of {len(names)}",
                 _several(show_count(size) for size in sorted(_values(found, "size"))),
                 f"{seconds / 60:.0f}",
-                f"{min(loads)} to {max(loads)}" if loads else "-",
+                " to ".join(dict.fromkeys((str(min(loads)), str(max(loads))))) if loads else "-",
                 _several(sorted(date[:10] for date in _values(found, "date"))),
                 _several(sorted(_values(found, "commit"))),
             )

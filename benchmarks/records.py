@@ -28,7 +28,8 @@ class Recorded(NamedTuple):
 
 def load(folder: Path) -> dict[str, dict[str, Any]]:
     """Every result by its run's name; none where there is no folder."""
-    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    paths = {path.stem: path for path in folder.glob("*.json")}
+    return {name: json.loads(paths[name].read_text()) for name in sorted(paths)}
 
 
 def write(folder: Path, name: str, report: Mapping[str, Any]) -> None:
