@@ -16,7 +16,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-START_SECONDS_MAX = 120.0  # it may have much to load
+START_SECONDS_MAX = 300.0  # it may have much to load
 ZADD_MEMBERS = 1000
 OPTIONS = ("--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no")
 
