@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 
 from toprung.http.app import Service
-from toprung.http.server import _Server, listen, server_config, url_of
+from toprung.http.server import CONNECTIONS_MAX, _Server, listen, server_config, url_of
 from toprung.http.settings import ServiceSettings
 from toprung.opening import open_async
 from toprung.ports import Clock
@@ -42,6 +42,7 @@ def serving(
     clock: Clock | None = None,
     head_seconds_max: float = 10,
     target: str = "memory:",
+    connections_max: int = CONNECTIONS_MAX,
 ) -> Iterator[Serving]:
     """Serve a database, by default an empty one in memory, in a thread with its own event loop."""
     started = threading.Event()
@@ -53,7 +54,8 @@ def serving(
             key = (await boards.keys.create("root"))[1] if settings.needs_keys else None
             service = Service(boards, settings)
             with listen("127.0.0.1", 0) as listener:
-                server = _Server(server_config(service), service.stop, head_seconds_max)
+                config = server_config(service, connections_max=connections_max)
+                server = _Server(config, service.stop, head_seconds_max)
                 box.update(loop=asyncio.get_running_loop(), server=server)
                 box["serving"] = Serving(url_of(listener), key, service)
                 async with service:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import httpx2
 import pytest
@@ -42,6 +42,14 @@ def until_closed(raw: socket.socket) -> bytes:
     return received
 
 
+def asked_once(url: str) -> bytes:
+    """What a new connection is told, if anything."""
+    with connected(url) as raw, suppress(ConnectionError):
+        raw.sendall(HELLO[:-2] + b"Connection: close\r\n\r\n")
+        return until_closed(raw)
+    return b""
+
+
 def answers(raw: socket.socket, count: int) -> bytes:
     """So many answers of `/healthz`."""
     received = b""
@@ -62,6 +70,20 @@ def test_a_head_that_does_not_end_is_not_waited_for(begun: bytes) -> None:
         with connected(running.url) as raw:  # nor is a second one on the same connection
             raw.sendall(HELLO + (begun or b"G"))
             assert until_closed(raw).count(b"HTTP/1.1 ") == 2
+
+
+def test_one_connection_too_many_is_refused_and_the_others_go_on() -> None:
+    with serving(ServiceSettings(), connections_max=3) as running, ExitStack() as stack:
+        held = [stack.enter_context(connected(running.url)) for _ in range(3)]
+        for raw in held:
+            raw.sendall(HELLO)
+            answers(raw, 1)
+        refusal = asked_once(running.url)
+        assert refusal == b"" or refusal.startswith(b"HTTP/1.1 503 ")
+        held[0].sendall(HELLO)
+        answers(held[0], 1)
+        held.pop().close()
+        eventually(lambda: b"200 OK" in asked_once(running.url))
 
 
 def test_a_connection_may_be_idle_between_requests() -> None:

@@ -41,6 +41,13 @@ _HEAD_TOO_LARGE = Refused(
 _HEAD_TOO_SLOW = Refused(
     408, "request-timeout", "the head of the request did not arrive in time", close=True
 )
+_TOO_MANY = Refused(
+    503,
+    "unavailable",
+    "there are too many connections",
+    headers=((b"retry-after", b"1"),),
+    close=True,
+)
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -62,12 +69,16 @@ class HttpConnection(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        # uvicorn would refuse requests, of those who are connected already.
+        self._connections_max, self.limit_concurrency = self.limit_concurrency, None
         self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A connection begins."""
+        """A connection begins, unless there are too many."""
         self._seen = (0, time.monotonic())
         super().connection_made(cast(asyncio.Transport, Joined(transport)))
+        if self._connections_max is not None and len(self.connections) > self._connections_max:
+            self._end(_TOO_MANY)
 
     def data_received(self, data: bytes) -> None:
         """Read on; refuse what is no HTTP, and heads that do not end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import ipaddress
 import os
+import resource
 import socket
 import time
 from typing import TYPE_CHECKING, Final
@@ -26,6 +27,9 @@ TICKS_PER_LOOK: Final = 5
 BACKLOG: Final = 2048
 HEAD_SECONDS_MAX: Final = 10
 """For the head of a request to arrive."""
+CONNECTIONS_MAX: Final = 50_000
+FILES_KEPT: Final = 200
+"""Open files that a service needs beside its connections, generously."""
 MESSAGE_BYTES_MAX: Final = 16 * 1024
 """Of a WebSocket message that a client sends."""
 
@@ -58,6 +62,20 @@ def parse_host(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
         raise Invalid("host", f"{host!r} is not an IP address, nor localhost") from None
 
 
+def affordable_connections() -> int:
+    """How many connections the system lets this process have, once it has asked for more.
+
+    A process that has run out of files cannot even refuse, so connections must run out first.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS_MAX + FILES_KEPT
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(1, wanted - FILES_KEPT)
+
+
 def url_of(listener: socket.socket) -> str:
     """Where a browser finds the listener."""
     host, port = listener.getsockname()[:2]
@@ -76,10 +94,13 @@ async def serve(
     `on_stop` is called when the signal arrives. `proxies` are the addresses whose
     X-Forwarded-For is believed.
     """
-    await _Server(server_config(app, proxies), on_stop).serve(sockets=[listener])
+    config = server_config(app, proxies, affordable_connections())
+    await _Server(config, on_stop).serve(sockets=[listener])
 
 
-def server_config(app: ASGIApp, proxies: Sequence[str] = ()) -> uvicorn.Config:
+def server_config(
+    app: ASGIApp, proxies: Sequence[str] = (), connections_max: int = CONNECTIONS_MAX
+) -> uvicorn.Config:
     """How the server runs: within bounds, and telling strangers nothing."""
     return uvicorn.Config(
         app,
@@ -96,6 +117,7 @@ def server_config(app: ASGIApp, proxies: Sequence[str] = ()) -> uvicorn.Config:
         date_header=False,
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
+        limit_concurrency=connections_max,
         timeout_keep_alive=IDLE_SECONDS_MAX,
         timeout_graceful_shutdown=STOP_SECONDS_MAX,
     )
