@@ -328,6 +328,20 @@ inline constexpr char kMergeApply[] = R"(Writes all changed entries and returns 
 No reader sees some sets of a player's submission without the others. RuntimeError, and no effect,
 the second time or when a set or the table has changed since the merge was planned.)";
 
+// ---- RecordReader --------------------------------------------------------------------------------
+
+inline constexpr char kReaderDoc[] = R"(Tells what records say: the opposite of what a Merge writes.
+
+`descending` has a bit for each tied word of which more is better.)";
+
+inline constexpr char kReaderRead[] = R"(Score, subscore (None where one word is tied), time and version behind a record: O(1).
+
+ValueError when the record has another width, or when its time lies before 1970 or after 9999.
+
+>>> from struct import pack
+>>> RecordReader().read(pack(">3Q", ~75 + 2**63, 1_500_000 + 2**63, 8))
+(75, None, datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc), 8))";
+
 inline constexpr char kFailAllocationsAfter[] = R"(For tests: let `count` more allocations succeed and fail the rest; -1 ends it.
 
 >>> _fail_allocations_after(-1))";

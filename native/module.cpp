@@ -1,4 +1,4 @@
-// The Python face of the core: three classes, their docstrings and nothing that decides anything.
+// The Python face of the core: four classes, their docstrings and nothing that decides anything.
 // src/toprung/_native.pyi is the same contract for type checkers.
 #include <array>
 #include <climits>
@@ -7,9 +7,11 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
+#include "best_of.hpp"
 #include "docstrings.hpp"
 #include "merge.hpp"
 #include "python.hpp"
+#include "record_reader.hpp"
 #include "tree.hpp"
 
 namespace toprung {
@@ -349,40 +351,28 @@ nb::object set_places(PySet& self, nb::handle value) {
 nb::object set_best_of(PySet& self, nb::handle value, nb::handle count_value) {
   const Vector<u32> numbers = read_numbers(value);
   const u64 wanted = to_count(count_value, "count");
-  Vector<i64> offsets(numbers.size());
-  Vector<std::pair<i64, u32>> present;
-  Vector<PlaceOf> places;
-  Vector<u32> best;
-  Rows ids;
+  Best best;
+  Vector<u8> id_bytes;
+  Vector<u32> id_lengths;
   u64 size = 0;
   const auto look = [&] {
     size = self.set->size();
-    self.set->offsets(numbers.data(), numbers.size(), offsets.data());
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (offsets[i] >= 0) present.emplace_back(offsets[i], numbers[i]);
-    }
-    const auto count = static_cast<std::ptrdiff_t>(std::min<u64>(wanted, present.size()));
-    std::partial_sort(present.begin(), present.begin() + count, present.end());
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      const u32 number = present[static_cast<std::size_t>(i)].second;
+    best = best_of(*self.set, numbers, wanted);
+    for (const u32 number : best.numbers) {
       const IdView id = self.table().id_of(number);
-      best.push_back(number);
-      ids.id_lengths.push_back(static_cast<u16>(id.length));
-      ids.id_bytes.insert(ids.id_bytes.end(), id.bytes, id.bytes + id.length);
+      id_lengths.push_back(id.length);
+      id_bytes.insert(id_bytes.end(), id.bytes, id.bytes + id.length);
     }
-    places.resize(best.size());
-    self.set->places(best.data(), best.size(), places.data());
   };
-  present.reserve(numbers.size());
   numbers.size() < kShortBatch ? reading(self.gate(), look) : reading_long(self.gate(), look);
-  nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(best.size())));
-  const u8* id = ids.id_bytes.data();
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    nb::object row = to_tuple(to_bytes(id, ids.id_lengths[i]), to_place(self, places[i], size));
+  nb::object list = stolen(PyList_New(static_cast<Py_ssize_t>(best.numbers.size())));
+  const u8* id = id_bytes.data();
+  for (std::size_t i = 0; i < best.numbers.size(); ++i) {
+    nb::object row = to_tuple(to_bytes(id, id_lengths[i]), to_place(self, best.places[i], size));
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), row.release().ptr());
-    id += ids.id_lengths[i];
+    id += id_lengths[i];
   }
-  return to_tuple(to_int(present.size()), std::move(list));
+  return to_tuple(to_int(best.present), std::move(list));
 }
 
 void set_put_many(PySet& self, nb::handle numbers_value, nb::handle records_value) {
@@ -466,6 +456,12 @@ auto merging(const Merge& merge, Work work) {
   if (merge.size() < kShortMerge && merge.is_gate_free()) return work();
   const nb::gil_scoped_release released;
   return work();
+}
+
+u32 read_descending(nb::handle value, unsigned tied) {
+  const u64 bits = to_count(value, "descending");
+  if (bits >> tied != 0) throw nb::value_error("descending has a bit for each tied word");
+  return static_cast<u32>(bits);
 }
 
 Rule read_rule(nb::handle value) {
@@ -591,9 +587,7 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
   Vector<u32> guards = read_guards(guards_value, routes);
   PlayerTable* table = routes.sets.empty() ? nullptr : &routes.sets[0]->table();
   const unsigned tied = routes.sets.empty() ? 1u : routes.sets[0]->shape().tied;
-  const u64 bits = to_count(descending, "descending");
-  if (bits >> tied != 0) throw nb::value_error("descending has a bit for each tied word");
-  options.descending = static_cast<u32>(bits);
+  options.descending = read_descending(descending, tied);
   Vector<i64> rows = PinnedBuffer(rows_value, "rows").copy<i64>("rows", "ql");
   const std::size_t width = tied + 3;
   if (rows.size() % width != 0) {
@@ -655,6 +649,14 @@ nb::object merge_outcomes(PyMerge& self, nb::handle value) {
 
 u64 merge_apply(PyMerge& self) {
   return merging(*self.merge, [&] { return self.merge->apply(); });
+}
+
+// ---- RecordReader --------------------------------------------------------------------------------
+
+void reader_init(RecordReader* self, nb::handle tied_value, nb::handle descending, bool last_wins) {
+  const unsigned tied = read_small(tied_value, "tied");
+  if (tied < 1 || tied > 2) throw nb::value_error("one word or two are tied");
+  new (self) RecordReader(tied, read_descending(descending, tied), last_wins);
 }
 
 // The aliases of the stub, so that they can be imported at run time too.
@@ -803,6 +805,17 @@ NB_MODULE(_native, module) {
   merge.attr("ACCEPTED") = static_cast<int>(Status::accepted);
   merge.attr("OVERFLOW") = static_cast<int>(Status::overflow);
   merge.attr("EXCESSIVE") = static_cast<int>(Status::excessive);
+
+  PyDateTime_IMPORT;
+  if (PyDateTimeAPI == nullptr) throw nb::python_error();
+  nb::class_<RecordReader>(module, "RecordReader", nb::is_final(), kReaderDoc)
+      .def("__init__", reader_init, nb::kw_only(), "tied"_a = 1, "descending"_a = 1,
+           "last_wins"_a = false,
+           nb::sig("def __init__(self, *, tied: int = 1, descending: int = 1, "
+                   "last_wins: bool = False) -> None"))
+      .def("read", &RecordReader::read,
+           nb::sig("def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]"),
+           kReaderRead);
 
   module.def(
       "_fail_allocations_after",

@@ -33,6 +33,12 @@ struct PlaceOf {
   u64 record[kWordsMax] = {};
 };
 
+// Roughly where an entry lies: of two entries whose words differ, the better has the smaller one.
+struct RoughPlace {
+  u64 word;
+  u32 number;
+};
+
 // Rows copied out of the set and its table, so that Python objects are made without the mutex.
 struct Rows {
   u64 start = 0;
@@ -70,6 +76,9 @@ class RankedSet : public NumberHolder {
 
   virtual void offsets(const u32* numbers, std::size_t count, i64* out) const noexcept = 0;
   virtual void places(const u32* numbers, std::size_t count, PlaceOf* out) const noexcept = 0;
+  // Appends the rough places of those that have an entry to `out`, which has room for all.
+  virtual void rough_places(const u32* numbers, std::size_t count,
+                            Vector<RoughPlace>& out) const noexcept = 0;
   virtual void find_many(const u32* numbers, std::size_t count, u64* records,
                          u8* found) const noexcept = 0;
 

@@ -11,6 +11,7 @@ while they hold it. Docstrings (with complexities and doctests) live in ``native
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal, TypeAlias, final
 
 from typing_extensions import Buffer
@@ -130,5 +131,13 @@ class Merge:
         tuple[int, int | None, tuple[int, int, int] | None, tuple[int, int, int] | None, int]
     ]: ...
     def apply(self) -> int: ...  # entries written
+
+@final
+class RecordReader:
+    """What records say, where a record is its tied words, a time and a version."""
+
+    def __init__(self, *, tied: int = 1, descending: int = 1, last_wins: bool = False) -> None: ...
+    # score, subscore (None where one word is tied), time, version
+    def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]: ...
 
 def _fail_allocations_after(count: int, /) -> None: ...  # for tests; -1 ends it

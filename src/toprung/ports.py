@@ -119,19 +119,16 @@ class Journal(Protocol):
         ...
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where a player stands on a ladder."""
+class Place(Counts, frozen=True, gc=False):
+    """Where a player stands on a ladder: what lies before its entry, of how many, and the entry."""
 
-    counts: Counts
     total: int
     record: bytes
 
-
-class Row(NamedTuple):
-    """One entry of a slice: the player and the record of its entry."""
-
-    player: str
-    record: bytes
+    @property
+    def counts(self) -> Counts:
+        """What lies before the entry, for who wants no more."""
+        return self
 
 
 class Slice(NamedTuple):
@@ -139,7 +136,9 @@ class Slice(NamedTuple):
 
     first: Counts
     total: int
-    rows: list[Row]
+    players: list[str]
+    records: list[bytes]
+    """Those of the players' entries."""
 
 
 class Index(Protocol):

@@ -7,7 +7,7 @@ import pytest
 
 from toprung import _native
 
-CLASSES = (_native.PlayerTable, _native.RankedSet, _native.Merge)
+CLASSES = (_native.PlayerTable, _native.RankedSet, _native.Merge, _native.RecordReader)
 
 
 def documented() -> dict[str, object]:

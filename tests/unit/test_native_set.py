@@ -250,6 +250,23 @@ def test_best_of(ladder: RankedSet) -> None:
         ladder.best_of(b"", -1)
 
 
+@pytest.mark.parametrize("distinct", [1, 7, 400, 10**9])
+def test_best_of_many_leaves(distinct: int) -> None:
+    """Candidates are picked by their leaves: ties across leaves must not mislead."""
+    rng = random.Random(distinct)
+    table = PlayerTable()
+    table.intern_many([f"{n:05}" for n in range(6000)])
+    ranked = RankedSet(table, words=2, order=1)
+    for n in rng.sample(range(6000), 5000):
+        ranked.put(n, record(rng.randrange(distinct), n))
+    for size in (1, 40, 500, 6000):
+        asked = rng.sample(range(6000), size)
+        placed = [(place, table.id(n)) for n in asked if (place := ranked.place(n)) is not None]
+        best = [(player, place) for place, player in sorted(placed)]
+        for count in (0, 1, 20, size):
+            assert ranked.best_of(numbers(*asked), count) == (len(best), best[:count])
+
+
 def test_put_many_and_remove_many(ladder: RankedSet) -> None:
     ladder.put_many(numbers(0, 9, 0), record(100, 0) + record(1, 0) + record(2, 0))
     assert ids(ladder.slice(0, 3)) == ["j", "a", "b"]

@@ -13,9 +13,8 @@ from toprung.domain.ranking import (
     Counts,
     Ranking,
     counts_along,
-    percentile,
     rank,
-    top_percent,
+    shares,
 )
 
 
@@ -60,7 +59,6 @@ def test_a_page_ranks_as_the_whole_list_does(
 
 
 def test_percentiles_speak_of_the_players_that_are_beaten() -> None:
-    assert percentile(1000, 1) == 99.9
-    assert percentile(1, 1) == 0
-    assert top_percent(1000, 10) == 1
-    assert top_percent(1, 1) == 100
+    assert shares(1000, 1) == (99.9, 0.1)
+    assert shares(1000, 10) == (99, 1)
+    assert shares(1, 1) == (0, 100)

@@ -28,7 +28,7 @@ from toprung.contract import (
 from toprung.domain.access import AccessKey, parse_verbs
 from toprung.domain.board import Board
 from toprung.domain.instant import parse_instant
-from toprung.domain.ranking import percentile, top_percent
+from toprung.domain.ranking import shares
 from toprung.domain.standing import (
     Bucket,
     Distribution,
@@ -106,14 +106,9 @@ def top_of(rows: list[StandingRow], ladder: LadderName) -> tuple[Standing, ...]:
     for at, row in enumerate(rows, 1):
         if (row.score, row.subscore) != result:
             place, result = at, (row.score, row.subscore)
+        percentile, top_percent = shares(ladder.total, place)
         standing = _row(row, ladder, names=True)
-        standings.append(
-            replace(
-                standing,
-                percentile=percentile(ladder.total, place),
-                top_percent=top_percent(ladder.total, place),
-            )
-        )
+        standings.append(replace(standing, percentile=percentile, top_percent=top_percent))
     return tuple(standings)
 
 

@@ -1,7 +1,8 @@
 """Instants: integer microseconds since 1970 in UTC inside, RFC 3339 text or datetimes outside.
 
-This is the only place where one becomes the other. Supported are the years 1970 to 8999: the
-calendars of `window` need some room at both ends of what a datetime can say.
+This is the only place where one becomes the other, but for the times in records that reads show:
+the native core makes those (`toprung.service.view.reader_of`). Supported are the years 1970 to
+8999: the calendars of `window` need some room at both ends of what a datetime can say.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ distinct results before its tie group) and every rank anywhere comes from them t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -23,17 +24,21 @@ class Counts(msgspec.Struct, frozen=True, gc=False):
     distinct_before: int
 
 
+BEFORE: dict[Ranking, Callable[[Counts], int]] = {
+    "ordinal": attrgetter("offset"),
+    "competition": attrgetter("tied_before"),
+    "dense": attrgetter("distinct_before"),
+}
+"""Which of the counts each ranking goes by."""
+
+
 def rank(ranking: Ranking, counts: Counts) -> int:
     """The 1-based rank: ordinal 1,2,3,4; competition 1,1,3,4; dense 1,1,2,3.
 
     >>> [rank(r, Counts(offset=3, tied_before=2, distinct_before=1)) for r in RANKINGS]
     [4, 3, 2]
     """
-    if ranking == "ordinal":
-        return counts.offset + 1
-    if ranking == "competition":
-        return counts.tied_before + 1
-    return counts.distinct_before + 1
+    return BEFORE[ranking](counts) + 1
 
 
 def ranking_count(ranking: Ranking) -> int:
@@ -45,36 +50,31 @@ def ranking_count(ranking: Ranking) -> int:
     return RANKINGS.index(ranking)
 
 
-def counts_along(first: Counts, ties: Iterable[object]) -> Iterator[Counts]:
+def counts_along(first: Counts, ties: Iterable[object]) -> list[Counts]:
     """The counts of consecutive entries, given those of the first and what each is tied by.
 
     >>> [c.tied_before for c in counts_along(Counts(0, 0, 0), [50, 50, 30])]
     [0, 0, 2]
     """
-    offset, tied_before = first.offset, first.tied_before
-    distinct_before = first.distinct_before
+    tied_before, distinct_before = first.tied_before, first.distinct_before
     previous: object = None
-    for step, tie in enumerate(ties):
-        if step and tie != previous:
-            tied_before = offset + step
+    counts: list[Counts] = []
+    for offset, tie in enumerate(ties, first.offset):
+        if tie != previous and counts:
+            tied_before = offset
             distinct_before += 1
         previous = tie
-        yield Counts(offset + step, tied_before, distinct_before)
+        counts.append(Counts(offset, tied_before, distinct_before))
+    return counts
 
 
-def percentile(total: int, competition_rank: int) -> float:
-    """How many players of a hundred this result beats; tied players share it.
+def shares(total: int, competition_rank: int) -> tuple[float, float]:
+    """`percentile` and `top_percent` of a result; tied players share them.
 
-    >>> percentile(1000, 1), percentile(1000, 1000)
-    (99.9, 0.0)
+    The first is how many players of a hundred it beats, the second the best share of players,
+    in percent, that it belongs to.
+
+    >>> shares(1000, 1), shares(1000, 10), shares(1000, 1000)
+    ((99.9, 0.1), (99.0, 1.0), (0.0, 100.0))
     """
-    return 100 * (total - competition_rank) / total
-
-
-def top_percent(total: int, competition_rank: int) -> float:
-    """The best share of players that this result belongs to.
-
-    >>> top_percent(1000, 10)
-    1.0
-    """
-    return 100 * competition_rank / total
+    return 100 * (total - competition_rank) / total, 100 * competition_rank / total

@@ -90,7 +90,7 @@ class RecordShape:
         return Entry(*self.values(record))
 
     def values(self, record: bytes) -> tuple[int, int | None, int, int]:
-        """Score, subscore, time and version behind a record; every read decodes, so no calls."""
+        """Score, subscore, time and version behind a record."""
         score_flip, subscore_flip, at_flip = self._flips
         if self.tied == 1:
             score, at, version = self._record.unpack(record)

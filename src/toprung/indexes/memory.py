@@ -15,7 +15,7 @@ from toprung._native import PlayerTable, RankedSet
 from toprung.domain.ladder import Ladder
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
-from toprung.ports import Index, Place, Row, Slice
+from toprung.ports import Index, Place, Slice
 
 if TYPE_CHECKING:
     from toprung._native import Slice as NativeSlice
@@ -65,20 +65,15 @@ class MemoryIndex:
         board = self._boards.get(ladder.board)  # `find`, without a call: the hottest read
         ranked = None if board is None else board.get(ladder)
         found = None if ranked is None else ranked.place(player)
-        if found is None:
-            return None
-        offset, tied_before, distinct_before, total, record = found
-        return Place(Counts(offset, tied_before, distinct_before), total, record)
+        return None if found is None else Place(*found)
 
     async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
         """Where many players stand, at one moment. O(k log n)."""
         ranked = self.find(ladder)
         if ranked is None:
             return [None] * len(players)
-        return [
-            None if found is None else Place(Counts(*found[:3]), found[3], found[4])
-            for found in ranked.places(list(players))
-        ]
+        places = ranked.places(list(players))
+        return [None if found is None else Place(*found) for found in places]
 
     async def among(
         self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
@@ -92,10 +87,7 @@ class MemoryIndex:
         else:
             numbers = self.players.numbers([player, *others])
         present, best = ranked.best_of(numbers, len(others) + 1 if limit is None else limit)
-        return present, [
-            (friend.decode(), Place(Counts(offset, tied, distinct), total, record))
-            for friend, (offset, tied, distinct, total, record) in best
-        ]
+        return present, [(friend.decode(), Place(*place)) for friend, place in best]
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop). O(log n + k)."""
@@ -205,8 +197,9 @@ class MemoryIndex:
 def _slice(found: NativeSlice) -> Slice:
     start, total, tied_before, distinct_before, rows = found
     first = Counts(start, tied_before, distinct_before)
-    return Slice(first, total, [Row(player.decode(), record) for _, player, record in rows])
+    players = [player.decode() for _, player, _ in rows]
+    return Slice(first, total, players, [record for _, _, record in rows])
 
 
-_EMPTY = Slice(Counts(0, 0, 0), 0, [])
+_EMPTY = Slice(Counts(0, 0, 0), 0, [], [])
 _: type[Index] = MemoryIndex

@@ -19,7 +19,7 @@ from toprung.domain.ladder import Ladder, UndenseLadder
 from toprung.domain.ranking import Counts
 from toprung.errors import NotReady, UnknownBoard
 from toprung.indexes.redis_client import ScriptClient
-from toprung.ports import Index, Place, Row, Slice
+from toprung.ports import Index, Place, Slice
 
 DISTINCT_SCANNED_MAX = 10_000
 """Distinct results that are counted one by one on a board that keeps no set of them."""
@@ -66,7 +66,8 @@ class RedisIndex:
             "places", board, *_ladder_arguments(board, ladder), *players
         )
         return [
-            None if place is None else Place(Counts(*place[:3]), total, place[3]) for place in found
+            None if place is None else Place(place[0], place[1], place[2], total, place[3])
+            for place in found
         ]
 
     async def among(
@@ -182,10 +183,8 @@ class RedisIndex:
         return Slice(
             Counts(start, tied_before, distinct_before),
             total,
-            [
-                Row(player.decode(), record)
-                for player, record in zip(rows[::2], rows[1::2], strict=True)
-            ],
+            [player.decode() for player in rows[::2]],
+            rows[1::2],
         )
 
     async def _run(self, name: str, board: Board, *arguments: Any) -> Any:
@@ -221,5 +220,5 @@ def _ladder_arguments(board: Board, ladder: Ladder) -> tuple[Any, ...]:
     )
 
 
-_EMPTY = Slice(Counts(0, 0, 0), 0, [])
+_EMPTY = Slice(Counts(0, 0, 0), 0, [], [])
 _: type[Index] = RedisIndex

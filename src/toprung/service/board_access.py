@@ -11,9 +11,9 @@ from toprung.ports import Clock, Index, Journal
 from toprung.service.view import View, current_period, view_of
 
 _RecentView: TypeAlias = tuple[
-    tuple[str | None, str | None, str, Ranking | None], Board, tuple[int, int | None], View
+    tuple[str | None, str | None, str, Ranking | None], Board, int, int | None, View
 ]
-"""What was asked, the rules then, the span of the current period (None: no end), the view."""
+"""What was asked, the rules then, when the current period opens and closes if ever, the view."""
 
 
 class BoardAccess:
@@ -60,13 +60,16 @@ class BoardAccess:
         asked = (window, period, scope, ranking)
         recent = self._recent
         if recent is not None:
-            known, of_board, (opens_at, closes_at), view = recent
-            same = of_board is board and known == asked
-            if same and (closes_at is None or opens_at <= self._clock.now() < closes_at):
+            known, of_board, opens_at, closes_at, view = recent
+            if (
+                of_board is board
+                and known == asked
+                and (closes_at is None or opens_at <= self._clock.now() < closes_at)
+            ):
                 return view
         now = self._clock.now()
         view = view_of(board, now, window, period, scope, ranking)
         if period is None:  # a named one is a rare question, and may cease to be retained
             current = current_period(board, board.window(window), now)
-            self._recent = (asked, board, (current.opens_at or 0, current.closes_at), view)
+            self._recent = (asked, board, current.opens_at or 0, current.closes_at, view)
         return view

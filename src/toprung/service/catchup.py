@@ -119,7 +119,7 @@ class IndexFollower:
             places = await asyncio.gather(*(self._index.place(*each) for each in wanted))
         except Unavailable:
             return [None] * len(wanted)
-        return [None if place is None else place.counts for place in places]
+        return [*places]
 
     async def apply(self, changes: Sequence[CardChanges]) -> list[int]:
         """Apply changes; the marks of those that were."""

@@ -69,11 +69,16 @@ async def _ladders(side: Side, board: Board, now: int) -> dict[Ladder, int]:
     return {ladder: size for ladder, size in ladders if is_retained(board, ladder, now)}
 
 
+async def _rows(side: Side, ladder: Ladder, start: int) -> list[tuple[str, bytes]]:
+    found = await side.index.slice(ladder, start, start + PAGE)
+    return list(zip(found.players, found.records, strict=True))
+
+
 async def _first_difference(one: Side, other: Side, ladder: Ladder, size: int) -> int | None:
     """The rank of the first entry that is not the same; None when all are."""
     for start in range(0, size, PAGE):
-        left = (await one.index.slice(ladder, start, start + PAGE)).rows
-        right = (await other.index.slice(ladder, start, start + PAGE)).rows
+        left = await _rows(one, ladder, start)
+        right = await _rows(other, ladder, start)
         if left != right:
             pairs = zip(left, right, strict=False)
             same = next((i for i, pair in enumerate(pairs) if pair[0] != pair[1]), len(left))

@@ -16,7 +16,7 @@ from toprung.errors import Invalid
 from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import FriendsCursor, cursor_text, parse_cursor
-from toprung.service.listing import Lister
+from toprung.service.listing import Listed, Lister
 from toprung.service.pages import LIMIT_MAX, cursor_view
 from toprung.service.view import View, bounded
 
@@ -59,17 +59,22 @@ class BoardFriends(BoardAccess):
             view.ladder, player, friends, None if after else limit
         )
         start = 0 if after is None else _passed(view, found, after)
-        counted = view.counts(NONE_BEFORE, [place.record for _, place in found])
-        listed = [
-            (friend, place.record, counts, total, view.rank(place.counts))
-            for (friend, place), counts in zip(found, counted, strict=True)
-        ][start : start + limit]
-        stop = start + len(listed)
+        records = [place.record for _, place in found]
+        counts = view.counts(NONE_BEFORE, records)
+        page = slice(start, start + limit)
+        listed = Listed(
+            [friend for friend, _ in found[page]],
+            records[page],
+            counts[page],
+            total,
+            [view.rank(place) for _, place in found[page]],
+        )
+        stop = start + len(listed.players)
         return Page(
             *view.ladder,
             total,
             await Lister(self._journal, view, names, details).standings(listed),
-            _next(view, player, found[stop - 1]) if listed and stop < total else None,
+            _next(view, player, found[stop - 1]) if start < stop < total else None,
         )
 
 

@@ -53,16 +53,16 @@ class BoardOverview(BoardAccess):
         ends = await self._ends(ladder)
         if ends is None:
             return Distribution(0, ())
-        scores = [board.shape.entry(found.rows[0].record).score for found in ends]
+        scores = [board.shape.entry(found.records[0]).score for found in ends]
         edges = _edges(min(scores), max(scores), buckets)
         below = await self._count_below(board, ladder, edges, ends[0].total)
         return _distribution(board, edges, below)
 
     async def _ends(self, ladder: Ladder) -> tuple[Slice, Slice] | None:
         """The first and the last entry; None when there is none."""
-        while (best := await self._index.slice(ladder, 0, 1)).rows:
+        while (best := await self._index.slice(ladder, 0, 1)).players:
             worst = await self._index.slice(ladder, best.total - 1, best.total)
-            if worst.rows:  # else somebody left in between
+            if worst.players:  # else somebody left in between
                 return best, worst
         return None
 

@@ -7,7 +7,6 @@ cursors speak of one moment.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from toprung.domain.board import Board
 from toprung.domain.player import GLOBAL
@@ -15,7 +14,7 @@ from toprung.domain.ranking import Ranking
 from toprung.domain.score import parse_score
 from toprung.domain.standing import Page, Standing
 from toprung.errors import CursorGone, Gone, Invalid, NotFound
-from toprung.ports import Row
+from toprung.ports import Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import BEST, WORST, FriendsCursor, PageCursor, parse_cursor
 from toprung.service.listing import Lister, ScoreRange
@@ -103,7 +102,7 @@ class BoardPages(BoardAccess):
     ) -> Page:
         ladder = lister.view.ladder
         found = await self._index.slice_at(ladder, key, player, 1, limit + 1, full=False)
-        start = _count_before(found.rows, key, player)
+        start = _count_before(found, key, player)
         return await lister.page(found, start, start + limit, scores)
 
     async def _backward(
@@ -111,7 +110,7 @@ class BoardPages(BoardAccess):
     ) -> Page:
         ladder = lister.view.ladder
         found = await self._index.slice_at(ladder, key, player, limit + 1, 1, full=False)
-        stop = _count_before(found.rows, key, player)
+        stop = _count_before(found, key, player)
         return await lister.page(found, max(0, stop - limit), stop, scores)
 
 
@@ -147,7 +146,7 @@ def cursor_view(
         raise CursorGone from None
 
 
-def _count_before(rows: Sequence[Row], key: bytes, player: str) -> int:
-    """How many of the rows lie before a point of the order; a short key is a prefix."""
-    width = len(key)
-    return bisect_left(rows, (key, player), key=lambda row: (row.record[:width], row.player))
+def _count_before(found: Slice, key: bytes, player: str) -> int:
+    """How many of the entries lie before a point of the order; a short key is a prefix."""
+    keys = [record[: len(key)] for record in found.records]
+    return bisect_left(list(zip(keys, found.players, strict=True)), (key, player))

@@ -98,7 +98,7 @@ class Players:
         views = [view_of(board, now, window.name) for window in board.windows]
         places = [await self._index.place(view.ladder, player) for view in views]
         return [
-            view.standing(player, place.record, place.counts, place.total)
+            view.standing(player, place.record, place, place.total)
             for view, place in zip(views, places, strict=True)
             if place is not None
         ]

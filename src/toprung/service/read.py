@@ -10,7 +10,7 @@ from toprung.domain.score import parse_score
 from toprung.domain.standing import Lookup, Page, Standing
 from toprung.errors import Invalid, NotRanked
 from toprung.service.board_access import BoardAccess
-from toprung.service.listing import Lister
+from toprung.service.listing import Listed, Lister
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import View, bounded
 
@@ -48,12 +48,12 @@ class BoardReads(BoardAccess):
         if names and not details:
             profiles = await self._journal.profiles((player,))
             shown = profiles.get(player)
-            return view.standing(player, place.record, place.counts, place.total, profile=shown)
+            return view.standing(player, place.record, place, place.total, profile=shown)
         if details:
             lister = Lister(self._journal, view, names, details)
-            listed = (player, place.record, place.counts, place.total, None)
-            return (await lister.standings([listed]))[0]
-        return view.standing(player, place.record, place.counts, place.total)
+            listed = Listed([player], [place.record], [place], place.total)
+            return (await lister.standings(listed))[0]
+        return view.standing(player, place.record, place, place.total)
 
     async def lookup(
         self,
@@ -70,14 +70,16 @@ class BoardReads(BoardAccess):
         wanted = _parse_players(players)
         view = await self._view(window, period, scope, ranking)
         places = await self._index.places(view.ladder, wanted)
-        found = list(zip(wanted, places, strict=True))
-        listed = [
-            (player, place.record, place.counts, place.total, None)
-            for player, place in found
-            if place is not None
-        ]
+        missing = [player for player, place in zip(wanted, places, strict=True) if place is None]
+        found = [place for place in places if place is not None]
+        listed = Listed(
+            [player for player, place in zip(wanted, places, strict=True) if place is not None],
+            [place.record for place in found],
+            found,
+            found[0].total if found else 0,
+        )
         standings = await Lister(self._journal, view, names, details).standings(listed)
-        return Lookup(standings, tuple(player for player, place in found if place is None))
+        return Lookup(standings, tuple(missing))
 
     async def total(
         self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL

@@ -5,23 +5,26 @@ Every rank of every read is made here, by `View.rank`, from the counts the index
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
 
+from toprung._native import RecordReader
 from toprung.domain.board import Board
-from toprung.domain.instant import instant_datetime
 from toprung.domain.ladder import Ladder, UndenseLadder, check_scope, named_period
 from toprung.domain.player import GLOBAL, parse_scope_value
 from toprung.domain.ranking import (
+    BEFORE,
     RANKINGS,
     Counts,
     Ranking,
     counts_along,
-    percentile,
-    rank,
-    top_percent,
+    shares,
 )
 from toprung.domain.score import score_value
+from toprung.domain.sortkey import RecordShape
 from toprung.domain.standing import Standing
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
@@ -31,26 +34,30 @@ DISTINCT_MAX = 10_000
 """How many distinct results a dense rank may count on a board that does not declare it."""
 
 
-class View(NamedTuple):
+class View:
     """One ladder as one caller reads it."""
 
-    board: Board
-    ladder: Ladder
-    ranking: Ranking
+    __slots__ = ("_before", "_before_max", "_read", "board", "ladder", "ranking")
+
+    def __init__(self, board: Board, ladder: Ladder, ranking: Ranking) -> None:
+        self.board = board
+        self.ladder = ladder
+        self.ranking = ranking
+        self._read = reader_of(board.shape)
+        self._before = BEFORE[ranking]
+        is_bounded = ranking == "dense" != board.ranking
+        self._before_max: float = DISTINCT_MAX if is_bounded else math.inf
 
     def rank(self, counts: Counts) -> int:
         """The rank that people see."""
-        if (
-            self.ranking == "dense"
-            and counts.distinct_before > DISTINCT_MAX
-            and self.board.ranking != "dense"
-        ):
+        before = self._before(counts)
+        if before > self._before_max:
             raise DenseNotDeclared(
                 "ranking",
                 f"a dense rank beyond {DISTINCT_MAX:,} distinct results needs a board with "
                 'ranking "dense"',
             )
-        return rank(self.ranking, counts)
+        return before + 1
 
     def standing(
         self,
@@ -63,18 +70,19 @@ class View(NamedTuple):
         details: Any = None,
     ) -> Standing:
         """The standing of an entry."""
-        board, (board_id, window, period, scope), ranking = self
-        score, subscore, at, _ = board.shape.values(record)
-        shared = counts.tied_before + 1
+        score, subscore, achieved_at, _ = self._read(record)
+        decimals = self.board.decimals
+        board_id, window, period, scope = self.ladder
+        percentile, top_percent = shares(total, counts.tied_before + 1)
         return Standing(
-            self.rank(counts) if ranking == "dense" else rank(ranking, counts),
+            self.rank(counts),
             player,
-            score_value(score, board.decimals) if board.decimals else score,
+            score_value(score, decimals) if decimals else score,
             subscore,
-            instant_datetime(at),
+            achieved_at,
             total,
-            percentile(total, shared),
-            top_percent(total, shared),
+            percentile,
+            top_percent,
             board_id,
             window,
             period,
@@ -85,10 +93,21 @@ class View(NamedTuple):
             global_rank,
         )
 
-    def counts(self, first: Counts, records: Iterable[bytes]) -> Iterator[Counts]:
+    def counts(self, first: Counts, records: Iterable[bytes]) -> list[Counts]:
         """What lies before each of consecutive entries."""
         width = 8 * self.board.shape.tied
         return counts_along(first, [record[:width] for record in records])
+
+
+@lru_cache(maxsize=32)
+def reader_of(shape: RecordShape) -> Callable[[bytes], tuple[int, int | None, datetime, int]]:
+    """Tells score, subscore, time and version behind a record: `shape.values` with a datetime.
+
+    Every standing of every answer begins with it, so it is native: in Python it took longer
+    than finding the entry.
+    """
+    reader = RecordReader(tied=shape.tied, descending=shape.descending, last_wins=shape.last_wins)
+    return reader.read
 
 
 def view_of(

@@ -133,7 +133,8 @@ class Stage:
 
 def check_slice(found: Slice, expected: oracle.Stretch) -> None:
     """Equal rows; equal counts, where there is a first row for them to be about."""
-    rows = [(row.player.encode(), row.record) for row in found.rows]
+    players = [player.encode() for player in found.players]
+    rows = list(zip(players, found.records, strict=True))
     assert rows == expected.rows
     assert found.total == expected.size
     if rows:
@@ -145,8 +146,7 @@ def _place(model: oracle.Ladder, player: str) -> Place | None:
     found = model.place(player.encode())
     if found is None:
         return None
-    counts = Counts(found.offset, found.tied_before, found.distinct_before)
-    return Place(counts, found.size, found.record)
+    return Place(found.offset, found.tied_before, found.distinct_before, found.size, found.record)
 
 
 class IndexContract(ContractSuite):
