@@ -9,6 +9,7 @@
 
 #include <array>
 #include <bit>
+#include <functional>
 #include <stdexcept>
 
 #include "hash.hpp"
@@ -31,14 +32,22 @@ inline u64 dump_checksum(const u8* dump, std::size_t length) noexcept {
   return checksum(dump + kHeaderBytes, length - kHeaderBytes, checksum(dump, 32, 0x746f7072756e67u));
 }
 
-// Writes the header in front of a body that is already in place.
-inline void seal_dump(u8* dump, std::size_t length, const char (&magic)[9], const DumpHeader& header) {
+// Called between chunks of a long dump.
+using Pause = std::function<void()>;
+inline constexpr std::size_t kDumpChunk = 4096;
+
+// Writes the header of a dump, all but the checksum.
+inline void head_dump(u8* dump, std::size_t length, const char (&magic)[9], const DumpHeader& header) {
   const u64 total = length;
   std::memcpy(dump, magic, 8);
   std::memcpy(dump + 8, &kDumpVersion, 4);
   std::memcpy(dump + 12, header.shape.data(), 4);
   std::memcpy(dump + 16, &header.count, 8);
   std::memcpy(dump + 24, &total, 8);
+}
+
+// Adds the checksum, when all the rest is in place.
+inline void seal_dump(u8* dump, std::size_t length) {
   const u64 sum = dump_checksum(dump, length);
   std::memcpy(dump + 32, &sum, 8);
 }

@@ -82,7 +82,7 @@ void table_truncate(PlayerTable& table, nb::handle value) {
 }
 
 nb::object table_dump(PlayerTable& table) {
-  return to_bytes(reading_long(table.gate, [&] { return table.dump(); }));
+  return make_dump(table.gate, table);
 }
 
 nb::object table_load(nb::handle dump) {
@@ -423,7 +423,7 @@ void set_clear(PySet& self) {
 }
 
 nb::object set_dump(PySet& self) {
-  return to_bytes(reading_long(self.gate(), [&] { return self.set->dump(); }));
+  return make_dump(self.gate(), *self.set);
 }
 
 nb::object set_load(nb::handle players, nb::handle dump) {

@@ -155,23 +155,28 @@ class PlayerTable {
     return sizeof *this + slot_count() * sizeof(u64) + pages_.nbytes() + arena_.nbytes();
   }
 
-  // Body of a dump: a u16 length per number (0 = a hole), then the bytes of all ids.
-  Vector<u8> dump() const {
+  std::size_t dump_bytes() const noexcept {
     std::size_t bytes = 0;
     for (u32 n = 0; n < limit_; ++n) bytes += is_present(n) ? id_of(n).length : 0;
-    const std::size_t lengths_at = kHeaderBytes;
-    const std::size_t ids_at = lengths_at + padded(std::size_t{limit_} * 2);
-    Vector<u8> dump(ids_at + padded(bytes));
-    u8* out = dump.data() + ids_at;
-    for (u32 n = 0; n < limit_; ++n) {
+    return kHeaderBytes + padded(std::size_t{limit_} * 2) + padded(bytes);
+  }
+
+  // Body of a dump: a u16 length per number (0 = a hole), then the bytes of all ids.
+  void write_dump(u8* dump, std::size_t size, const Pause& pause) const {
+    head_dump(dump, size, kTableMagic, {{}, limit_});
+    u8* const ids = dump + kHeaderBytes + padded(std::size_t{limit_} * 2);
+    u8* lengths = dump + kHeaderBytes;
+    u8* out = ids;
+    for (u32 n = 0; n < limit_; ++n, lengths += 2) {
       const IdView id = is_present(n) ? id_of(n) : IdView{};
       const u16 length = static_cast<u16>(id.length);
-      std::memcpy(dump.data() + lengths_at + std::size_t{n} * 2, &length, 2);
+      std::memcpy(lengths, &length, 2);
       if (length > 0) std::memcpy(out, id.bytes, length);
       out += length;
+      if (n % kDumpChunk == kDumpChunk - 1) pause();
     }
-    seal_dump(dump.data(), dump.size(), kTableMagic, {{}, limit_});
-    return dump;
+    std::fill(lengths, ids, u8{0});
+    std::fill(out, dump + size, u8{0});
   }
 
   // Fills a new table.

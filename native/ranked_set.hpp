@@ -95,7 +95,11 @@ class RankedSet : public NumberHolder {
   virtual void build(const u32* numbers, const u64* records, std::size_t count) = 0;
   virtual void clear() noexcept = 0;
 
-  virtual Vector<u8> dump() const = 0;
+  std::size_t dump_bytes() const noexcept {
+    return kHeaderBytes + padded(static_cast<std::size_t>(size_) * 4) +
+           static_cast<std::size_t>(size_) * shape_.words * 8;
+  }
+  virtual void write_dump(u8* dump, std::size_t size, const Pause& pause) const = 0;
   virtual void load(const u8* dump, std::size_t length, const DumpHeader& header) = 0;
   virtual std::size_t nbytes() const noexcept = 0;
   virtual void check() const = 0;

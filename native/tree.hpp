@@ -229,25 +229,29 @@ class Tree final : public RankedSet {
   }
 
   // Body of a dump: the numbers in order, then each word's column.
-  Vector<u8> dump() const override {
+  void write_dump(u8* dump, std::size_t size, const Pause& pause) const override {
     const std::size_t count = size_;
+    const auto byte = [](unsigned value) { return static_cast<u8>(value); };
+    head_dump(dump, size, kSetMagic,
+              {{byte(shape_.words), byte(shape_.order), byte(shape_.tied), 0}, count});
     const std::size_t words_at = kHeaderBytes + padded(count * 4);
-    Vector<u8> dump(words_at + count * W * 8);
     std::size_t done = 0;
+    std::size_t paused = 0;
     for (u32 i = first_leaf(); i != kNone; i = leaves_[i].next) {
       const LeafNode& leaf = leaves_[i];
       for (unsigned k = 0; k < leaf.count; ++k, ++done) {
         const unsigned slot = leaf.slot(k);
-        std::memcpy(dump.data() + kHeaderBytes + done * 4, &leaf.players[slot], 4);
+        std::memcpy(dump + kHeaderBytes + done * 4, &leaf.players[slot], 4);
         for (std::size_t w = 0; w < W; ++w) {
-          std::memcpy(dump.data() + words_at + (w * count + done) * 8, &leaf.words[w][slot], 8);
+          std::memcpy(dump + words_at + (w * count + done) * 8, &leaf.words[w][slot], 8);
         }
       }
+      if (done - paused >= kDumpChunk) {
+        pause();
+        paused = done;
+      }
     }
-    const auto byte = [](unsigned value) { return static_cast<u8>(value); };
-    seal_dump(dump.data(), dump.size(), kSetMagic,
-              {{byte(shape_.words), byte(shape_.order), byte(shape_.tied), 0}, count});
-    return dump;
+    std::fill(dump + kHeaderBytes + count * 4, dump + words_at, u8{0});
   }
 
   // The frame is verified already; the content is not.
