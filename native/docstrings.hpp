@@ -342,6 +342,17 @@ ValueError when the record has another width, or when its time lies before 1970 
 >>> RecordReader().read(pack(">3Q", ~75 + 2**63, 1_500_000 + 2**63, 8))
 (75, None, datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc), 8))";
 
+// ---- coroutines ----------------------------------------------------------------------------------
+
+inline constexpr char kFinish[] = R"(The result of a coroutine that does not wait: O(1) beyond its own work.
+
+One that does is handed to `otherwise` with what it waits for, and that call answers.
+
+>>> async def answer():
+...     return 42
+>>> finish(answer(), print)
+42)";
+
 inline constexpr char kFailAllocationsAfter[] = R"(For tests: let `count` more allocations succeed and fail the rest; -1 ends it.
 
 >>> _fail_allocations_after(-1))";

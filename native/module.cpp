@@ -659,6 +659,18 @@ void reader_init(RecordReader* self, nb::handle tied_value, nb::handle descendin
   new (self) RecordReader(tied, read_descending(descending, tied), last_wins);
 }
 
+// ---- coroutines ----------------------------------------------------------------------------------
+
+// Without an exception to tell the result by, as `send` in Python needs.
+nb::object finish(nb::handle coroutine, nb::handle otherwise) {
+  PyObject* told = nullptr;
+  const PySendResult state = PyIter_Send(coroutine.ptr(), Py_None, &told);
+  if (state == PYGEN_ERROR) throw nb::python_error();
+  nb::object result = nb::steal(told);
+  if (state == PYGEN_RETURN) return result;
+  return stolen(PyObject_CallFunctionObjArgs(otherwise.ptr(), coroutine.ptr(), result.ptr(), nullptr));
+}
+
 // The aliases of the stub, so that they can be imported at run time too.
 void add_aliases(nb::module_& module) {
   const auto tuple_of = [](auto... items) {
@@ -817,6 +829,10 @@ NB_MODULE(_native, module) {
            nb::sig("def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]"),
            kReaderRead);
 
+  module.def("finish", finish,
+             nb::sig("def finish(coroutine: Coroutine[Any, Any, T], "
+                     "otherwise: Callable[[Coroutine[Any, Any, T], Any], T], /) -> T"),
+             kFinish);
   module.def(
       "_fail_allocations_after",
       [](nb::handle count) { allocations_left.store(to_int64(count, "count")); },

@@ -10,11 +10,13 @@ One mutex per PlayerTable covers the table and every set over it; batch calls re
 while they hold it. Docstrings (with complexities and doctests) live in ``native/docstrings.hpp``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, TypeVar, final
 
 from typing_extensions import Buffer
+
+_T = TypeVar("_T")
 
 ID_BYTES_MAX: int  # 256
 
@@ -140,4 +142,7 @@ class RecordReader:
     # score, subscore (None where one word is tied), time, version
     def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]: ...
 
+def finish(
+    coroutine: Coroutine[Any, Any, _T], otherwise: Callable[[Coroutine[Any, Any, _T], Any], _T], /
+) -> _T: ...
 def _fail_allocations_after(count: int, /) -> None: ...  # for tests; -1 ends it

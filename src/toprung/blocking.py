@@ -6,11 +6,13 @@ of the asynchronous facade in the calling thread (`blocking`). Threads may share
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from asyncio import _get_running_loop
+from collections.abc import Callable, Coroutine, Generator
 from functools import wraps
-from types import TracebackType
+from types import TracebackType, coroutine
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
+from toprung._native import finish
 from toprung.pending import run_blocking
 from toprung.service import keys as asynchronous_keys
 from toprung.service import leaderboards as asynchronous
@@ -40,6 +42,39 @@ def blocking(
         return run_blocking(method(self._face_of, *args, **kwargs))
 
     return call
+
+
+def reading(
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Blocking[A], P], T]:
+    """`blocking`, for what does not wait where all is in memory: a tenth of a standing less."""
+
+    @wraps(method)
+    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        work = method(self._face_of, *args, **kwargs)
+        return finish(work, _go_on) if _get_running_loop() is None else run_blocking(work)
+
+    return call
+
+
+def _go_on(work: Coroutine[Any, Any, T], waiter: Any) -> T:
+    return run_blocking(_rest(work, waiter))
+
+
+@coroutine
+def _rest(work: Coroutine[Any, Any, T], waiter: Any) -> Generator[Any, None, T]:
+    """What is left of a coroutine that has come to its first wait; interrupts go to it."""
+    while True:
+        try:
+            try:
+                yield waiter
+            except BaseException as error:  # noqa: BLE001
+                waiter = work.throw(error)
+            else:
+                waiter = work.send(None)
+        except StopIteration as end:
+            result: T = end.value
+            return result
 
 
 class Leaderboard(Blocking[asynchronous.Leaderboard]):
@@ -83,14 +118,14 @@ class Leaderboard(Blocking[asynchronous.Leaderboard]):
     submit = blocking(asynchronous.Leaderboard.submit)
     submit_many = blocking(asynchronous.Leaderboard.submit_many)
     remove = blocking(asynchronous.Leaderboard.remove)
-    standing = blocking(asynchronous.Leaderboard.standing)
-    lookup = blocking(asynchronous.Leaderboard.lookup)
-    total = blocking(asynchronous.Leaderboard.total)
-    top = blocking(asynchronous.Leaderboard.top)
-    standings = blocking(asynchronous.Leaderboard.standings)
-    around = blocking(asynchronous.Leaderboard.around)
-    around_score = blocking(asynchronous.Leaderboard.around_score)
-    friends = blocking(asynchronous.Leaderboard.friends)
+    standing = reading(asynchronous.Leaderboard.standing)
+    lookup = reading(asynchronous.Leaderboard.lookup)
+    total = reading(asynchronous.Leaderboard.total)
+    top = reading(asynchronous.Leaderboard.top)
+    standings = reading(asynchronous.Leaderboard.standings)
+    around = reading(asynchronous.Leaderboard.around)
+    around_score = reading(asynchronous.Leaderboard.around_score)
+    friends = reading(asynchronous.Leaderboard.friends)
     distribution = blocking(asynchronous.Leaderboard.distribution)
     submissions = blocking(asynchronous.Leaderboard.submissions)
     periods = blocking(asynchronous.Leaderboard.periods)

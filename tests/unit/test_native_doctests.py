@@ -14,6 +14,7 @@ def documented() -> dict[str, object]:
     """Everything with a docstring: doctest's own finder does not know the binding's method type."""
     names: dict[str, object] = {"module": _native}
     names["_fail_allocations_after"] = _native._fail_allocations_after
+    names["finish"] = _native.finish
     for owner in CLASSES:
         names[owner.__name__] = owner
         for name in vars(owner):
