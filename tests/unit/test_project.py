@@ -119,5 +119,5 @@ def test_make_help_lists_every_public_target() -> None:
         check=True,
     ).stdout
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    helpers = {"setup", "setup-dev", "servers"}
+    helpers = {"setup", "setup-dev", "servers", "peers"}
     assert {line.split()[1] for line in shown.splitlines()} == targets - helpers
