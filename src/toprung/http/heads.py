@@ -2,7 +2,9 @@
 
 An encoded page is kept with the version its ladder had *before* it was read, so a page can be
 newer than its version says but never older. In the embedded profile the version is asked for
-every time and costs nothing; elsewhere it may be a moment old (`head_seconds`).
+every time and costs nothing; elsewhere it may be a moment old (`head_seconds`). Most changes of a
+ladder are far below its head: when the version is another one but the entries are the same, so is
+the page.
 The entity tag is a hash of the page itself, so that every process gives the same one.
 """
 
@@ -19,8 +21,10 @@ from toprung.http.answers import Answer, Empty, Headers
 if TYPE_CHECKING:
     from toprung.http.call import Call
     from toprung.http.requests import StandingsQuery
+    from toprung.service.pages import Glimpse
 
 Read = Callable[["Call[StandingsQuery, None]"], Awaitable[bytes]]
+Show = Callable[["Call[StandingsQuery, None]", "Glimpse"], Awaitable[bytes]]
 
 PAGES_MAX: Final = 512
 PAGE_BYTES_MAX: Final = 256 * 1024
@@ -35,6 +39,9 @@ class Head(NamedTuple):
     stamp: object
     names: int
     """The state of names that this process knows of."""
+    version: int
+    digest: bytes
+    """Of the entries."""
     body: bytes
     tag: bytes
     checked_at: float
@@ -49,8 +56,8 @@ class Heads:
         self.hits = 0
         self.misses = 0
 
-    async def answer(self, call: Call[StandingsQuery, None], read: Read) -> Answer:
-        """The page that is asked for, from here or by reading it."""
+    async def answer(self, call: Call[StandingsQuery, None], read: Read, show: Show) -> Answer:
+        """The page that is asked for, from here or by reading it; `show` makes a first page."""
         query = call.query
         if query.cursor or query.from_rank or query.min_score or query.max_score or query.details:
             body = await read(call)
@@ -63,17 +70,30 @@ class Heads:
             self.hits += 1
             return _answer(call, head.body, head.tag)
         names = call.state.names_version
-        stamp = await _stamp(call, names, now)
-        if head is None or head.stamp != stamp:
-            self.misses += 1
-            body = await read(call)
-            head = Head(stamp, names, body, _tag(body), now)
-            self._keep(name, head)
-        else:
+        stamp, version = await _stamp(call, names, now)
+        if head is not None and head.stamp == stamp and head.version == version:
             self.hits += 1
             if self._seconds:
                 self._pages[name] = head._replace(checked_at=now)
             self._pages.move_to_end(name)
+            return _answer(call, head.body, head.tag)
+        board = await call.board()
+        seen = await board.glimpse(
+            query.limit,
+            window=query.window,
+            period=query.period,
+            scope=query.scope,
+            ranking=query.ranking,
+        )
+        digest = seen.digest()
+        if head is not None and head.stamp == stamp and head.digest == digest:
+            self.hits += 1
+            head = head._replace(version=version, checked_at=now)
+        else:
+            self.misses += 1
+            body = await show(call, seen)
+            head = Head(stamp, names, version, digest, body, _tag(body), now)
+        self._keep(name, head)
         return _answer(call, head.body, head.tag)
 
     def _keep(self, name: tuple[str, bytes], head: Head) -> None:
@@ -84,8 +104,8 @@ class Heads:
                 self._pages.popitem(last=False)
 
 
-async def _stamp(call: Call[StandingsQuery, None], names: int, now: float) -> object:
-    """Equal stamps mean equal pages: board rules, ladder and its version, names.
+async def _stamp(call: Call[StandingsQuery, None], names: int, now: float) -> tuple[object, int]:
+    """Board rules, ladder and names, and the ladder's version: equal ones mean equal pages.
 
     Names that another process changed are seen a few seconds later.
     """
@@ -94,7 +114,7 @@ async def _stamp(call: Call[StandingsQuery, None], names: int, now: float) -> ob
     ladder, version = await board.version(
         window=query.window, period=query.period, scope=query.scope
     )
-    return rules.version, rules.generation, ladder, version, names, now // NAMES_SECONDS
+    return (rules.version, rules.generation, ladder, names, now // NAMES_SECONDS), version
 
 
 def _tag(body: bytes) -> bytes:

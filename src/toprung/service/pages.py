@@ -6,7 +6,9 @@ cursors speak of one moment.
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_left
+from typing import NamedTuple
 
 from toprung.domain.board import Board
 from toprung.domain.player import GLOBAL
@@ -27,10 +29,43 @@ FIRST_AFTER = "\0"
 """Appended to an id it gives the next possible one: no id contains it, and none sorts between."""
 
 
+class Glimpse(NamedTuple):
+    """The first entries of a ladder, before they are made into standings.
+
+    That takes ten times as long, and who keeps the last page need not if the entries are the same.
+    """
+
+    view: View
+    found: Slice
+
+    def digest(self) -> bytes:
+        """Equal for equal entries, of equally many."""
+        _, total, players, records = self.found
+        text = "\0".join((str(total), str(len(players)), *players))  # ids have no NUL
+        return hashlib.blake2b(text.encode() + b"".join(records), digest_size=16).digest()
+
+
 class BoardPages(BoardAccess):
     """Lists of standings."""
 
     __slots__ = ()
+
+    async def glimpse(
+        self,
+        limit: int,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        ranking: Ranking | None = None,
+    ) -> Glimpse:
+        """The first `limit` entries, for `page_of`."""
+        view = await self._view(window, period, scope, ranking)
+        return Glimpse(view, await self._index.slice(view.ladder, 0, limit))
+
+    async def page_of(self, seen: Glimpse) -> Page:
+        """The page that `standings` would have answered then."""
+        return await Lister(self._journal, seen.view).page(seen.found)
 
     async def top(
         self,

@@ -18,6 +18,7 @@ from toprung.http.requests import (
 )
 from toprung.http.routing import Routes
 from toprung.http.wire import page_answer, row, shows, standing_answer
+from toprung.service.pages import Glimpse
 
 routes = Routes()
 
@@ -32,7 +33,13 @@ routes = Routes()
 )
 async def list_standings(call: Call[StandingsQuery, None]) -> Sendable:
     """A page of standings: from the top, from a rank, in a range of scores, or on from a cursor."""
-    return await call.state.heads.answer(call, _list)
+    return await call.state.heads.answer(call, _list, _show)
+
+
+async def _show(call: Call[StandingsQuery, None], seen: Glimpse) -> bytes:
+    board, query = await call.board(), call.query
+    page = await board.page_of(seen)
+    return encode(page_answer(page, shows(query.numbers), percentile=query.percentile))
 
 
 async def _list(call: Call[StandingsQuery, None]) -> bytes:
