@@ -6,7 +6,9 @@ A `Pending` is set once by a worker thread. Who awaits it may be
   tasks of one loop with a single call into it, however many results there are;
 * a coroutine driven by `run_blocking`, which needs no loop: the `Pending` yields a waiter, the
   driver blocks its thread on it and then goes on. Inside a running loop, where both could be
-  meant, a flag of the thread says who is driving.
+  meant, a flag of the thread says who is driving;
+* a coroutine driven by the owner of an `Inbox`, which is told of results at its next opportunity
+  and not after two more turns of a busy event loop.
 
 No lock guards a `Pending`: the awaiting side registers a waiter and then looks whether the
 result is there; the worker stores the result and then looks for waiters. Whatever the timing, at
@@ -21,7 +23,9 @@ import logging
 import threading
 import types
 from asyncio import _get_running_loop
-from collections.abc import Awaitable, Coroutine, Generator, Iterable
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
+from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 CANCEL_SECONDS = 0.2
@@ -48,7 +52,7 @@ class Pending(Generic[T]):
         self._done = False
         self._error: BaseException | None = None
         self._result: T | None = None
-        self._waiters: list[asyncio.Future[None] | _ThreadWaiter] = []
+        self._waiters: list[asyncio.Future[None] | _ThreadWaiter | Delivery] = []
 
     def set_result(self, result: T) -> None:
         """Deliver the result. To deliver many at once, `resolve_all` is cheaper."""
@@ -77,6 +81,11 @@ class Pending(Generic[T]):
                 self._waiters.append(thread_waiter)
                 if not self._done:
                     yield thread_waiter
+            elif _driver.inbox is not None:
+                delivery = Delivery(_driver.inbox)
+                self._waiters.append(delivery)
+                if not self._done:
+                    yield delivery
             else:
                 future = loop.create_future()
                 self._waiters.append(future)
@@ -96,11 +105,14 @@ class Pending(Generic[T]):
 def resolve_all(outcomes: Iterable[tuple[Pending[Any], Any]]) -> None:
     """Deliver a result, or an exception to be raised, to each; wake each event loop only once."""
     sleeping: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    posted: dict[Inbox, list[Delivery]] = {}
     for pending, outcome in outcomes:
         pending._store(outcome)  # noqa: SLF001 -- this function is the other half of the class
         for waiter in pending._waiters:  # noqa: SLF001
             if isinstance(waiter, _ThreadWaiter):
                 waiter.wake()
+            elif isinstance(waiter, Delivery):
+                posted.setdefault(waiter.inbox, []).append(waiter)
             else:
                 sleeping.setdefault(waiter.get_loop(), []).append(waiter)
     for loop, futures in sleeping.items():
@@ -108,6 +120,56 @@ def resolve_all(outcomes: Iterable[tuple[Pending[Any], Any]]) -> None:
             loop.call_soon_threadsafe(_wake_futures, futures)
         except RuntimeError:  # the loop was closed: nobody waits there any more
             continue
+    for inbox, deliveries in posted.items():
+        inbox.post(deliveries)
+
+
+class Delivery:
+    """What a coroutine yields that waits for a `Pending` and is driven by the owner of an inbox."""
+
+    __slots__ = ("go_on", "inbox")
+
+    go_on: Callable[[], None]
+    """Goes on with the coroutine; set by its driver as soon as this is yielded."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self.inbox = inbox
+
+
+class Inbox:
+    """Where results arrive for coroutines that one thread drives by hand, in an event loop.
+
+    The loop is woken for them, but a busy loop comes to that late: whoever has the thread may
+    `open` the inbox at any time, outside of tasks.
+    """
+
+    __slots__ = ("_loop", "arrived")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.arrived: deque[Delivery] = deque()
+
+    def advance(self, steps: Coroutine[Any, Any, T]) -> Any:
+        """Run a coroutine to its next wait, and return what it waits for; or raise StopIteration.
+
+        A `Pending` yields a `Delivery`, anything else what a task would get: futures and None.
+        """
+        _driver.inbox = self
+        try:
+            return steps.send(None)
+        finally:
+            _driver.inbox = None
+
+    def post(self, deliveries: Iterable[Delivery]) -> None:
+        """Say, from any thread, that these coroutines can go on."""
+        self.arrived.extend(deliveries)
+        with suppress(RuntimeError):  # the loop was closed: nobody waits there any more
+            self._loop.call_soon_threadsafe(self.open)
+
+    def open(self) -> None:
+        """Go on with all coroutines that can."""
+        while self.arrived:
+            self.arrived.popleft().go_on()
 
 
 def run_blocking(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -200,6 +262,8 @@ def _wake_futures(futures: list[asyncio.Future[None]]) -> None:
 class _Driver(threading.local):
     blocking = False
     """Whether `run_blocking` drives, although a loop runs in this thread."""
+    inbox: Inbox | None = None
+    """The inbox whose owner drives, if one does."""
 
 
 _driver = _Driver()

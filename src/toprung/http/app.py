@@ -25,6 +25,7 @@ from toprung.http.routing import Router
 from toprung.http.settings import ServiceSettings
 from toprung.http.state import State
 from toprung.http.underway import Reply, Underway
+from toprung.pending import Inbox
 
 if TYPE_CHECKING:
     from starlette.types import Scope, Send
@@ -58,6 +59,7 @@ class Service:
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
+        self._inbox = Inbox(self._loop)
         work = (self._keep_up(), self._patience.watch(), self.state.hub.run())
         self._upkeep = [asyncio.create_task(each) for each in work]
         return self
@@ -131,6 +133,8 @@ class Service:
         not; should one wait all the same (keys are read again now and then), it is served as usual
         from the beginning. Those that write are under way until it is recorded.
         """
+        if self._inbox.arrived:  # others have waited longer
+            self._inbox.open()
         begin = time.perf_counter()
         path, _, query = url.partition(b"?")
         found = self._router.find_hot(method, path)
@@ -151,13 +155,13 @@ class Service:
 
         steps = self._answer(call, request)
         try:
-            awaited = steps.send(None)
+            awaited = steps.send(None) if reads else self._inbox.advance(steps)
         except StopIteration as end:
             return finish(end.value)
         if reads:
             steps.close()
             return None
-        return Underway(steps, awaited, finish)
+        return Underway(self._inbox, steps, awaited, finish)
 
     async def _answer(self, call: Call[Any, Any], request: bytes) -> Sendable:
         route = call.route

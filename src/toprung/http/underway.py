@@ -1,7 +1,7 @@
 """Requests that wait for their answers without a task.
 
-A handler that awaits nothing but futures of the event loop (what `toprung.pending` awaits, too) can
-be driven by their callbacks. It cannot be cancelled, and must not use what asks for the current
+A handler that awaits nothing but results of the leaderboards (`toprung.pending`) and futures can be
+driven by whoever delivers them. It cannot be cancelled, and must not use what asks for the current
 task (timeouts, task groups).
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from toprung.http.answers import Answer, Headers
+from toprung.pending import Delivery, Inbox
 
 Reply = tuple[Answer, Headers]
 """An answer, and the headers to send before its own."""
@@ -31,17 +32,27 @@ class Underway:
     waits for it.
     """
 
-    __slots__ = ("_finish", "_steps", "_tell", "disconnected", "keep_alive", "response_complete")
+    __slots__ = (
+        "_finish",
+        "_inbox",
+        "_steps",
+        "_tell",
+        "disconnected",
+        "keep_alive",
+        "response_complete",
+    )
 
     message_event = _Nobody()
 
     def __init__(
         self,
+        inbox: Inbox,
         steps: Coroutine[Any, Any, Any],
-        awaited: asyncio.Future[Any] | None,
+        awaited: object,
         finish: Callable[[Any], Reply],
     ) -> None:
         """`steps` now waits for `awaited`; `finish` makes the reply of what it returns."""
+        self._inbox = inbox
         self._steps = steps
         self._finish = finish
         self.disconnected = False
@@ -53,16 +64,18 @@ class Underway:
         """Whom to tell of the reply."""
         self._tell = tell
 
-    def _wait(self, awaited: asyncio.Future[Any] | None) -> None:
-        if awaited is None:  # it only lets others go first
-            asyncio.get_running_loop().call_soon(self._go_on, None)
+    def _wait(self, awaited: Any) -> None:
+        if isinstance(awaited, Delivery):
+            awaited.go_on = self._go_on
+        elif awaited is None:  # it only lets others go first
+            asyncio.get_running_loop().call_soon(self._go_on)
         else:
             awaited._asyncio_future_blocking = False  # noqa: SLF001 -- as tasks do
             awaited.add_done_callback(self._go_on)
 
-    def _go_on(self, _awaited: asyncio.Future[Any] | None) -> None:
+    def _go_on(self, _future: object = None) -> None:
         try:
-            awaited = self._steps.send(None)
+            awaited = self._inbox.advance(self._steps)
         except StopIteration as end:
             self.response_complete = True
             self._tell(self._finish(end.value))
