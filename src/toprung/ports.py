@@ -125,11 +125,6 @@ class Place(Counts, frozen=True, gc=False):
     total: int
     record: bytes
 
-    @property
-    def counts(self) -> Counts:
-        """What lies before the entry, for who wants no more."""
-        return self
-
 
 class Slice(NamedTuple):
     """Consecutive entries of one ladder, and what lies before the first of them."""

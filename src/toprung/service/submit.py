@@ -123,7 +123,7 @@ class BoardWrites(BoardAccess):
                     stale = True
                 if place is not None and _is_behind(board, place.record, receipt, outcome):
                     place, total, stale = None, 0, True
-            now = None if place is None else rank(board.ranking, place.counts)
+            now = None if place is None else rank(board.ranking, place)
             ranks.append((now, None if counts is None else rank(board.ranking, counts), total))
         return ranks, stale
 
