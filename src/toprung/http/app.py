@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from toprung.errors import ToprungError
@@ -147,21 +148,24 @@ class Service:
         request = self.state.next_request()
         call: Call[Any, Any] = Call(self.state, *found, asked, query, client)
         call.arrived = body
-
-        def finish(answer: Sendable) -> Reply:
-            assert isinstance(answer, Answer), "hot routes answer in one piece"
-            self._note(call, request, answer.status, begin, method, client)
-            return answer, self._extra(call, request)
-
         steps = self._answer(call, request)
         try:
             awaited = steps.send(None) if reads else self._inbox.advance(steps)
         except StopIteration as end:
-            return finish(end.value)
+            return self._reply(call, request, begin, method, end.value)
         if reads:
             steps.close()
             return None
+        finish = partial(self._reply, call, request, begin, method)
         return Underway(self._inbox, steps, awaited, finish)
+
+    def _reply(
+        self, call: Call[Any, Any], request: bytes, begin: float, method: str, answer: Sendable
+    ) -> Reply:
+        """What is sent for a hot route's answer."""
+        assert isinstance(answer, Answer), "hot routes answer in one piece"
+        self._note(call, request, answer.status, begin, method, call.client)
+        return answer, self._extra(call, request)
 
     async def _answer(self, call: Call[Any, Any], request: bytes) -> Sendable:
         route = call.route
