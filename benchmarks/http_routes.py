@@ -28,7 +28,7 @@ import toprung
 from benchmarks import harness, library, servers
 from benchmarks.kept import kept
 
-SECONDS = 3
+SECONDS = 1
 WARM_SECONDS = 1
 SERVED = "served.db"
 BATCH = 1000
