@@ -1,7 +1,8 @@
 """Toprung: exact, fair, fast and durable leaderboards.
 
-`open` for ordinary programs, `open_async` for those with an event loop. What they answer is
-described in `toprung.domain.standing`, what they raise in `toprung.errors`.
+`open` for ordinary programs, `open_async` for those with an event loop. What reads can be asked for
+is described in `ListOptions`, what they answer in `toprung.domain.standing`, what they raise in
+`toprung.errors`.
 """
 
 from toprung.blocking import Leaderboard, Leaderboards
@@ -24,14 +25,17 @@ from toprung.domain.standing import (
 from toprung.errors import ToprungError
 from toprung.opening import open, open_async  # noqa: A004
 from toprung.ports import PlayerProfile
+from toprung.service.options import LadderOptions, ListOptions
 
 __all__ = [
     "BatchResult",
     "Board",
     "Bucket",
     "Distribution",
+    "LadderOptions",
     "Leaderboard",
     "Leaderboards",
+    "ListOptions",
     "Lookup",
     "Page",
     "PastSubmission",

@@ -17,6 +17,7 @@ import pytest
 
 import toprung
 from tests.http.serving import Serving, serving
+from tests.profiles.test_options import READS, UNKNOWN
 from toprung import client
 from toprung.client import leaderboards as client_async
 from toprung.domain.board import Board
@@ -34,7 +35,8 @@ def methods(cls: type) -> dict[str, inspect.Signature]:
     }
 
 
-INSIDE = {"announce", "figures", "recording_as"}  # for ways in, not for their users
+# for ways in, not for their users
+INSIDE = {"announce", "figures", "glimpse", "page_of", "recording_as"}
 ONLY_CLIENT = {"watch"}
 
 
@@ -332,6 +334,14 @@ def test_rows_refused_by_the_service_are_numbered_as_given(served: Serving) -> N
             (1, "score"),
             (3, "score"),
         ]
+
+
+def test_an_unknown_option_is_a_type_error_here_too(served: Serving) -> None:
+    with client.connect(served.url) as boards:
+        board = boards.create("race")
+        for name, option in UNKNOWN:
+            with pytest.raises(TypeError, match=f"[Uu]nexpected keyword argument '{option}'"):
+                READS[name](board, **{option: None})
 
 
 def test_what_a_service_does_not_offer_says_so(served: Serving) -> None:

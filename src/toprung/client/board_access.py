@@ -11,6 +11,7 @@ from toprung.client.transport import Request
 from toprung.contract import BoardAnswer, PageAnswer
 from toprung.domain.board import Board
 from toprung.domain.standing import Page
+from toprung.service.options import AskedList
 
 T = TypeVar("T")
 
@@ -41,13 +42,18 @@ class BoardAccess:
         )
         return await self._caller.call(request, kind)
 
-    async def _page(self, *segments: str, names: bool, details: bool, **options: object) -> Page:
+    async def _page(self, asked: AskedList, *segments: str, **options: object) -> Page:
         """Ask for a page of standings."""
-        include = included(details=details)
-        answer = await self._read(PageAnswer, *segments, include=include, **NUMBERS, **options)
-        return page_of(answer, names=names)
+        answer = await self._read(PageAnswer, *segments, **options, **listed(asked), **NUMBERS)
+        return page_of(answer, names=asked.names)
 
 
-def included(*, details: bool) -> str:
-    """What the rows of a list are to hold beside ranks and scores."""
-    return "details,percentile" if details else "percentile"
+def listed(asked: AskedList) -> dict[str, str | None]:
+    """What to ask a service for, to get a list with these options."""
+    return {
+        "window": asked.window,
+        "period": asked.period,
+        "scope": asked.scope,
+        "ranking": asked.ranking,
+        "include": "details,percentile" if asked.details else "percentile",
+    }

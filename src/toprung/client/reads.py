@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Unpack
 
-from toprung.client.board_access import BoardAccess, included
+from msgspec.structs import asdict, astuple
+
+from toprung.client.board_access import BoardAccess, listed
 from toprung.client.decoding import (
     distribution_of,
     lookup_of,
@@ -43,6 +46,7 @@ from toprung.domain.standing import (
     Standing,
 )
 from toprung.errors import NotServed
+from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
 from toprung.service.pages import LIMIT_MAX, RANK_MAX
 from toprung.service.view import bounded
 
@@ -52,7 +56,7 @@ class BoardReads(BoardAccess):
 
     __slots__ = ()
 
-    async def standing(
+    async def standing(  # spelled out as it is in the library
         self,
         player: str,
         *,
@@ -63,7 +67,10 @@ class BoardReads(BoardAccess):
         names: bool = False,
         details: bool = False,
     ) -> Standing:
-        """Where a player stands; NotRanked if it has no entry there."""
+        """Where a player stands; NotRanked if it has no entry there.
+
+        Options: `toprung.ListOptions`, but `names` has to be asked for.
+        """
         answer = await self._read(
             StandingAnswer,
             "standings",
@@ -77,64 +84,34 @@ class BoardReads(BoardAccess):
         )
         return standing_of(answer, self.id, names=names)
 
-    async def lookup(
-        self,
-        players: Iterable[str],
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
-    ) -> Lookup:
-        """The standings of at most 1,000 players at one moment, and who of them has none."""
+    async def lookup(self, players: Iterable[str], **options: Unpack[ListOptions]) -> Lookup:
+        """The standings of at most 1,000 players at one moment, and who of them has none.
+
+        Options: `toprung.ListOptions`.
+        """
+        asked = AskedList(**options)
         request = Request(
             method="POST",
             path=path("boards", self.id, "standings", "lookup"),
-            query=query(
-                window=window,
-                period=period,
-                scope=scope,
-                ranking=ranking,
-                include=included(details=details),
-                **NUMBERS,
-            ),
+            query=query(**listed(asked), **NUMBERS),
             body=json_object("players", {"players": player_list(players)}),
             effect="none",
         )
-        return lookup_of(await self._caller.call(request, LookupAnswer), self.id, names=names)
+        answer = await self._caller.call(request, LookupAnswer)
+        return lookup_of(answer, self.id, names=asked.names)
 
-    async def total(
-        self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL
-    ) -> int:
-        """How many players the ladder has."""
-        return (await self.standings(1, window=window, period=period, scope=scope)).total
+    async def total(self, **options: Unpack[LadderOptions]) -> int:
+        """How many players the ladder has. Options: `toprung.LadderOptions`."""
+        asked = AskedLadder(**options)
+        return (await self._page(AskedList(*astuple(asked)), "standings", limit=1)).total
 
-    async def top(
-        self,
-        n: int = 10,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
-    ) -> list[Standing]:
-        """The best `n` (at most 1,000), best first."""
-        page = await self.standings(
-            bounded(n, LIMIT_MAX, "n"),
-            window=window,
-            period=period,
-            scope=scope,
-            ranking=ranking,
-            names=names,
-            details=details,
-        )
+    async def top(self, n: int = 10, **options: Unpack[ListOptions]) -> list[Standing]:
+        """The best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
+        asked = AskedList(**options)
+        page = await self._page(asked, "standings", limit=bounded(n, LIMIT_MAX, "n"))
         return list(page.standings)
 
-    async def standings(  # noqa: PLR0913 -- every read takes the same options
+    async def standings(
         self,
         limit: int = 100,
         *,
@@ -142,144 +119,77 @@ class BoardReads(BoardAccess):
         from_rank: int | None = None,
         min_score: object = None,
         max_score: object = None,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
+        **options: Unpack[ListOptions],
     ) -> Page:
         """A page of at most `limit` (1 to 1,000) standings, with cursors to those beside it.
 
         It starts at the first place, at the place `from_rank`, or at the best score of the
         range `min_score` to `max_score` (both included; ranks remain those of the whole ladder).
         `cursor` is a page's `next` or `prev`. Who does not move during a walk is met exactly
-        once, whatever others do; ranks are as of each page.
+        once, whatever others do; ranks are as of each page. Options: `toprung.ListOptions`.
         """
+        asked = AskedList(**options)
         first = None if from_rank is None else bounded(from_rank, RANK_MAX, "from_rank")
         return await self._page(
+            asked,
             "standings",
             limit=limit,
             cursor=cursor,
             **{"from": first},
             min_score=None if min_score is None else score_text(min_score, "min_score"),
             max_score=None if max_score is None else score_text(max_score, "max_score"),
-            window=window,
-            period=period,
-            scope=scope,
-            ranking=ranking,
-            names=names,
-            details=details,
         )
 
-    async def around(  # noqa: PLR0913
-        self,
-        player: str,
-        above: int = 5,
-        below: int = 5,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
+    async def around(
+        self, player: str, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
     ) -> Page:
         """The player with neighbours (at most 100 each way).
 
         Near an end of the ladder the missing ones are made up for at the other side.
+        Options: `toprung.ListOptions`.
         """
-        return await self._page(
-            "standings",
-            parse_player(player),
-            "around",
-            above=above,
-            below=below,
-            window=window,
-            period=period,
-            scope=scope,
-            ranking=ranking,
-            names=names,
-            details=details,
-        )
+        where = AskedList(**options), "standings", parse_player(player), "around"
+        return await self._page(*where, above=above, below=below)
 
-    async def around_score(  # noqa: PLR0913
-        self,
-        score: object,
-        above: int = 5,
-        below: int = 5,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
+    async def around_score(
+        self, score: object, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
     ) -> Page:
-        """The `above` players that are better than a score and the `below` that are not."""
-        return await self._page(
-            "around",
-            score=score_text(score, "score"),
-            above=above,
-            below=below,
-            window=window,
-            period=period,
-            scope=scope,
-            ranking=ranking,
-            names=names,
-            details=details,
-        )
+        """The `above` players that are better than a score and the `below` that are not.
 
-    async def friends(  # noqa: PLR0913
+        Options: `toprung.ListOptions`.
+        """
+        asked = AskedList(**options)
+        given = score_text(score, "score")
+        return await self._page(asked, "around", score=given, above=above, below=below)
+
+    async def friends(
         self,
         player: str,
         limit: int = 20,
         cursor: str | None = None,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
+        **options: Unpack[ListOptions],
     ) -> Page:
-        """The player and its friends: `rank` is among them, `global_rank` on the whole ladder."""
-        return await self._page(
-            "standings",
-            parse_player(player),
-            "friends",
-            limit=limit,
-            cursor=cursor,
-            window=window,
-            period=period,
-            scope=scope,
-            ranking=ranking,
-            names=names,
-            details=details,
-        )
+        """The player and its friends: `rank` is among them, `global_rank` on the whole ladder.
+
+        Options: `toprung.ListOptions`.
+        """
+        where = AskedList(**options), "standings", parse_player(player), "friends"
+        return await self._page(*where, limit=limit, cursor=cursor)
 
     async def distribution(
-        self,
-        buckets: int = 20,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
+        self, buckets: int = 20, **options: Unpack[LadderOptions]
     ) -> Distribution:
         """Exact counts of at most 200 buckets of equal width, from the lowest score to the highest.
 
         There are fewer when there are fewer possible scores; widths differ by at most one step.
+        Options: `toprung.LadderOptions`.
         """
-        answer = await self._read(
-            DistributionAnswer,
-            "distribution",
-            buckets=buckets,
-            window=window,
-            period=period,
-            scope=scope,
-            **NUMBERS,
+        ladder = asdict(AskedLadder(**options))
+        return distribution_of(
+            await self._read(
+                DistributionAnswer, "distribution", buckets=buckets, **ladder, **NUMBERS
+            )
         )
-        return distribution_of(answer)
 
     async def submissions(
         self, player: str, limit: int = 50, cursor: str | None = None
@@ -316,9 +226,12 @@ class BoardReads(BoardAccess):
     async def version(
         self,
         *,
-        window: str | None = None,  # noqa: ARG002 -- the library's signature
+        window: str | None = None,  # noqa: ARG002 -- spelled out as it is in the library
         period: str | None = None,  # noqa: ARG002
         scope: str = GLOBAL,  # noqa: ARG002
     ) -> tuple[Ladder, int]:
-        """Not served: a service tells news from old by the tokens of `watch`."""
+        """Not served: a service tells news from old by the tokens of `watch`.
+
+        Options: `toprung.LadderOptions`.
+        """
         raise NotServed("a service does not tell versions of ladders; its live tokens do the same")

@@ -78,13 +78,7 @@ class Heads:
             self._pages.move_to_end(name)
             return _answer(call, head.body, head.tag)
         board = await call.board()
-        seen = await board.glimpse(
-            query.limit,
-            window=query.window,
-            period=query.period,
-            scope=query.scope,
-            ranking=query.ranking,
-        )
+        seen = await board.glimpse(query.limit, **query.options())
         digest = seen.digest()
         if head is not None and head.stamp == stamp and head.digest == digest:
             self.hits += 1

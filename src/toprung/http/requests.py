@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Ranking
+from toprung.service.options import ListOptions
 from toprung.service.overview import BUCKETS_MAX
 from toprung.service.pages import LIMIT_MAX, RANK_MAX
 from toprung.service.read import AROUND_MAX
@@ -108,11 +110,16 @@ class Numbers(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
-    """Which ladder is read, and how its ranks count."""
+    """Which ladder is read."""
 
     window: str | None = None
     period: str | None = None
-    scope: str = "global"
+    scope: str = GLOBAL
+
+
+class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
+    """Which ladder is read, and how its ranks count."""
+
     ranking: Ranking | None = None
     include: Literal["details", "percentile", "details,percentile"] | None = None
     """What else the rows of a list hold."""
@@ -127,19 +134,20 @@ class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
         """Whether the rows of a list hold percentiles."""
         return self.include is not None and "percentile" in self.include
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> ListOptions:
         """The options of every read of the library."""
         return {
             "window": self.window,
             "period": self.period,
             "scope": self.scope,
             "ranking": self.ranking,
+            "names": True,
             "details": self.details,
         }
 
 
 class StandingsQuery(
-    LadderQuery, forbid_unknown_fields=True, frozen=True, rename={"from_rank": "from"}
+    ListQuery, forbid_unknown_fields=True, frozen=True, rename={"from_rank": "from"}
 ):
     """A page of standings."""
 
@@ -150,7 +158,7 @@ class StandingsQuery(
     max_score: str | None = None
 
 
-class AroundQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
+class AroundQuery(ListQuery, forbid_unknown_fields=True, frozen=True):
     """How many neighbours."""
 
     above: Annotated[int, Meta(ge=0, le=AROUND_MAX)] = 5
@@ -163,19 +171,16 @@ class AroundScoreQuery(AroundQuery, forbid_unknown_fields=True, frozen=True, kw_
     score: str
 
 
-class FriendsQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
+class FriendsQuery(ListQuery, forbid_unknown_fields=True, frozen=True):
     """A page of friends."""
 
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
     cursor: str | None = None
 
 
-class DistributionQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+class DistributionQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
     """A spread of scores."""
 
-    window: str | None = None
-    period: str | None = None
-    scope: str = "global"
     buckets: Annotated[int, Meta(ge=1, le=BUCKETS_MAX)] = 20
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from toprung.domain.board import Board
-from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Ranking
 from toprung.ports import Clock, Index, Journal
+from toprung.service.listing import Lister
+from toprung.service.options import AskedLadder, AskedList
 from toprung.service.view import View, current_period, view_of
 
 _RecentView: TypeAlias = tuple[
@@ -38,15 +39,14 @@ class BoardAccess:
         """The board's rules as they are now."""
         return await self._journal.board(self.id)
 
-    async def _view(
-        self,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-    ) -> View:
+    async def _view(self, asked: AskedLadder, ranking: Ranking | None = None) -> View:
         board = await self._journal.board(self.id)
-        return self._view_on(board, window, period, scope, ranking)
+        return self._view_on(board, asked.window, asked.period, asked.scope, ranking)
+
+    async def _lister(self, asked: AskedList) -> Lister:
+        board = await self._journal.board(self.id)
+        view = self._view_on(board, asked.window, asked.period, asked.scope, asked.ranking)
+        return Lister(self._journal, view, asked.names, asked.details)
 
     def _view_on(
         self,

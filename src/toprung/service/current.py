@@ -29,12 +29,14 @@ class BoardCurrent(BoardAccess):
             for name, period in periods
         }
 
+    # Spelled out, as in `standing`: a service asks it before every first page that it has kept.
     async def version(
         self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL
     ) -> tuple[Ladder, int]:
         """The ladder that these options name, and the position of the last event that changed it.
 
         While it stays the same, every read of the ladder answers the same.
+        Options: `toprung.LadderOptions`.
         """
-        view = await self._view(window, period, scope)
+        view = self._view_on(await self._journal.board(self.id), window, period, scope, None)
         return view.ladder, await self._index.version(view.ladder)

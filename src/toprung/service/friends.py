@@ -8,15 +8,17 @@ because ranks among friends depend on everybody before.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from toprung.domain.player import GLOBAL, parse_player
-from toprung.domain.ranking import Counts, Ranking
+from toprung.domain.player import parse_player
+from toprung.domain.ranking import Counts
 from toprung.domain.standing import Page
 from toprung.errors import Invalid
 from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import FriendsCursor, cursor_text, parse_cursor
 from toprung.service.listing import Listed, Lister
+from toprung.service.options import AskedList, ListOptions
 from toprung.service.pages import LIMIT_MAX, cursor_view
 from toprung.service.view import View, bounded
 
@@ -28,31 +30,29 @@ class BoardFriends(BoardAccess):
 
     __slots__ = ()
 
-    async def friends(  # noqa: PLR0913 -- every read takes the same options
+    async def friends(
         self,
         player: str,
         limit: int = 20,
         cursor: str | None = None,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
+        **options: Unpack[ListOptions],
     ) -> Page:
-        """The player and its friends: `rank` is among them, `global_rank` on the whole ladder."""
+        """The player and its friends: `rank` is among them, `global_rank` on the whole ladder.
+
+        Options: `toprung.ListOptions`.
+        """
+        asked = AskedList(**options)
         bounded(limit, LIMIT_MAX, "limit")
         parse_player(player)
         after: tuple[bytes, str] | None = None
         if cursor is None:
-            view = await self._view(window, period, scope, ranking)
+            view = await self._view(asked, asked.ranking)
         else:
             board = await self._journal.board(self.id)
             edge = parse_cursor(cursor, FriendsCursor, board)
             if edge.owner != player:
                 raise Invalid("cursor", f"belongs to friends of another player than {player!r}")
-            view = cursor_view(board, self._clock.now(), edge, (window, period, scope), ranking)
+            view = cursor_view(board, self._clock.now(), edge, asked)
             after = (edge.key, edge.player)
         friends = await self._journal.friends(player)
         total, found = await self._index.among(
@@ -73,7 +73,7 @@ class BoardFriends(BoardAccess):
         return Page(
             *view.ladder,
             total,
-            await Lister(self._journal, view, names, details).standings(listed),
+            await Lister(self._journal, view, asked.names, asked.details).standings(listed),
             _next(view, player, found[stop - 1]) if start < stop < total else None,
         )
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.instant import instant_datetime
 from toprung.domain.ladder import Ladder
-from toprung.domain.player import GLOBAL, parse_player
+from toprung.domain.player import parse_player
 from toprung.domain.score import INT64_MAX, INT64_MIN, score_value
 from toprung.domain.standing import (
     Bucket,
@@ -24,6 +24,7 @@ from toprung.errors import Invalid
 from toprung.ports import RecordedSubmission, Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import SubmissionsCursor, cursor_text, parse_cursor
+from toprung.service.options import AskedLadder, LadderOptions
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import bounded
 
@@ -36,19 +37,16 @@ class BoardOverview(BoardAccess):
     __slots__ = ()
 
     async def distribution(
-        self,
-        buckets: int = 20,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
+        self, buckets: int = 20, **options: Unpack[LadderOptions]
     ) -> Distribution:
         """Exact counts of at most 200 buckets of equal width, from the lowest score to the highest.
 
         There are fewer when there are fewer possible scores; widths differ by at most one step.
+        Options: `toprung.LadderOptions`.
         """
+        asked = AskedLadder(**options)
         bounded(buckets, BUCKETS_MAX, "buckets")
-        view = await self._view(window, period, scope)
+        view = await self._view(asked)
         board, ladder = view.board, view.ladder
         ends = await self._ends(ladder)
         if ends is None:
@@ -97,7 +95,7 @@ class BoardOverview(BoardAccess):
         self, *, window: str | None = None, period: str | None = None
     ) -> list[ScopeSize]:
         """The scopes that have players in a period, with their sizes."""
-        view = await self._view(window, period)
+        view = await self._view(AskedLadder(window, period))
         ladders = await self._index.ladders(self.id)
         return [
             ScopeSize(ladder.scope, total)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from toprung.domain.board import Board
 from toprung.domain.player import GLOBAL
-from toprung.domain.ranking import Ranking
 from toprung.domain.score import parse_score
 from toprung.domain.standing import Page, Standing
 from toprung.errors import CursorGone, Gone, Invalid, NotFound
@@ -20,6 +19,7 @@ from toprung.ports import Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import BEST, WORST, FriendsCursor, PageCursor, parse_cursor
 from toprung.service.listing import Lister, ScoreRange
+from toprung.service.options import AskedList, ListOptions
 from toprung.service.view import View, bounded, view_of
 
 LIMIT_MAX = 1000
@@ -35,7 +35,7 @@ class Glimpse(NamedTuple):
     That takes ten times as long, and who keeps the last page need not if the entries are the same.
     """
 
-    view: View
+    lister: Lister
     found: Slice
 
     def digest(self) -> bytes:
@@ -50,41 +50,22 @@ class BoardPages(BoardAccess):
 
     __slots__ = ()
 
-    async def glimpse(
-        self,
-        limit: int,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-    ) -> Glimpse:
-        """The first `limit` entries, for `page_of`."""
-        view = await self._view(window, period, scope, ranking)
-        return Glimpse(view, await self._index.slice(view.ladder, 0, limit))
+    async def glimpse(self, limit: int, **options: Unpack[ListOptions]) -> Glimpse:
+        """The first `limit` entries, for `page_of`. Options: `toprung.ListOptions`."""
+        lister = await self._lister(AskedList(**options))
+        return Glimpse(lister, await self._index.slice(lister.view.ladder, 0, limit))
 
     async def page_of(self, seen: Glimpse) -> Page:
         """The page that `standings` would have answered then."""
-        return await Lister(self._journal, seen.view).page(seen.found)
+        return await seen.lister.page(seen.found)
 
-    async def top(
-        self,
-        n: int = 10,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
-    ) -> list[Standing]:
-        """The best `n` (at most 1,000), best first."""
-        view = await self._view(window, period, scope, ranking)
-        found = await self._index.slice(view.ladder, 0, bounded(n, LIMIT_MAX, "n"))
-        page = await Lister(self._journal, view, names, details).page(found)
-        return list(page.standings)
+    async def top(self, n: int = 10, **options: Unpack[ListOptions]) -> list[Standing]:
+        """The best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
+        lister = await self._lister(AskedList(**options))
+        found = await self._index.slice(lister.view.ladder, 0, bounded(n, LIMIT_MAX, "n"))
+        return list((await lister.page(found)).standings)
 
-    async def standings(  # noqa: PLR0913 -- every read takes the same options
+    async def standings(
         self,
         limit: int = 100,
         *,
@@ -92,20 +73,16 @@ class BoardPages(BoardAccess):
         from_rank: int | None = None,
         min_score: object = None,
         max_score: object = None,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
+        **options: Unpack[ListOptions],
     ) -> Page:
         """A page of at most `limit` (1 to 1,000) standings, with cursors to those beside it.
 
         It starts at the first place, at the place `from_rank`, or at the best score of the
         range `min_score` to `max_score` (both included; ranks remain those of the whole ladder).
         `cursor` is a page's `next` or `prev`. Who does not move during a walk is met exactly
-        once, whatever others do; ranks are as of each page.
+        once, whatever others do; ranks are as of each page. Options: `toprung.ListOptions`.
         """
+        asked = AskedList(**options)
         bounded(limit, LIMIT_MAX, "limit")
         filtered = min_score is not None or max_score is not None
         if (cursor is not None) + (from_rank is not None) + filtered > 1:
@@ -116,10 +93,11 @@ class BoardPages(BoardAccess):
         if cursor is not None:
             board = await self._journal.board(self.id)
             edge = parse_cursor(cursor, PageCursor, board)
-            view = cursor_view(board, self._clock.now(), edge, (window, period, scope), ranking)
-            return await self._walk(Lister(self._journal, view, names, details), edge, limit)
-        view = await self._view(window, period, scope, ranking)
-        lister = Lister(self._journal, view, names, details)
+            view = cursor_view(board, self._clock.now(), edge, asked)
+            lister = Lister(self._journal, view, asked.names, asked.details)
+            return await self._walk(lister, edge, limit)
+        lister = await self._lister(asked)
+        view = lister.view
         if filtered:
             scores = score_range(view.board, min_score, max_score)
             return await self._forward(lister, scores.best, "", limit, scores)
@@ -163,20 +141,15 @@ def score_range(board: Board, min_score: object, max_score: object) -> ScoreRang
 
 
 def cursor_view(
-    board: Board,
-    now: int,
-    cursor: PageCursor | FriendsCursor,
-    asked: tuple[str | None, str | None, str],
-    ranking: Ranking | None,
+    board: Board, now: int, cursor: PageCursor | FriendsCursor, asked: AskedList
 ) -> View:
     """The view that a cursor goes on in; options given beside it must name the same ladder."""
-    window, period, scope = asked
     walked = (cursor.window, cursor.period, cursor.scope)
-    given = (window or cursor.window, period or cursor.period, scope)
+    given = (asked.window or cursor.window, asked.period or cursor.period, asked.scope)
     if given not in (walked, (*walked[:2], GLOBAL)):  # the default scope is no claim
         raise Invalid("cursor", f"belongs to {' '.join(walked)}; other options were given with it")
     try:
-        return view_of(board, now, *walked, ranking)
+        return view_of(board, now, *walked, asked.ranking)
     except (Gone, NotFound):
         raise CursorGone from None
 

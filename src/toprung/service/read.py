@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Unpack
 
 from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.ranking import Ranking
@@ -11,6 +12,7 @@ from toprung.domain.standing import Lookup, Page, Standing
 from toprung.errors import Invalid, NotRanked
 from toprung.service.board_access import BoardAccess
 from toprung.service.listing import Listed, Lister
+from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import View, bounded
 
@@ -22,6 +24,8 @@ class BoardReads(BoardAccess):
 
     __slots__ = ()
 
+    # Its options are spelled out because it is the hottest read: `**options` would cost it 2 to
+    # 4 %. A test holds the signature to `ListOptions`.
     async def standing(
         self,
         player: str,
@@ -33,7 +37,10 @@ class BoardReads(BoardAccess):
         names: bool = False,
         details: bool = False,
     ) -> Standing:
-        """Where a player stands; NotRanked if it has no entry there."""
+        """Where a player stands; NotRanked if it has no entry there.
+
+        Options: `toprung.ListOptions`, but `names` has to be asked for.
+        """
         board = await self._journal.board(self.id)
         view = self._view_on(board, window, period, scope, ranking)
         if type(player) is not str:
@@ -55,21 +62,15 @@ class BoardReads(BoardAccess):
             return (await lister.standings(listed))[0]
         return view.standing(player, place.record, place, place.total)
 
-    async def lookup(
-        self,
-        players: Iterable[str],
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
-    ) -> Lookup:
-        """The standings of at most 1,000 players at one moment, and who of them has none."""
+    async def lookup(self, players: Iterable[str], **options: Unpack[ListOptions]) -> Lookup:
+        """The standings of at most 1,000 players at one moment, and who of them has none.
+
+        Options: `toprung.ListOptions`.
+        """
+        asked = AskedList(**options)
         wanted = _parse_players(players)
-        view = await self._view(window, period, scope, ranking)
-        places = await self._index.places(view.ladder, wanted)
+        lister = await self._lister(asked)
+        places = await self._index.places(lister.view.ladder, wanted)
         missing = [player for player, place in zip(wanted, places, strict=True) if place is None]
         found = [place for place in places if place is not None]
         listed = Listed(
@@ -78,61 +79,47 @@ class BoardReads(BoardAccess):
             found,
             found[0].total if found else 0,
         )
-        standings = await Lister(self._journal, view, names, details).standings(listed)
-        return Lookup(standings, tuple(missing))
+        return Lookup(await lister.standings(listed), tuple(missing))
 
-    async def total(
-        self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL
-    ) -> int:
-        """How many players the ladder has."""
-        view = await self._view(window, period, scope)
+    async def total(self, **options: Unpack[LadderOptions]) -> int:
+        """How many players the ladder has. Options: `toprung.LadderOptions`."""
+        view = await self._view(AskedLadder(**options))
         return await self._index.size(view.ladder)
 
-    async def around(  # noqa: PLR0913 -- every read takes the same options
-        self,
-        player: str,
-        above: int = 5,
-        below: int = 5,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
+    async def around(
+        self, player: str, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
     ) -> Page:
         """The player with neighbours (at most 100 each way).
 
         Near an end of the ladder the missing ones are made up for at the other side.
+        Options: `toprung.ListOptions`.
         """
+        asked = AskedList(**options)
         bounded(above, AROUND_MAX, "above", 0)
         bounded(below, AROUND_MAX, "below", 0)
-        view = await self._view(window, period, scope, ranking)
-        found = await self._index.slice_around(view.ladder, parse_player(player), above, below)
+        lister = await self._lister(asked)
+        ladder = lister.view.ladder
+        found = await self._index.slice_around(ladder, parse_player(player), above, below)
         if found is None:
-            raise _not_ranked(player, view)
-        return await Lister(self._journal, view, names, details).page(found)
+            raise _not_ranked(player, lister.view)
+        return await lister.page(found)
 
-    async def around_score(  # noqa: PLR0913
-        self,
-        score: object,
-        above: int = 5,
-        below: int = 5,
-        *,
-        window: str | None = None,
-        period: str | None = None,
-        scope: str = GLOBAL,
-        ranking: Ranking | None = None,
-        names: bool = True,
-        details: bool = False,
+    async def around_score(
+        self, score: object, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
     ) -> Page:
-        """The `above` players that are better than a score and the `below` that are not."""
+        """The `above` players that are better than a score and the `below` that are not.
+
+        Options: `toprung.ListOptions`.
+        """
+        asked = AskedList(**options)
         bounded(above, AROUND_MAX, "above", 0)
         bounded(below, AROUND_MAX, "below", 0)
-        view = await self._view(window, period, scope, ranking)
-        key = view.board.shape.prefix(parse_score(score, view.board.decimals))
-        found = await self._index.slice_at(view.ladder, key, "", above, below, full=True)
-        return await Lister(self._journal, view, names, details).page(found)
+        lister = await self._lister(asked)
+        board, ladder = lister.view.board, lister.view.ladder
+        key = board.shape.prefix(parse_score(score, board.decimals))
+        return await lister.page(
+            await self._index.slice_at(ladder, key, "", above, below, full=True)
+        )
 
 
 def _parse_players(players: Iterable[str]) -> list[str]:

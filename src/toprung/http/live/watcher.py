@@ -12,6 +12,7 @@ from toprung.http.live.messages import Message, Subscribe, message, part_of
 from toprung.http.live.topics import TICK_SECONDS, Hub, Topic, TopicName
 from toprung.http.problems import as_problem
 from toprung.http.wire import shows, standing_answer
+from toprung.service.options import LadderOptions
 from toprung.service.pages import LIMIT_MAX
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Subscription:
         scores = {standing.player: standing.score for standing in seen.standings}
         return {name: scores.get(name) for name in watched}
 
-    def _ladder(self) -> dict[str, Any]:
+    def _ladder(self) -> LadderOptions:
         name = self.topic.name
         return {"window": name.window, "period": self.topic.period, "scope": name.scope}
 

@@ -12,7 +12,7 @@ from toprung.http.requests import (
     AroundQuery,
     AroundScoreQuery,
     FriendsQuery,
-    LadderQuery,
+    ListQuery,
     LookupBody,
     StandingsQuery,
 )
@@ -61,18 +61,18 @@ async def _list(call: Call[StandingsQuery, None]) -> bytes:
 @routes.get(
     "/v1/boards/{board}/standings/{player}",
     "read",
-    query=LadderQuery,
+    query=ListQuery,
     answer=StandingAnswer,
     public=True,
     hot=True,
 )
-async def get_standing(call: Call[LadderQuery, None]) -> Answer:
+async def get_standing(call: Call[ListQuery, None]) -> Answer:
     """Where a player stands; 404 when it is not on that ladder."""
     board, query = await call.board(), call.query
     if not call.query_string:  # the hot case
         standing = await board.standing(call.values[1], names=True)
         return Answer(200, encode(standing_answer(standing)))
-    standing = await board.standing(call.values[1], names=True, **query.options())
+    standing = await board.standing(call.values[1], **query.options())
     return ok(standing_answer(standing, shows(query.numbers)))
 
 
@@ -136,13 +136,13 @@ async def watch_board(call: Call[LiveQuery, None]) -> Sendable:
 @routes.post(
     "/v1/boards/{board}/standings/lookup",
     "read",
-    query=LadderQuery,
+    query=ListQuery,
     body=LookupBody,
     body_bytes_max=1024 * 1024,
     answer=LookupAnswer,
     public=True,
 )
-async def lookup_standings(call: Call[LadderQuery, LookupBody]) -> Answer:
+async def lookup_standings(call: Call[ListQuery, LookupBody]) -> Answer:
     """The standings of at most 1,000 players at one moment, and who of them has none."""
     board, query = await call.board(), call.query
     found = await board.lookup(call.body.players, **query.options())

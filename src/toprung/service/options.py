@@ -1,0 +1,71 @@
+"""What reads can be asked for: the options they share, their types and their defaults.
+
+A read takes ``**options: Unpack[ListOptions]``: type checkers and editors know each option from
+the type, and the read gets their values, defaults filled in, from `AskedList`.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from msgspec import Struct
+
+from toprung.domain.player import GLOBAL
+from toprung.domain.ranking import Ranking
+
+
+class LadderOptions(TypedDict, total=False):
+    """Which ladder of a board is read; each option can be left out.
+
+    - `window`: the name of one of the board's windows. Default: all-time if the board has it, else
+      its first.
+    - `period`: the id of a period of that window, such as ``2026-11-15``. Default: the current one.
+    - `scope`: ``global`` (the default), or a value of an attribute that the board has as a scope,
+      such as ``country:PT``.
+    """
+
+    window: str | None
+    period: str | None
+    scope: str
+
+
+class ListOptions(LadderOptions, total=False):
+    """Which ladder is read, and how its standings are shown; each option can be left out.
+
+    `window`, `period` and `scope` are those of `LadderOptions`.
+
+    - `ranking`: how places are numbered, ``ordinal``, ``competition`` or ``dense``. Default: the
+      board's own way.
+    - `names`: whether names and pictures of players come along. Default: they do in lists, and do
+      not in `standing`.
+    - `details`: whether the details of each entry's submission come along. Default: they do not.
+    """
+
+    ranking: Ranking | None
+    names: bool
+    details: bool
+
+
+class AskedLadder(Struct, frozen=True, gc=False):
+    """All of `LadderOptions`, as given or by default.
+
+    A name that is none of them is a TypeError, as it is for every function:
+
+    >>> AskedLadder(period="2026-11-15")
+    AskedLadder(window=None, period='2026-11-15', scope='global')
+    >>> AskedLadder(perod="2026-11-15")
+    Traceback (most recent call last):
+    TypeError: Unexpected keyword argument 'perod'
+    """
+
+    window: str | None = None
+    period: str | None = None
+    scope: str = GLOBAL
+
+
+class AskedList(AskedLadder, frozen=True, gc=False):
+    """All of `ListOptions`, as given or by default."""
+
+    ranking: Ranking | None = None
+    names: bool = True
+    details: bool = False
