@@ -6,6 +6,7 @@ of the asynchronous facade in the calling thread (`blocking`). Threads may share
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from asyncio import _get_running_loop
 from collections.abc import Callable, Coroutine, Generator
 from functools import wraps
@@ -21,6 +22,7 @@ A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 P = ParamSpec("P")
 T = TypeVar("T")
+F = TypeVar("F")
 
 
 class Blocking(Generic[A_co]):
@@ -40,6 +42,18 @@ def blocking(
     @wraps(method)
     def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return run_blocking(method(self._face_of, *args, **kwargs))
+
+    return call
+
+
+def blocking_face(
+    face: Callable[[T], F], method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]]
+) -> Callable[Concatenate[Blocking[A], P], F]:
+    """`blocking`, for methods that answer something that has a synchronous face, too."""
+
+    @wraps(method)
+    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> F:
+        return face(run_blocking(method(self._face_of, *args, **kwargs)))
 
     return call
 
@@ -75,6 +89,27 @@ def _rest(work: Coroutine[Any, Any, T], waiter: Any) -> Generator[Any, None, T]:
         except StopIteration as end:
             result: T = end.value
             return result
+
+
+class Closing(ABC):
+    """What is closed at the end of a `with`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 class Leaderboard(Blocking[asynchronous.Leaderboard]):
@@ -134,18 +169,6 @@ class Leaderboard(Blocking[asynchronous.Leaderboard]):
     version = blocking(asynchronous.Leaderboard.version)
 
 
-def _blocking_board(
-    method: Callable[Concatenate[A, P], Coroutine[Any, Any, asynchronous.Leaderboard]],
-) -> Callable[Concatenate[Blocking[A], P], Leaderboard]:
-    """`blocking`, for methods that answer a board."""
-
-    @wraps(method)
-    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> Leaderboard:
-        return Leaderboard(run_blocking(method(self._face_of, *args, **kwargs)))
-
-    return call
-
-
 class Keys(Blocking[asynchronous_keys.Keys]):
     """The access keys of services.
 
@@ -163,7 +186,7 @@ class Keys(Blocking[asynchronous_keys.Keys]):
     revoke = blocking(asynchronous_keys.Keys.revoke)
 
 
-class Leaderboards(Blocking[asynchronous.Leaderboards]):
+class Leaderboards(Closing, Blocking[asynchronous.Leaderboards]):
     """All boards and players of one database. Close it, or use it as a context manager.
 
     >>> import toprung
@@ -177,10 +200,10 @@ class Leaderboards(Blocking[asynchronous.Leaderboards]):
 
     __slots__ = ()
 
-    create = _blocking_board(asynchronous.Leaderboards.create)
-    replace = _blocking_board(asynchronous.Leaderboards.replace)
-    patch = _blocking_board(asynchronous.Leaderboards.patch)
-    board = _blocking_board(asynchronous.Leaderboards.board)
+    create = blocking_face(Leaderboard, asynchronous.Leaderboards.create)
+    replace = blocking_face(Leaderboard, asynchronous.Leaderboards.replace)
+    patch = blocking_face(Leaderboard, asynchronous.Leaderboards.patch)
+    board = blocking_face(Leaderboard, asynchronous.Leaderboards.board)
     __getitem__ = board
 
     delete = blocking(asynchronous.Leaderboards.delete)
@@ -202,14 +225,3 @@ class Leaderboards(Blocking[asynchronous.Leaderboards]):
         """Access keys of services, where the profile keeps any."""
         keys = self._face_of.keys
         return None if keys is None else Keys(keys)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

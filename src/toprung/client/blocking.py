@@ -6,21 +6,19 @@ of the asynchronous facade in the calling thread. Threads may share everything h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import wraps
-from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from toprung.blocking import Blocking, blocking
+from toprung.blocking import Blocking, Closing, blocking, blocking_face
 from toprung.client import keys, leaderboards, watch
 from toprung.client.messages import Message
-from toprung.pending import run_blocking
 
 A = TypeVar("A")
 P = ParamSpec("P")
 
 
-class Watch(Blocking[watch.Watch]):
+class Watch(Closing, Blocking[watch.Watch]):
     """Messages about one board, one after the other, until it is closed.
 
     Iterate over it, in one thread at a time; `close` it or use it as a context manager. It raises
@@ -41,17 +39,6 @@ class Watch(Blocking[watch.Watch]):
         if message is None:
             raise StopIteration
         return message
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _blocking_watch(
@@ -100,18 +87,6 @@ class Leaderboard(Blocking[leaderboards.Leaderboard]):
     watch = _blocking_watch(leaderboards.Leaderboard.watch)
 
 
-def _blocking_board(
-    method: Callable[Concatenate[A, P], Coroutine[Any, Any, leaderboards.Leaderboard]],
-) -> Callable[Concatenate[Blocking[A], P], Leaderboard]:
-    """`blocking`, for methods that answer a board."""
-
-    @wraps(method)
-    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> Leaderboard:
-        return Leaderboard(run_blocking(method(self._face_of, *args, **kwargs)))
-
-    return call
-
-
 class Keys(Blocking[keys.Keys]):
     """The access keys of one service; they need a key that allows `admin`."""
 
@@ -122,7 +97,7 @@ class Keys(Blocking[keys.Keys]):
     revoke = blocking(keys.Keys.revoke)
 
 
-class Leaderboards(Blocking[leaderboards.Leaderboards]):
+class Leaderboards(Closing, Blocking[leaderboards.Leaderboards]):
     """All boards and players of one service: the methods of `toprung.Leaderboards`.
 
     Close it, or use it as a context manager.
@@ -138,10 +113,10 @@ class Leaderboards(Blocking[leaderboards.Leaderboards]):
     def __repr__(self) -> str:
         return repr(self._face_of)
 
-    create = _blocking_board(leaderboards.Leaderboards.create)
-    replace = _blocking_board(leaderboards.Leaderboards.replace)
-    patch = _blocking_board(leaderboards.Leaderboards.patch)
-    board = _blocking_board(leaderboards.Leaderboards.board)
+    create = blocking_face(Leaderboard, leaderboards.Leaderboards.create)
+    replace = blocking_face(Leaderboard, leaderboards.Leaderboards.replace)
+    patch = blocking_face(Leaderboard, leaderboards.Leaderboards.patch)
+    board = blocking_face(Leaderboard, leaderboards.Leaderboards.board)
     __getitem__ = board
 
     delete = blocking(leaderboards.Leaderboards.delete)
@@ -157,14 +132,3 @@ class Leaderboards(Blocking[leaderboards.Leaderboards]):
     rebuild = blocking(leaderboards.Leaderboards.rebuild)
     backup = blocking(leaderboards.Leaderboards.backup)
     close = blocking(leaderboards.Leaderboards.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
