@@ -115,9 +115,8 @@ class Closing(ABC):
 class Leaderboard(Blocking[asynchronous.Leaderboard]):
     """One board.
 
-    Reads take `window` (default: all-time if the board has it, else its first), `period`
-    (default: the current one), `scope` (default ``global``) and `ranking` (default: the
-    board's). They see every submission that was acknowledged before.
+    Reads take the options that `toprung.ListOptions` describes, or those that name a ladder.
+    They see every submission that was acknowledged before.
 
     >>> import toprung
     >>> boards = toprung.open("memory:")

@@ -32,9 +32,8 @@ from toprung.ports import PlayerProfile
 class Leaderboard(BoardReads, BoardWrites, BoardLive):
     """One board of a service.
 
-    Reads take `window` (default: all-time if the board has it, else its first), `period`
-    (default: the current one), `scope` (default ``global``) and `ranking` (default: the
-    board's). They see every submission that was acknowledged before.
+    Reads take the options that `toprung.ListOptions` describes, or those that name a ladder.
+    They see every submission that was acknowledged before.
     """
 
     __slots__ = ()

@@ -26,9 +26,8 @@ LISTED_MAX = 1000
 class Leaderboard(BoardReads, BoardPages, BoardFriends, BoardOverview, BoardCurrent, BoardWrites):
     """One board.
 
-    Reads take `window` (default: all-time if the board has it, else its first), `period`
-    (default: the current one), `scope` (default ``global``) and `ranking` (default: the
-    board's). They see every submission that was acknowledged before.
+    Reads take the options that `toprung.ListOptions` describes, or those that name a ladder.
+    They see every submission that was acknowledged before.
     """
 
     __slots__ = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toprung.contract import LookupAnswer, PageAnswer, StandingAnswer
+from toprung.domain.standing import Page
 from toprung.errors import Invalid
 from toprung.http.answers import Answer, Empty, Sendable, encode, ok
 from toprung.http.call import Call
@@ -39,7 +40,7 @@ async def list_standings(call: Call[StandingsQuery, None]) -> Sendable:
 async def _show(call: Call[StandingsQuery, None], seen: Glimpse) -> bytes:
     board, query = await call.board(), call.query
     page = await board.page_of(seen)
-    return encode(page_answer(page, shows(query.numbers), percentile=query.percentile))
+    return encode(_shown(page, query))
 
 
 async def _list(call: Call[StandingsQuery, None]) -> bytes:
@@ -55,7 +56,7 @@ async def _list(call: Call[StandingsQuery, None]) -> bytes:
         )
     except Invalid as error:
         raise _renamed(error) from None
-    return encode(page_answer(page, shows(query.numbers), percentile=query.percentile))
+    return encode(_shown(page, query))
 
 
 @routes.get(
@@ -96,7 +97,7 @@ async def get_around(call: Call[AroundQuery, None]) -> Answer:
     """A player with its neighbours; near an end of the ladder the list shifts and stays full."""
     board, query = await call.board(), call.query
     page = await board.around(call.values[1], query.above, query.below, **query.options())
-    return ok(page_answer(page, shows(query.numbers), percentile=query.percentile))
+    return ok(_shown(page, query))
 
 
 @routes.get(
@@ -110,7 +111,7 @@ async def get_around_score(call: Call[AroundScoreQuery, None]) -> Answer:
     """Who stands around a score, whether or not somebody has it."""
     board, query = await call.board(), call.query
     page = await board.around_score(query.score, query.above, query.below, **query.options())
-    return ok(page_answer(page, shows(query.numbers), percentile=query.percentile))
+    return ok(_shown(page, query))
 
 
 @routes.get(
@@ -124,7 +125,7 @@ async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
     """A player among friends: `rank` is among them, `global_rank` on the whole ladder."""
     board, query = await call.board(), call.query
     page = await board.friends(call.values[1], query.limit, query.cursor, **query.options())
-    return ok(page_answer(page, shows(query.numbers), percentile=query.percentile))
+    return ok(_shown(page, query))
 
 
 @routes.get("/v1/boards/{board}/live", "read", query=LiveQuery, public=True)
@@ -154,6 +155,11 @@ async def lookup_standings(call: Call[ListQuery, LookupBody]) -> Answer:
         answer.total, answer.scope = one.total, one.scope
         answer.window, answer.period = one.window, one.period
     return ok(answer)
+
+
+def _shown(page: Page, query: ListQuery) -> PageAnswer:
+    """The page, with scores and rows as the query wants them."""
+    return page_answer(page, shows(query.numbers), percentile=query.percentile)
 
 
 def _renamed(error: Invalid) -> Invalid:
