@@ -20,11 +20,12 @@ from toprung.ports import Clock
 class Serving:
     """A running service: its address, and a client of it."""
 
-    def __init__(self, url: str, key: str | None, service: Service) -> None:
+    def __init__(self, url: str, key: str | None, service: Service, server: _Server) -> None:
         self.url = url
         self.key = key
         """A key that may do everything, if keys are asked for."""
         self.service = service
+        self.server = server
         headers = {} if key is None else {"authorization": f"Bearer {key}"}
         self.http = httpx2.Client(base_url=url, timeout=20, headers=headers)
         self.anyone = httpx2.Client(base_url=url, timeout=20)
@@ -57,7 +58,7 @@ def serving(
                 config = server_config(service, connections_max=connections_max)
                 server = _Server(config, service.stop, head_seconds_max)
                 box.update(loop=asyncio.get_running_loop(), server=server)
-                box["serving"] = Serving(url_of(listener), key, service)
+                box["serving"] = Serving(url_of(listener), key, service, server)
                 async with service:
                     started.set()
                     await server.serve(sockets=[listener])

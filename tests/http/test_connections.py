@@ -203,11 +203,15 @@ def test_nothing_follows_an_offer_made_before_the_answer(
     assert b'"submission"' in received
 
 
-def test_a_half_closed_connection_gets_its_answer(service: RunningService) -> None:
-    with connected(service.url) as raw:
-        raw.sendall(HELLO)
-        raw.shutdown(socket.SHUT_WR)
-        assert b'{"status":"ok"}' in until_closed(raw)
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_half_closed_connection_gets_its_answers(
+    service: RunningService, board: str, count: int
+) -> None:
+    for request in (HELLO, post(board, b'{"player":"ann","score":5}')):
+        with connected(service.url) as raw:
+            raw.sendall(request * count)
+            raw.shutdown(socket.SHUT_WR)
+            assert until_closed(raw).count(b"HTTP/1.1 200 OK") == count
 
 
 def test_an_offer_of_another_protocol_is_not_taken_up(service: RunningService) -> None:

@@ -9,17 +9,19 @@ whole, and returns the answer; or, if that has to wait, itself as an `Underway`;
 answers, the request needs no task, no events and no messages, which together cost about as much as
 the answer itself. Whatever is not plain (other methods, upgrades, bodies that come in pieces, a
 client that does not read, requests that still wait for their answers) goes the usual way, so
-answers keep their order.
+answers keep their order. Requests that wait behind others are few: nothing more is read until they
+are being served.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any, Final, cast
 
 import httptools
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from toprung.http.answers import CLOSE
@@ -77,6 +79,7 @@ class HttpConnection(HttpToolsProtocol):
         """A connection begins, unless there are too many."""
         self._seen = (0, time.monotonic())
         super().connection_made(cast(asyncio.Transport, Joined(transport)))
+        self.flow = _Flow(self.transport, self.pipeline)
         if self._connections_max is not None and len(self.connections) > self._connections_max:
             self._end(_TOO_MANY)
 
@@ -85,23 +88,39 @@ class HttpConnection(HttpToolsProtocol):
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
-        heads = self._heads
+        heads, was_begun = self._heads, self._is_begun
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError:
             self._end(_MALFORMED)
         except httptools.HttpParserUpgrade:
-            if self._should_upgrade() and not self._is_busy():
-                self.handle_websocket_upgrade()
-            elif self.cycle is not None:  # answered as if it had not asked; nothing can follow
-                self.cycle.keep_alive = False
+            self._upgrade()
         else:
             if self._held is not None:  # its body comes in pieces
                 self._serve_as_usual()
             if self._heads != heads:
                 self._unended_bytes = 0
-            elif not self._is_busy():
+            elif was_begun or not self._is_busy():
                 self._count_unended(len(data))
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """The caller sends no more; whether there is still something to answer."""
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            return False
+        if isinstance(cycle, RequestResponseCycle) and (cycle.more_body or cycle.response_started):
+            return False  # the request is not whole, or the answer is a stream
+        cycle.keep_alive = False
+        return True
+
+    def _upgrade(self) -> None:
+        """Become a WebSocket, if that is what was asked for and nothing comes before."""
+        if self.transport.is_closing():
+            return
+        if self._should_upgrade() and not self._is_busy():
+            self.handle_websocket_upgrade()
+        elif self.cycle is not None:  # answered as if it had not asked; nothing can follow
+            self.cycle.keep_alive = False
 
     def _count_unended(self, received: int) -> None:
         """Refuse a head, or the rest of a body, that goes on and on."""
@@ -120,7 +139,9 @@ class HttpConnection(HttpToolsProtocol):
         """A head is complete: answer at once if that is possible, else serve as usual."""
         self._heads += 1
         self._is_begun = False
-        self._is_answered = False
+        self._is_answered = self.transport.is_closing()
+        if self._is_answered:  # the last answer said that nothing follows
+            return
         method = self._plain_method()
         if method == b"POST":
             self._held = []  # it is complete a moment later, or not within these bytes
@@ -168,18 +189,17 @@ class HttpConnection(HttpToolsProtocol):
             self._reply(served)
         return True
 
-    def _reply(self, reply: Reply) -> None:
+    def _reply(self, reply: Reply, *, keep_alive: bool = True) -> None:
         """Send the whole answer to a request that was served at once."""
         answer, extra = reply
         self.server_state.total_requests += 1
         transport = cast(Joined, self.transport)
         if transport.is_closing():
             return
-        must_close = isinstance(self.cycle, Underway) and not self.cycle.keep_alive
-        if must_close and not answer.closes:
+        if not keep_alive and not answer.closes:
             extra += (CLOSE,)
         transport.write_whole(answer.whole(extra))
-        if must_close or answer.closes:
+        if not keep_alive or answer.closes:
             transport.close()
         elif self.pipeline:
             super().on_response_complete()
@@ -224,6 +244,22 @@ class HttpConnection(HttpToolsProtocol):
         self.transport.close()
 
 
+class _Flow(FlowControl):
+    """When to read and write. Nothing is read while requests queue up that were read already.
+
+    uvicorn reads on after every answer, so a caller who sends and sends would be kept in memory.
+    """
+
+    def __init__(self, transport: asyncio.Transport, queue: Sized) -> None:
+        super().__init__(transport)
+        self._queue = queue
+
+    def resume_reading(self) -> None:
+        """Read on, unless there is enough to do."""
+        if not self._queue:
+            super().resume_reading()
+
+
 class Joined:
     """A transport that sends head and body of an answer in one piece: half the system calls."""
 
@@ -240,6 +276,8 @@ class Joined:
 
     def write(self, data: bytes) -> None:
         """Send; or hold back the head of an answer, whose body is about to come."""
+        if self.is_closing():  # the caller has gone, and an event loop may complain of writing
+            return
         if self._head:
             head, self._head = self._head, b""
             if len(data) <= JOINED_BYTES_MAX:

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Protocol
 
 from toprung.http.answers import Answer, Headers
 from toprung.pending import Delivery, Inbox
 
 Reply = tuple[Answer, Headers]
 """An answer, and the headers to send before its own."""
+
+
+class Tell(Protocol):
+    """Whom an `Underway` tells of its reply."""
+
+    def __call__(self, reply: Reply, *, keep_alive: bool) -> None:
+        """Send the reply; keep the connection after it, or not."""
+        ...
 
 
 class _Nobody:
@@ -60,7 +68,7 @@ class Underway:
         self.response_complete = False
         self._wait(awaited)
 
-    def then(self, tell: Callable[[Reply], None]) -> None:
+    def then(self, tell: Tell) -> None:
         """Whom to tell of the reply."""
         self._tell = tell
 
@@ -78,6 +86,6 @@ class Underway:
             awaited = self._inbox.advance(self._steps)
         except StopIteration as end:
             self.response_complete = True
-            self._tell(self._finish(end.value))
+            self._tell(self._finish(end.value), keep_alive=self.keep_alive)
         else:
             self._wait(awaited)

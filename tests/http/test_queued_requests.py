@@ -1,0 +1,123 @@
+"""Requests that follow others on one connection: how many are read, and when none is served."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.conftest import RunningService, StartService
+from tests.http.serving import Serving, serving
+from tests.http.test_connections import HELLO, connected, post, until_closed
+from tests.http.waiting import eventually
+from toprung.http.connection import HEAD_BYTES_MAX, HttpConnection
+from toprung.http.settings import ServiceSettings
+from toprung.http.underway import Underway
+
+SUBMISSION = post("blitz", b'{"player":"ann","score":5}')
+BYE = HELLO[:-2] + b"Connection: close\r\n\r\n"
+
+
+@contextmanager
+def nothing_recorded(serving: Serving) -> Iterator[None]:
+    """While this lasts, submissions stay under way."""
+    begun, over = threading.Event(), threading.Event()
+    journal: Any = serving.service.state.boards._journal
+
+    def wait() -> None:
+        begun.set()
+        over.wait()
+
+    thread = threading.Thread(target=journal.paused, args=(wait,))
+    thread.start()
+    begun.wait()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_nothing_is_read_while_requests_queue_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[int] = []
+
+    class Watched(HttpConnection):
+        def data_received(self, data: bytes) -> None:
+            reads.append(len(self.pipeline))
+            super().data_received(data)
+
+    monkeypatch.setattr("toprung.http.server.HttpConnection", Watched)
+    with serving(ServiceSettings()) as running:
+        running.http.put("/v1/boards/blitz", json={}).raise_for_status()
+        with connected(running.url) as raw:
+            sender = threading.Thread(target=raw.sendall, args=(SUBMISSION * 5000 + BYE,))
+            sender.start()
+            received = until_closed(raw)
+            sender.join()
+    assert received.count(b"HTTP/1.1 200 OK") == 5001
+    assert len(reads) > 2
+    assert set(reads) == {0}
+
+
+def test_nothing_is_served_after_an_answer_that_closes(
+    service: RunningService, http: httpx2.Client, board: str
+) -> None:
+    untyped = post(board, b"{}").replace(b"Content-Type", b"Content-Kind")
+    offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    http.post(f"/v1/boards/{board}/scores", json={"player": "ann", "score": 1}).raise_for_status()
+    for follower in (post(board, b'{"player":"bob","score":5}'), HELLO[:-2] + offer + b"\r\n"):
+        with connected(service.url) as raw:
+            raw.sendall(untyped + follower)
+            assert re.findall(rb"HTTP/1.1 (\d+)", until_closed(raw)) == [b"415"]
+    http.post(f"/v1/boards/{board}/scores", json={"player": "eve", "score": 1}).raise_for_status()
+    assert http.get(f"/v1/boards/{board}/standings").json()["total"] == 2
+
+
+def test_a_server_that_stops_does_not_serve_what_comes_after() -> None:
+    with serving(ServiceSettings()) as running:
+        running.http.put("/v1/boards/blitz", json={}).raise_for_status()
+        running.http.post("/v1/boards/blitz/scores", json={"player": "ann", "score": 1})
+        running.http.close()
+        connections: Any = running.server.server_state.connections
+        eventually(lambda: not connections)
+        with connected(running.url) as raw:
+            with nothing_recorded(running):
+                raw.sendall(SUBMISSION)
+                eventually(lambda: [c for c in connections if isinstance(c.cycle, Underway)])
+                (connection,) = connections
+                running.server.handle_exit(15, None)
+                eventually(lambda: not connection.cycle.keep_alive)
+                raw.sendall(SUBMISSION)
+                eventually(lambda: connection.pipeline)
+            received = until_closed(raw)
+    assert received.count(b"HTTP/1.1 200 OK") == 1
+    assert received.count(b"connection: close") == 1
+
+
+def test_a_head_without_end_is_refused_while_an_answer_goes_on(
+    service: RunningService, board: str
+) -> None:
+    with connected(service.url) as raw:
+        raw.sendall(HELLO.replace(b"/healthz", b"/v1/boards/%s/live" % board.encode()))
+        assert b"text/event-stream" in raw.recv(65536)
+        raw.sendall(b"GET / HTTP/1.1\r\nX: ")
+        with pytest.raises(ConnectionError):
+            raw.sendall(b"x" * (1000 * HEAD_BYTES_MAX))
+
+
+def test_callers_who_hang_up_are_no_errors(start_service: StartService) -> None:
+    service = start_service()
+    with httpx2.Client(base_url=service.url) as http:
+        http.put("/v1/boards/blitz", json={}).raise_for_status()
+        for _ in range(10):
+            with connected(service.url) as raw:
+                raw.sendall(SUBMISSION * 30)
+                raw.shutdown(socket.SHUT_RDWR)
+        http.get("/v1/boards/blitz/standings").raise_for_status()
+    assert service.stop() == (0, "")
