@@ -30,9 +30,8 @@ def run(options: argparse.Namespace) -> harness.Report:
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name, ExitStack() as running:
         folder = Path(name)
         fill(folder, options.size)
-        seeds = {"seed": harness.SEED, "size": options.size}
-        (folder / "standing.lua").write_text(STANDING.format(path=PATH, **seeds))
-        (folder / "submit.lua").write_text(SUBMIT.format(**seeds))
+        (folder / "standing.lua").write_text(STANDING.format(path=PATH, size=options.size))
+        (folder / "submit.lua").write_text(SUBMIT.format(size=options.size))
         ladders = library.redis_ladders(options.size, len(WINDOWS))
         redis, keys = running.enter_context(ladders)
         for key, window in zip(keys, WINDOWS, strict=True):

@@ -5,8 +5,9 @@
 // Each kind of request has a rate per second, connections of its own and a text, in which %d stands
 // for a random player as twelve digits. Arrivals are a Poisson process from the seed. A request that
 // finds all connections of its kind busy waits, and its latency counts from the moment it was due; so
-// a server that stalls is charged for everybody who would have come meanwhile. The first second is not
-// counted. It prints JSON: per kind the answers, failures, and percentiles of latency in milliseconds.
+// a server that stalls is charged for everybody who would have come meanwhile, and who is never answered
+// waits for ever. The first second is not counted. It prints JSON: per kind the answers, failures, and
+// percentiles of latency in milliseconds.
 //
 // It is C++ because a generator that shares a small machine with what it measures must be cheap: in
 // Python it took a whole core, and what it measured was its own delay.
@@ -67,8 +68,12 @@ struct Kind {
   double due = 0;
   std::deque<double> waiting;
   std::vector<Connection*> idle;
+  std::size_t connections = 0;
   std::vector<std::pair<double, double>> latencies;  // when it was due, seconds taken
   unsigned long failures = 0;
+
+  // Requests that are due and not answered.
+  std::size_t unanswered() const { return waiting.size() + connections - idle.size(); }
 
   double pause() { return std::exponential_distribution<double>(rate)(random); }
 
@@ -145,7 +150,7 @@ void report(const Kind& kind, double since, bool is_last) {
     if (due >= since) taken.push_back(1000 * seconds);
   }
   const std::size_t answers = taken.size();
-  taken.resize(answers + kind.waiting.size(), std::numeric_limits<double>::infinity());
+  taken.resize(answers + kind.unanswered(), std::numeric_limits<double>::infinity());
   std::sort(taken.begin(), taken.end());
   std::printf("\"%s\": {\"answers\": %zu, \"failures\": %lu", kind.name.c_str(), answers, kind.failures);
   for (const int percentile : kPercentiles) {
@@ -194,10 +199,11 @@ int main(int count, char** words) {
     kinds.push_back(std::make_unique<Kind>(Kind{
         words[at], std::atof(words[at + 1]), text.substr(0, player),
         has_player ? text.substr(player + 2) : "", has_player,
-        std::mt19937_64(seed + static_cast<unsigned long>(at)), 0, {}, {}, {}, 0}));
+        std::mt19937_64(seed + static_cast<unsigned long>(at)), 0, {}, {}, 0, {}, 0}));
     for (int i = std::atoi(words[at + 2]); i > 0; --i) {
       connections.push_back(std::make_unique<Connection>(Connection{kinds.back().get(), connect_to(port), 0, {}}));
       kinds.back()->idle.push_back(connections.back().get());
+      kinds.back()->connections += 1;
       event.data.ptr = connections.back().get();
       epoll_ctl(poll, EPOLL_CTL_ADD, connections.back()->socket, &event);
     }
@@ -214,7 +220,7 @@ int main(int count, char** words) {
     for (auto& kind : kinds) {
       if (!is_over) arrive(*kind, std::min(moment, end), players);
       if (moment < end) next = std::min(next, kind->due);
-      is_idle = is_idle && kind->waiting.empty();
+      is_idle = is_idle && kind->unanswered() == 0;
     }
     is_over = moment >= end;
     if (is_over && (is_idle || moment >= end + kDrainSecondsMax)) break;

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import httpx2
@@ -35,17 +36,19 @@ BATCH = 1000
 BATCHES = 20
 JSON = {"content-type": "application/json"}
 
+_seeds = count(harness.SEED)
+
 Ask = Callable[[int], float]
 """Requests per second, asked for so many seconds."""
 
 STANDING = """
-math.randomseed({seed})
+init = function(words) math.randomseed(tonumber(words[1])) end
 request = function()
   return wrk.format("GET", string.format("{path}", math.random(0, {size} - 1)))
 end
 """
 SUBMIT = """
-math.randomseed({seed})
+init = function(words) math.randomseed(tonumber(words[1])) end
 wrk.headers["Content-Type"] = "application/json"
 request = function()
   local body = string.format('{{"player":"%012d","score":%d}}',
@@ -83,9 +86,9 @@ def reads(
 ) -> None:
     path = "/v1/boards/blitz/standings/%012d"
     texts = {
-        "ours": STANDING.format(seed=harness.SEED, path=path, size=options.size),
-        "bare": STANDING.format(seed=harness.SEED, path="/standing", size=options.size),
-        "submit": SUBMIT.format(seed=harness.SEED, size=options.size),
+        "ours": STANDING.format(path=path, size=options.size),
+        "bare": STANDING.format(path="/standing", size=options.size),
+        "submit": SUBMIT.format(size=options.size),
     }
     for name, text in texts.items():
         (folder / f"{name}.lua").write_text(text)
@@ -145,10 +148,14 @@ def while_the_head_changes(http: httpx2.Client, measure: Callable[[], float]) ->
 
 
 def wrk(url: str, connections: int, script: Path | None, seconds: int) -> float:
-    """Requests per second; every answer must be a success."""
+    """Requests per second; every answer must be a success.
+
+    Each turn has a seed of its own: scores that were submitted before would change nothing.
+    """
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s"]
     command += [] if script is None else ["-s", str(script)]
-    printed = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
+    command += [url, "--", str(next(_seeds))]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "Non-2xx" not in printed, printed
     found = re.search(r"Requests/sec:\s+([\d.]+)", printed)
     assert found is not None, printed
