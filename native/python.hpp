@@ -36,9 +36,6 @@ auto writing(Gate& gate, Work work) {
       const std::lock_guard held(gate.state, std::adopt_lock);
       return work();
     }
-    const nb::gil_scoped_release released;
-    const std::lock_guard held(gate.state);
-    return work();
   }
   const nb::gil_scoped_release released;
   const std::lock_guard alone(gate.writers);
