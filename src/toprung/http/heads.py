@@ -59,8 +59,8 @@ class Heads:
     async def answer(self, call: Call[StandingsQuery, None], read: Read, show: Show) -> Answer:
         """The page that is asked for, from here or by reading it; `show` makes a first page."""
         query = call.query
-        is_first = query.cursor is query.from_rank is query.min_score is query.max_score is None
-        if not is_first or query.details:
+        is_first = query.cursor is query.min_score is query.max_score is None
+        if not is_first or query.from_rank or query.details:
             body = await read(call)
             return _answer(call, body, _tag(body))
         name = (call.values[0], call.query_string)
