@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import httpx2
@@ -109,6 +110,29 @@ def test_a_head_without_end_is_refused_while_an_answer_goes_on(
         raw.sendall(b"GET / HTTP/1.1\r\nX: ")
         with pytest.raises(ConnectionError):
             raw.sendall(b"x" * (1000 * HEAD_BYTES_MAX))
+
+
+def test_a_stream_ends_with_its_caller_even_if_more_was_asked(
+    service: RunningService, http: httpx2.Client, board: str
+) -> None:
+    def is_watched() -> bool:
+        return "toprung_live_sockets 0.0" not in http.get("/metrics").text
+
+    eventually(lambda: not is_watched())
+    live = HELLO.replace(b"/healthz", b"/v1/boards/%s/live" % board.encode())
+    with connected(service.url) as raw:
+        raw.sendall(live + HELLO)
+        assert b"text/event-stream" in raw.recv(65536)
+        assert is_watched()
+    scores = count(1)
+
+    def is_over() -> bool:
+        """Something has to be sent before anybody notices."""
+        body = {"player": "ann", "score": next(scores)}
+        http.post(f"/v1/boards/{board}/scores", json=body).raise_for_status()
+        return not is_watched()
+
+    eventually(is_over)
 
 
 def test_callers_who_hang_up_are_no_errors(start_service: StartService) -> None:

@@ -62,6 +62,8 @@ class HttpConnection(HttpToolsProtocol):
     """Whether one more has begun to arrive."""
     _unended_bytes = 0
     """Received since the last of them ended."""
+    _served: RequestResponseCycle | None = None
+    """The last request that uvicorn began to serve; others may have queued up behind it."""
     _is_answered = False
     """Whether the request that is being read was answered at once."""
     _held: list[bytes] | None = None
@@ -82,6 +84,19 @@ class HttpConnection(HttpToolsProtocol):
         self.flow = _Flow(self.transport, self.pipeline)
         if self._connections_max is not None and len(self.connections) > self._connections_max:
             self._end(_TOO_MANY)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The caller has gone: uvicorn tells the last request, and here the one that is served."""
+        super().connection_lost(exc)
+        served, self._served, self.cycle = self._served, None, None
+        self.pipeline.clear()
+        if served is not None:
+            served.disconnected = True
+            served.message_event.set()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._served = cycle
+        super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:
         """Read on; refuse what is no HTTP, and heads that do not end."""
