@@ -167,9 +167,12 @@ class Inbox:
             self._loop.call_soon_threadsafe(self.open)
 
     def open(self) -> None:
-        """Go on with all coroutines that can."""
+        """Go on with all coroutines that can; one that fails holds up none of the others."""
         while self.arrived:
-            self.arrived.popleft().go_on()
+            try:
+                self.arrived.popleft().go_on()
+            except Exception:  # noqa: BLE001 -- whoever opens it has nothing to do with it
+                _log.exception("what waited for a result could not go on")
 
 
 def run_blocking(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
 import pytest
@@ -269,3 +270,18 @@ def test_an_inbox_of_a_closed_loop_disturbs_nobody() -> None:
     pending.set_result(7)
     left.close()
     assert pending.result() == 7
+
+
+def test_what_fails_to_go_on_holds_up_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    async def owner() -> list[str]:
+        inbox = Inbox(asyncio.get_running_loop())
+        went_on: list[str] = []
+        broken, sound = Delivery(inbox), Delivery(inbox)
+        broken.go_on = partial(went_on.remove, "nobody")
+        sound.go_on = partial(went_on.append, "sound")
+        inbox.post([broken, sound])
+        inbox.open()
+        return went_on
+
+    assert asyncio.run(owner()) == ["sound"]
+    assert "could not go on" in caplog.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
 import os
 import resource
 import socket
@@ -34,6 +35,9 @@ MESSAGE_BYTES_MAX: Final = 16 * 1024
 """Of a WebSocket message that a client sends."""
 
 
+_log = logging.getLogger("toprung.http")
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 picks a free one."""
     address = parse_host(host)
@@ -47,7 +51,7 @@ def listen(host: str, port: int) -> socket.socket:
             ) from error
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise Unavailable(f"cannot listen on {host}, port {port}: {reason}") from error
-    # Connections inherit it. Answers go out in two pieces, and the second must not wait.
+    # Connections inherit it. Some answers go out in two pieces, and the second must not wait.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # who takes nothing for so long is gone for good
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * IDLE_SECONDS_MAX)
@@ -72,7 +76,12 @@ def affordable_connections() -> int:
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (OSError, ValueError):  # some systems have limits that they do not tell
+            wanted = soft
+    if wanted < 2 * FILES_KEPT:
+        _log.warning("the system lets this process have only %d open files", wanted)
     return max(1, wanted - FILES_KEPT)
 
 
