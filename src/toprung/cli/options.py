@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 import typer
 
 from toprung.cli.outcome import reported
+from toprung.domain.player import GLOBAL
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -50,12 +51,12 @@ class Target:
 
 
 @dataclass(frozen=True)
-class LadderOptions:
+class LadderFlags:
     """Which of a board's ladders is read."""
 
     window: Annotated[str | None, typer.Option(help="all-time, daily, ...")] = None
     period: Annotated[str | None, typer.Option(help="a past one, such as 2026-11-15")] = None
-    scope: Annotated[str, typer.Option(help="global, or such as country:PT")] = "global"
+    scope: Annotated[str, typer.Option(help="global, or such as country:PT")] = GLOBAL
 
     def words(self) -> dict[str, Any]:
         """The options as keywords of a read."""
@@ -63,7 +64,7 @@ class LadderOptions:
 
 
 @dataclass(frozen=True)
-class ReadOptions(LadderOptions):
+class ReadOptions(LadderFlags):
     """Which ladder is read, and how places are numbered."""
 
     ranking: Annotated[

@@ -17,6 +17,7 @@ from toprung.cli.show import Cell, Column, console, number, print_json, print_ta
 from toprung.cli.standings import standing_table
 from toprung.cli.target import database, opened, service_url
 from toprung.config import is_cluster_target
+from toprung.domain.player import GLOBAL
 from toprung.domain.standing import Page
 from toprung.errors import DatabaseInUse
 from toprung.http.wire import page_answer
@@ -39,7 +40,7 @@ def watch(
     target: Target,
     board: BoardId,
     window: Annotated[str | None, typer.Option(help="all-time, daily, ...")] = None,
-    scope: Annotated[str, typer.Option(help="global, or such as country:PT")] = "global",
+    scope: Annotated[str, typer.Option(help="global, or such as country:PT")] = GLOBAL,
     n: Annotated[int, typer.Option("--count", "-n", min=1, max=100, help="how many places")] = 10,
     updates: Annotated[
         int | None, typer.Option(min=1, help="stop after so many; default: at Ctrl-C")
@@ -77,7 +78,7 @@ def _served(target: Target, board_id: str, n: int, read: Read) -> Iterator[Page]
     with opened(target) as boards:
         board = cast("ServiceBoard", boards.board(board_id))
         name = read["window"] or board.rules().window(None).name
-        scope = read["scope"] or "global"
+        scope = read["scope"] or GLOBAL
         with board.watch(n, window=name, scope=scope) as messages:
             for message in messages:
                 if isinstance(message, Top):
@@ -91,10 +92,10 @@ def _polled(target: Target, board_id: str, n: int, read: Read) -> Iterator[Page]
         board = boards.board(board_id)
         known: object = None
         while True:
-            version = board.version(window=read["window"], scope=read["scope"] or "global")
+            version = board.version(window=read["window"], scope=read["scope"] or GLOBAL)
             if version != known:
                 known = version
-                yield board.standings(n, window=read["window"], scope=read["scope"] or "global")
+                yield board.standings(n, window=read["window"], scope=read["scope"] or GLOBAL)
             time.sleep(POLL_SECONDS)
 
 
@@ -108,9 +109,7 @@ def _reopened(target: Target, board_id: str, n: int, read: Read) -> Iterator[Pag
             try:
                 with opened(target) as boards:
                     board = boards.board(board_id)
-                    page = board.standings(
-                        n, window=read["window"], scope=read["scope"] or "global"
-                    )
+                    page = board.standings(n, window=read["window"], scope=read["scope"] or GLOBAL)
             except DatabaseInUse as error:
                 if "--url" in str(error) or known is None:
                     raise

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from toprung.errors import ToprungError
 from toprung.http.answers import Answer, Headers, Sendable
 from toprung.http.auth import Gate
-from toprung.http.call import Call, CallerGone, Patience, Receive, read_body
+from toprung.http.call import Call, CallerGone, Patience, Receive, check_size, read_body
 from toprung.http.cors import Cors
 from toprung.http.live.sockets import LiveSockets
 from toprung.http.pages import Pages
@@ -177,8 +177,10 @@ class Service:
                 _check_type(call)
                 if route.decode_body is not None:
                     body = call.arrived
-                    if body is None or len(body) > route.body_bytes_max:
+                    if body is None:
                         body = await read_body(call, route.body_bytes_max, self._patience)
+                    else:
+                        check_size(body, route.body_bytes_max)
                     call.body = route.decode_body(body)
             return await route.handler(call)
         except CallerGone:

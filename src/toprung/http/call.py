@@ -42,7 +42,7 @@ class Call(Generic[Q, B]):
     query: Q
     body: B
     receive: Receive
-    """Where the body comes from, and the news that the caller has gone; not on hot routes."""
+    """Where the body comes from, and the news that the caller has gone, if it is served as ASGI."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Call(Generic[Q, B]):
         self.client = client
         """The address and port of the caller."""
         self.arrived: bytes | None = None
-        """The body, where it came with the head."""
+        """The body, where it came with the head and nothing is to be received."""
         self.key: AccessKey | None = None
         """The key that was shown, where one is needed."""
         self.is_public = False
@@ -151,10 +151,14 @@ class CallerGone(Exception):  # noqa: N818 -- named after what happened
     """The caller hung up before the request was complete."""
 
 
+def check_size(body: bytes, bytes_max: int) -> None:
+    """Refuse a body that has arrived and is too large."""
+    if len(body) > bytes_max:
+        raise _too_large(bytes_max)
+
+
 async def read_body(call: Call[Any, Any], bytes_max: int, patience: Patience) -> bytes:
     """The body, if it is small and quick enough."""
-    if call.arrived is not None:
-        raise _too_large(bytes_max)
     declared = call.header(b"content-length")
     if declared is not None and (not declared.isdigit() or int(declared) > bytes_max):
         raise _too_large(bytes_max)

@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import httptools
-from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from toprung.http.answers import CLOSE
 from toprung.http.problems import Refused, problem
+from toprung.http.transport import Flow, Joined
 from toprung.http.underway import Reply, Underway
 
 AtOnce = Callable[[str, bytes, list[tuple[bytes, bytes]], bytes, Any], Reply | Underway | None]
@@ -33,9 +33,7 @@ AtOnce = Callable[[str, bytes, list[tuple[bytes, bytes]], bytes, Any], Reply | U
 HEAD_BYTES_MAX: Final = 64 * 1024
 REST_BYTES_MAX: Final = 16 * 1024 * 1024
 """Of a body that was answered before it ended: it is read to keep the connection, and dropped."""
-JOINED_BYTES_MAX: Final = 64 * 1024
 
-_CHUNKED: Final = b"transfer-encoding: chunked\r\n\r\n"
 _MALFORMED = Refused(400, "malformed", "this is not HTTP/1.1", close=True)
 _HEAD_TOO_LARGE = Refused(
     431, "head-too-large", f"a request's head has at most {HEAD_BYTES_MAX:,} bytes", close=True
@@ -81,7 +79,7 @@ class HttpConnection(HttpToolsProtocol):
         """A connection begins, unless there are too many."""
         self._seen = (0, time.monotonic())
         super().connection_made(cast(asyncio.Transport, Joined(transport)))
-        self.flow = _Flow(self.transport, self.pipeline)
+        self.flow = Flow(self.transport, self.pipeline)
         if self._connections_max is not None and len(self.connections) > self._connections_max:
             self._end(_TOO_MANY)
 
@@ -257,60 +255,3 @@ class HttpConnection(HttpToolsProtocol):
         if reason is not None and not self._is_busy():
             cast(Joined, self.transport).write_whole(problem(reason).whole())
         self.transport.close()
-
-
-class _Flow(FlowControl):
-    """When to read and write. Nothing is read while requests queue up that were read already.
-
-    uvicorn reads on after every answer, so a caller who sends and sends would be kept in memory.
-    """
-
-    def __init__(self, transport: asyncio.Transport, queue: Sized) -> None:
-        super().__init__(transport)
-        self._queue = queue
-
-    def resume_reading(self) -> None:
-        """Read on, unless there is enough to do."""
-        if not self._queue:
-            super().resume_reading()
-
-
-class Joined:
-    """A transport that sends head and body of an answer in one piece: half the system calls."""
-
-    __slots__ = ("_head", "_transport", "is_closing", "write_whole")
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self.write_whole = transport.write
-        self.is_closing = transport.is_closing
-        self._head = b""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def write(self, data: bytes) -> None:
-        """Send; or hold back the head of an answer, whose body is about to come."""
-        if self.is_closing():  # the caller has gone, and an event loop may complain of writing
-            return
-        if self._head:
-            head, self._head = self._head, b""
-            if len(data) <= JOINED_BYTES_MAX:
-                self.write_whole(head + data)
-            else:
-                self.write_whole(head)
-                self.write_whole(data)
-        elif data.startswith(b"HTTP/1.1 2") and not data.endswith(_CHUNKED):
-            self._head = data
-        else:
-            self.write_whole(data)
-
-    def flush(self) -> None:
-        """Send what is held back: answers to HEAD have no body."""
-        if self._head:
-            self.write(b"")
-
-    def close(self) -> None:
-        """Send what is held back, then close."""
-        self.flush()
-        self._transport.close()

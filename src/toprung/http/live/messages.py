@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from toprung.domain.player import GLOBAL
 from toprung.http.answers import encode
 from toprung.http.strict import BodyDecoder
 
@@ -21,7 +22,7 @@ class Subscribe(Struct, forbid_unknown_fields=True):
     id: SubscriptionId
     board: str
     window: str | None = None
-    scope: str = "global"
+    scope: str = GLOBAL
     top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
     player: str | None = None
     friends: bool = False
@@ -41,7 +42,7 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """What is to be watched, as a query string."""
 
     window: str | None = None
-    scope: str = "global"
+    scope: str = GLOBAL
     top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
     player: str | None = None
     friends: Literal["true"] | None = None
