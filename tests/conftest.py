@@ -7,6 +7,7 @@ Profiles: `ci` (the default) and `soak`. Pick with --hypothesis-profile, set ano
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci")
+
+# Shells have what runs in the background ignore interrupts; programs under test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
