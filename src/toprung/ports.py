@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -37,6 +37,10 @@ class PlayerProfile(msgspec.Struct, frozen=True):
     name: str | None = None
     avatar_url: str | None = None
     attributes: Mapping[str, str] = {}
+
+
+Shown: TypeAlias = tuple[str | None, str | None]
+"""What lists show of a player besides its id: `name` and `avatar_url`."""
 
 
 class RecordedSubmission(msgspec.Struct, frozen=True):
@@ -98,6 +102,10 @@ class Journal(Protocol):
 
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
         """The profiles of those players that are known, in one batch."""
+        ...
+
+    async def names(self, players: Sequence[str]) -> dict[str, Shown]:
+        """What lists show of those players that have a name or an avatar, in one batch."""
         ...
 
     async def friends(self, player: str) -> Sequence[str]:

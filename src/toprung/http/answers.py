@@ -72,7 +72,9 @@ class Answer:
     def whole(self, extra: Headers = ()) -> bytes:
         """The answer as HTTP/1.1, in one piece."""
         body = self.body
-        lines = b"".join([b"%s: %s\r\n" % header for header in (*extra, *self.headers)])
+        lines = b""
+        for header in extra + self.headers:
+            lines += b"%s: %s\r\n" % header
         return b"HTTP/1.1 %scontent-type: %s\r\ncontent-length: %d\r\n%s\r\n%s" % (
             STATUSES[self.status],
             self.content_type,

@@ -39,8 +39,6 @@ UPKEEP_SECONDS: Final = 5
 """How often uses of keys are recorded, and connections of revoked ones closed."""
 
 _NOWHERE = "(none)"
-_UNPLAIN = frozenset({b"content-length", b"transfer-encoding", b"expect"})
-"""Headers of requests that have more to them than a head."""
 _NO_ROUTE = Refused(404, "no-such-route", "there is nothing at this address; see /docs")
 
 
@@ -124,7 +122,7 @@ class Service:
         self,
         method: str,
         url: bytes,
-        headers: list[tuple[bytes, bytes]],
+        headers: dict[bytes, bytes],
         body: bytes,
         client: tuple[str, int] | None,
     ) -> Reply | Underway | None:
@@ -139,14 +137,11 @@ class Service:
         begin = time.perf_counter()
         path, _, query = url.partition(b"?")
         found = self._router.find_hot(method, path)
-        if found is None or b"#" in url:
-            return None
-        asked = dict(headers)
         reads = method == "GET"
-        if reads and not asked.keys().isdisjoint(_UNPLAIN):
+        if found is None or b"#" in url or (reads and body):
             return None
         request = self.state.next_request()
-        call: Call[Any, Any] = Call(self.state, *found, asked, query, client)
+        call: Call[Any, Any] = Call(self.state, *found, headers, query, client)
         call.arrived = body
         steps = self._answer(call, request)
         try:

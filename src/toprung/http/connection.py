@@ -9,8 +9,9 @@ whole, and returns the answer; or, if that has to wait, itself as an `Underway`;
 answers, the request needs no task, no events and no messages, which together cost about as much as
 the answer itself. Whatever is not plain (other methods, upgrades, bodies that come in pieces, a
 client that does not read, requests that still wait for their answers) goes the usual way, so
-answers keep their order. Requests that wait behind others are few: nothing more is read until they
-are being served.
+answers keep their order.
+Requests that wait behind others are few: nothing more is read or parsed until they are being
+served. A caller who sends many in a row gets its turn like all others.
 """
 
 from __future__ import annotations
@@ -25,14 +26,20 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from toprung.http.answers import CLOSE
 from toprung.http.problems import Refused, problem
-from toprung.http.transport import Flow, Joined
+from toprung.http.transport import Flow, Joined, Tray
 from toprung.http.underway import Reply, Underway
 
-AtOnce = Callable[[str, bytes, list[tuple[bytes, bytes]], bytes, Any], Reply | Underway | None]
+AtOnce = Callable[[str, bytes, dict[bytes, bytes], bytes, Any], Reply | Underway | None]
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 REST_BYTES_MAX: Final = 16 * 1024 * 1024
 """Of a body that was answered before it ended: it is read to keep the connection, and dropped."""
+PARSED_BYTES_MAX: Final = 4 * 1024
+"""Of what has arrived, before others have their turn if requests were among it."""
+
+_PLAIN_METHODS: Final = {b"GET": "GET", b"POST": "POST"}
+_UNPLAIN: Final = frozenset({b"connection", b"expect", b"upgrade"})
+"""Headers of requests that have to be looked at closely."""
 
 _MALFORMED = Refused(400, "malformed", "this is not HTTP/1.1", close=True)
 _HEAD_TOO_LARGE = Refused(
@@ -64,13 +71,18 @@ class HttpConnection(HttpToolsProtocol):
     """The last request that uvicorn began to serve; others may have queued up behind it."""
     _is_answered = False
     """Whether the request that is being read was answered at once."""
+    _asked: dict[bytes, bytes]
+    """The headers of the request that is being read; of several with one name, the last."""
     _held: list[bytes] | None = None
     """The body so far of a request that may yet prove to have arrived whole."""
+    _unread = b""
+    """What has arrived and is yet to be parsed; no more is received meanwhile."""
     _seen = (0, 0.0)
     """`_heads` at the last looks, and since when it has been that."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, tray: Tray, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._tray = tray
         # uvicorn would refuse requests, of those who are connected already.
         self._connections_max, self.limit_concurrency = self.limit_concurrency, None
         self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
@@ -78,8 +90,9 @@ class HttpConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection begins, unless there are too many."""
         self._seen = (0, time.monotonic())
-        super().connection_made(cast(asyncio.Transport, Joined(transport)))
-        self.flow = Flow(self.transport, self.pipeline)
+        joined = Joined(transport, self._tray, self.loop)
+        super().connection_made(cast(asyncio.Transport, joined))
+        self.flow = Flow(self.transport, self._has_enough)
         if self._connections_max is not None and len(self.connections) > self._connections_max:
             self._end(_TOO_MANY)
 
@@ -87,6 +100,7 @@ class HttpConnection(HttpToolsProtocol):
         """The caller has gone: uvicorn tells the last request, and here the one that is served."""
         super().connection_lost(exc)
         served, self._served, self.cycle = self._served, None, None
+        self._unread = b""
         self.pipeline.clear()
         if served is not None:
             served.disconnected = True
@@ -97,27 +111,63 @@ class HttpConnection(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; refuse what is no HTTP, and heads that do not end."""
+        """Bytes have arrived."""
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
+        if len(data) > PARSED_BYTES_MAX or self._unread:
+            self._unread += data
+            self._parse_unread()
+            return
+        self._parse(data)
+        if self._held is not None:  # its body comes in pieces
+            self._serve_as_usual()
+
+    def _parse_unread(self) -> None:
+        """Parse on until there is something to do; the rest waits until that is done."""
+        heads, data, at = self._heads, self._unread, 0
+        while at < len(data) and self._heads == heads and not self.pipeline:
+            if not self._parse(data[at : at + PARSED_BYTES_MAX]):
+                at = len(data)
+            at += PARSED_BYTES_MAX
+        self._unread = data[at:]
+        if self._unread:
+            self.flow.pause_reading()
+            self._go_on()
+            return
+        if self._held is not None:
+            self._serve_as_usual()
+        self.flow.resume_reading()
+
+    def _go_on(self) -> None:
+        """Have the rest of what has arrived parsed, if nothing that was is still to be served."""
+        if self._unread and not self.pipeline:
+            self.loop.call_soon(self._parse_unread)
+
+    def _has_enough(self) -> bool:
+        """Whether there is something to do before more is received."""
+        return bool(self.pipeline or self._unread)
+
+    def _parse(self, data: bytes) -> bool:
+        """Refuse what is no HTTP, and heads that do not end; whether more can follow."""
         heads, was_begun = self._heads, self._is_begun
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError:
             self._end(_MALFORMED)
+            return False
         except httptools.HttpParserUpgrade:
             self._upgrade()
-        else:
-            if self._held is not None:  # its body comes in pieces
-                self._serve_as_usual()
-            if self._heads != heads:
-                self._unended_bytes = 0
-            elif was_begun or not self._is_busy():
-                self._count_unended(len(data))
+            return False
+        if self._heads != heads:
+            self._unended_bytes = 0
+        elif was_begun or not self._is_busy():
+            self._count_unended(len(data))
+        return not self.transport.is_closing()
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """The caller sends no more; whether there is still something to answer."""
+        cast(Joined, self.transport).flush()  # what returns False closes the connection
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             return False
@@ -146,19 +196,22 @@ class HttpConnection(HttpToolsProtocol):
         self._is_begun = True
         self.url = b""
         self.headers = []
-        self.expect_100_continue = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header has arrived."""
+        self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        """A head is complete: answer at once if that is possible, else serve as usual."""
+        """A head is complete: a plain request is a moment later, or not within these bytes."""
         self._heads += 1
         self._is_begun = False
         self._is_answered = self.transport.is_closing()
         if self._is_answered:  # the last answer said that nothing follows
             return
-        method = self._plain_method()
-        if method == b"POST":
-            self._held = []  # it is complete a moment later, or not within these bytes
-        elif method != b"GET" or not self._serve_at_once("GET", b""):
+        self._asked = dict(self.headers)
+        if self._is_plain():
+            self._held = []
+        else:
             self._serve_as_usual()
 
     def on_body(self, body: bytes) -> None:
@@ -171,27 +224,31 @@ class HttpConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """A request is complete."""
         if self._held is not None:
-            if self._serve_at_once("POST", b"".join(self._held)):
+            if self._serve_at_once(b"".join(self._held) if self._held else b""):
                 self._held = None
                 return
             self._serve_as_usual()
         if not self._is_answered:
             super().on_message_complete()
 
-    def _plain_method(self) -> bytes | None:
-        """The method of a request that might be answered at once."""
+    def _is_plain(self) -> bool:
+        """Whether the request might be answered at once."""
         if self._at_once is None or self._is_busy() or self.flow.write_paused:
-            return None
+            return False
         parser = self.parser
-        is_plain = parser.get_http_version() == "1.1" and parser.should_keep_alive()
-        if not is_plain or self.expect_100_continue or parser.should_upgrade():
-            return None
-        return parser.get_method()
+        if not parser.should_keep_alive() or parser.get_method() not in _PLAIN_METHODS:
+            return False
+        return _UNPLAIN.isdisjoint(self._asked) or (
+            parser.get_http_version() == "1.1"
+            and b"expect" not in self._asked
+            and not parser.should_upgrade()
+        )
 
-    def _serve_at_once(self, method: str, body: bytes) -> bool:
+    def _serve_at_once(self, body: bytes) -> bool:
         """Answer, or begin to, without ado; whether the application was willing."""
         assert self._at_once is not None, "only plain requests get here"
-        served = self._at_once(method, self.url, self.headers, body, self.client)
+        method = _PLAIN_METHODS[self.parser.get_method()]
+        served = self._at_once(method, self.url, self._asked, body, self.client)
         if served is None:
             return False
         self._is_answered = True
@@ -216,13 +273,15 @@ class HttpConnection(HttpToolsProtocol):
             transport.close()
         elif self.pipeline:
             super().on_response_complete()
+            self._go_on()
 
     def _serve_as_usual(self) -> None:
         """Have uvicorn serve the request, whose head is complete."""
-        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        url, headers = self.url, self.headers
         super().on_message_begin()
-        self.url, self.expect_100_continue = url, expects
-        self.headers += headers  # the list that the scope has, too
+        self.url = url
+        for name, value in headers:
+            super().on_header(name, value)
         super().on_headers_complete()
         held, self._held = self._held, None
         for piece in held or ():
@@ -230,8 +289,9 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """The answer is complete: nothing of it is held back."""
-        cast(Joined, self.transport).flush()
+        cast(Joined, self.transport).end_answer()
         super().on_response_complete()
+        self._go_on()
 
     def give_up(self, now: float, head_seconds_max: float) -> None:
         """Close a connection that has waited too long for the head of a request."""

@@ -9,12 +9,14 @@ import os
 import resource
 import socket
 import time
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, cast
 
 import uvicorn
 
 from toprung.errors import Invalid, Unavailable
 from toprung.http.connection import HttpConnection
+from toprung.http.transport import Tray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,7 +119,7 @@ def server_config(
         log_config=None,
         lifespan="off",
         interface="asgi3",
-        http=HttpConnection,
+        http=cast(type[HttpConnection], partial(HttpConnection, tray=Tray())),
         ws="websockets-sansio",
         ws_max_size=MESSAGE_BYTES_MAX,
         ws_ping_interval=20.0,

@@ -3,48 +3,95 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sized
+from collections.abc import Callable
 from typing import Any, Final
 
 from uvicorn.protocols.http.flow_control import FlowControl
 
 JOINED_BYTES_MAX: Final = 64 * 1024
+LAID_MAX: Final = 64
+"""Connections whose answers go out together."""
 
 _CHUNKED: Final = b"transfer-encoding: chunked\r\n\r\n"
 
 
 class Flow(FlowControl):
-    """When to read and write. Nothing is read while requests queue up that were read already.
+    """When to read and write. Nothing is read while there is enough that was read already.
 
     uvicorn reads on after every answer, so a caller who sends and sends would be kept in memory.
     """
 
-    def __init__(self, transport: asyncio.Transport, queue: Sized) -> None:
+    def __init__(self, transport: asyncio.Transport, has_enough: Callable[[], bool]) -> None:
         super().__init__(transport)
-        self._queue = queue
+        self._has_enough = has_enough
 
     def resume_reading(self) -> None:
         """Read on, unless there is enough to do."""
-        if not self._queue:
+        if not self._has_enough():
             super().resume_reading()
 
 
+class Tray:
+    """Answers that go out together, when all that had arrived is answered.
+
+    Each piece that is written wakes whoever waits for it, which takes the system far from the code
+    and the data that the next answer needs: thirty answers that are made in a row and then written
+    in a row cost a third less than thirty that are each written when made.
+    """
+
+    def __init__(self) -> None:
+        self._laid: list[Joined] = []
+
+    def lay(self, joined: Joined, loop: asyncio.AbstractEventLoop) -> None:
+        """Send what `joined` has gathered, soon."""
+        self._laid.append(joined)
+        if len(self._laid) == 1:
+            loop.call_soon(self.send)
+        elif len(self._laid) >= LAID_MAX:
+            self.send()
+
+    def send(self) -> None:
+        """Send everything."""
+        laid, self._laid = self._laid, []
+        for joined in laid:
+            joined.flush()
+
+
 class Joined:
-    """A transport that sends head and body of an answer in one piece: half the system calls."""
+    """A transport that sends in few pieces: half the system calls, or fewer.
 
-    __slots__ = ("_head", "_transport", "is_closing", "write_whole")
+    Head and body of an answer go out together, and so do whole answers that follow each other.
+    """
 
-    def __init__(self, transport: asyncio.Transport) -> None:
+    __slots__ = ("_gathered", "_head", "_loop", "_transport", "_tray", "is_closing")
+
+    def __init__(
+        self, transport: asyncio.Transport, tray: Tray, loop: asyncio.AbstractEventLoop
+    ) -> None:
         self._transport = transport
-        self.write_whole = transport.write
+        self._tray = tray
+        self._loop = loop
         self.is_closing = transport.is_closing
+        self._gathered = b""
         self._head = b""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
+    def write_whole(self, answer: bytes) -> None:
+        """Send a whole answer, when the others that are being made are complete, too."""
+        if not self._gathered:
+            self._gathered = answer
+            self._tray.lay(self, self._loop)
+            return
+        self._gathered += answer
+        if len(self._gathered) > JOINED_BYTES_MAX:
+            self.flush()
+
     def write(self, data: bytes) -> None:
         """Send; or hold back the head of an answer, whose body is about to come."""
+        if self._gathered:
+            self.flush()
         if self.is_closing():  # the caller has gone, and an event loop may complain of writing
             return
         if self._head:
@@ -52,17 +99,23 @@ class Joined:
             if len(data) <= JOINED_BYTES_MAX:
                 self.write_whole(head + data)
             else:
-                self.write_whole(head)
-                self.write_whole(data)
+                self._transport.write(head)
+                self._transport.write(data)
         elif data.startswith(b"HTTP/1.1 2") and not data.endswith(_CHUNKED):
             self._head = data
         else:
-            self.write_whole(data)
+            self._transport.write(data)
 
-    def flush(self) -> None:
-        """Send what is held back: answers to HEAD have no body."""
+    def end_answer(self) -> None:
+        """The answer is complete: one to HEAD has no body."""
         if self._head:
             self.write(b"")
+
+    def flush(self) -> None:
+        """Send what is held back."""
+        held, self._gathered, self._head = self._gathered + self._head, b"", b""
+        if held and not self.is_closing():
+            self._transport.write(held)
 
     def close(self) -> None:
         """Send what is held back, then close."""

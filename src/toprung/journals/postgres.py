@@ -53,6 +53,7 @@ from toprung.ports import (
     Journal,
     PlayerProfile,
     RecordedSubmission,
+    Shown,
 )
 
 QUEUE_ROWS_MAX = 100_000
@@ -429,6 +430,11 @@ class PostgresJournal:
             player: PlayerProfile(player, name, avatar_url, msgspec.json.decode(attributes))
             for player, name, avatar_url, attributes in rows
         }
+
+    async def names(self, players: Sequence[str]) -> dict[str, Shown]:
+        """Name and avatar of those players that have one or the other, in one query."""
+        rows = await self._store.select("shown", list(dict.fromkeys(players)))
+        return {player: (name, avatar_url) for player, name, avatar_url in rows}
 
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""

@@ -20,7 +20,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any, NoReturn, TypeVar
 
@@ -31,7 +31,7 @@ from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.domain.figures import Commits
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
-from toprung.journals.sqlite_profiles import ProfileCache
+from toprung.journals.sqlite_profiles import NOTHING, ProfileCache
 from toprung.journals.sqlite_store import STATUSES, SqliteStore
 from toprung.pending import Pending, resolve_all, running_loop
 from toprung.ports import (
@@ -41,6 +41,7 @@ from toprung.ports import (
     Journal,
     PlayerProfile,
     RecordedSubmission,
+    Shown,
 )
 
 QUEUE_ROWS_MAX = 200_000
@@ -303,22 +304,30 @@ class SqliteJournal:
 
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
         """The profiles of those players that are known, in at most one query."""
-        number_of = self._fold.number
-        if len(players) == 1:  # a standing: the hot case
-            number = number_of(players[0])
-            shown = None if number is None else self._profiles.find((number,)).get(number)
-            if number is None or shown is None:
-                return {}
-            name, avatar_url = shown
-            attributes = self._fold.attributes(number)
-            return {players[0]: PlayerProfile(players[0], name, avatar_url, attributes)}
-        found = ((number_of(player), player) for player in players)
-        numbers = {number: player for number, player in found if number is not None}
+        numbers = self._numbers(players)
+        shown = self._profiles.find(numbers)
         attributes_of = self._fold.attributes
         return {
-            numbers[number]: PlayerProfile(numbers[number], name, avatar_url, attributes_of(number))
-            for number, (name, avatar_url) in self._profiles.find(numbers).items()
+            player: PlayerProfile(player, *shown.get(number, NOTHING), attributes_of(number))
+            for number, player in numbers.items()
         }
+
+    async def names(self, players: Sequence[str]) -> dict[str, Shown]:
+        """Name and avatar of those players that have one or the other, in at most one query."""
+        number_of, is_named = self._fold.number, self._profiles.has
+        numbers: dict[int, str] = {}
+        for player in players:  # every standing is read with its name: nothing but this for most
+            number = number_of(player)
+            if number is not None and is_named(number):
+                numbers[number] = player
+        if not numbers:
+            return {}
+        return {numbers[number]: shown for number, shown in self._profiles.find(numbers).items()}
+
+    def _numbers(self, players: Iterable[str]) -> dict[int, str]:
+        """The numbers of those players that are known."""
+        found = ((self._fold.number(player), player) for player in players)
+        return {number: player for number, player in found if number is not None}
 
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
 
 from toprung.journals.sqlite_store import SqliteStore
+from toprung.ports import Shown
 
 KEPT_MAX: Final = 100_000
-
-Shown: TypeAlias = tuple[str | None, str | None]
-"""Name and avatar_url."""
-
 NOTHING: Final[Shown] = (None, None)
 
 
@@ -38,21 +35,24 @@ class ProfileCache:
         for (number,) in rows:
             self._mark(number)
 
+    def has(self, number: int) -> bool:
+        """Whether the player has, or once had, a name or an avatar."""
+        byte = number >> 3
+        return byte < len(self._named) and self._named[byte] >> (number & 7) & 1 == 1
+
     def find(self, numbers: Iterable[int]) -> dict[int, Shown]:
-        """Name and avatar of each of the players."""
+        """Name and avatar of those of the players who have one or the other."""
         found: dict[int, Shown] = {}
         unknown: list[int] = []
-        kept, named = self._kept, self._named
-        for number in numbers:
-            byte = number >> 3
-            if byte >= len(named) or not named[byte] >> (number & 7) & 1:
-                found[number] = NOTHING
-            elif (shown := kept.get(number)) is not None:
-                found[number] = shown
-            else:
+        for number in filter(self.has, numbers):
+            shown = self._kept.get(number)
+            if shown is None:
                 unknown.append(number)
+            elif shown != NOTHING:
+                found[number] = shown
         if unknown:
-            found |= self._read(unknown)
+            read = self._read(unknown)
+            found |= {number: shown for number, shown in read.items() if shown != NOTHING}
         return found
 
     def tell(self, profiles: Iterable[tuple[int, str | None, str | None]]) -> None:

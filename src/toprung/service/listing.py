@@ -53,9 +53,9 @@ class Lister(NamedTuple):
         players, records, counts, total, global_ranks = listed
         shown: list[Iterable[Any]] = []
         if self.names or self.details:
-            profiles = await self.journal.profiles(players) if self.names and players else {}
+            names = await self.journal.names(players) if self.names and players else {}
             details = await self._details(players, records) if self.details else {}
-            shown = [map(profiles.get, players), map(details.get, players)]
+            shown = [map(names.get, players), map(details.get, players)]
         columns = (players, records, counts, repeat(total), global_ranks, *shown)
         return tuple(map(self.view.standing, *columns))
 

@@ -53,9 +53,8 @@ class BoardReads(BoardAccess):
         if place is None:
             raise _not_ranked(parse_player(player), view)
         if names and not details:
-            profiles = await self._journal.profiles((player,))
-            shown = profiles.get(player)
-            return view.standing(player, place.record, place, place.total, profile=shown)
+            shown = (await self._journal.names((player,))).get(player)
+            return view.standing(player, place.record, place, place.total, None, shown)
         if details:
             lister = Lister(self._journal, view, names, details)
             listed = Listed([player], [place.record], [place], place.total)

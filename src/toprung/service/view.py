@@ -28,7 +28,9 @@ from toprung.domain.sortkey import RecordShape
 from toprung.domain.standing import Standing
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
-from toprung.ports import PlayerProfile
+from toprung.ports import Shown
+
+_NAMELESS: Shown = (None, None)
 
 DISTINCT_MAX = 10_000
 """How many distinct results a dense rank may count on a board that does not declare it."""
@@ -66,13 +68,14 @@ class View:
         counts: Counts,
         total: int,
         global_rank: int | None = None,
-        profile: PlayerProfile | None = None,
+        shown: Shown | None = None,
         details: Any = None,
     ) -> Standing:
         """The standing of an entry."""
         score, subscore, achieved_at, _ = self._read(record)
         decimals = self.board.decimals
         board_id, window, period, scope = self.ladder
+        name, avatar_url = shown or _NAMELESS
         percentile, top_percent = shares(total, counts.tied_before + 1)
         return Standing(
             self.rank(counts),
@@ -87,8 +90,8 @@ class View:
             window,
             period,
             scope,
-            None if profile is None else profile.name,
-            None if profile is None else profile.avatar_url,
+            name,
+            avatar_url,
             details,
             global_rank,
         )

@@ -535,6 +535,24 @@ class JournalContract(ContractSuite):
             }
             recorder.opened.restart()
 
+    def test_names_are_those_of_players_who_have_any(self, recorder: Recorder) -> None:
+        board = recorder.board("blitz")
+        recorder.record(SetPlayer("ann", "Ann", None, {"country": "US"}))
+        recorder.record(SetPlayer("cy", None, "https://a.example/c.png"))
+        recorder.record(SetPlayer("dee", "Dee"))
+        recorder.record(SetPlayer("dee", None))
+        recorder.record(SetPlayer("eve", "Eve"))
+        recorder.record(ErasePlayer("eve"))
+        recorder.submit(board, result("bob", 1), result("eve", 2))
+        everybody = ["bob", "nobody", "ann", "cy", "dee", "eve", "ann"]
+        for _ in range(2):
+            found = recorder.opened.run(recorder.journal.names(everybody))
+            assert found == {"ann": ("Ann", None), "cy": (None, "https://a.example/c.png")}
+            assert recorder.opened.run(recorder.journal.names(["ann"])) == {"ann": ("Ann", None)}
+            assert recorder.opened.run(recorder.journal.names(["dee"])) == {}
+            assert recorder.opened.run(recorder.journal.names([])) == {}
+            recorder.opened.restart()
+
     def test_event_of_a_player_names_the_boards_where_scopes_change(
         self, recorder: Recorder
     ) -> None:
