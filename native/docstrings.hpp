@@ -180,6 +180,17 @@ Returns (start, size, entries before the first row's tie group, distinct prefixe
 >>> ladder.slice(0, 10)
 (0, 1, 0, 0, [(0, b'ann', b'12345678')]))";
 
+inline constexpr char kSetMark[] = R"(Bytes that are equal for equal first rows of sets of equal size: O(log n + k).
+
+The size, the number of rows, their records and, between zeros, their ids.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> for player in "ann", "bob", "cy":
+...     _ = ladder.put(players.intern(player), b"12345678")
+>>> ladder.mark(2)
+b'3 2 1234567812345678ann\x00bob')";
+
 inline constexpr char kSetSliceAround[] = R"(A player's row with those above and below, or None: O(log n + k).
 
 Near an end it moves so that above + below + 1 rows remain, if the set has as many.

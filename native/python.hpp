@@ -100,10 +100,18 @@ nb::object to_bytes(const Vector<T>& values) {
 
 inline nb::object to_int(u64 value) { return stolen(PyLong_FromUnsignedLongLong(value)); }
 
+// Words as the bytes of records: big-endian, so that they sort like the numbers.
+inline void write_words(const u64* words, std::size_t count, char* out) noexcept {
+  for (std::size_t w = 0; w < count; ++w) {
+    const u64 big_endian = __builtin_bswap64(words[w]);
+    std::memcpy(out + 8 * w, &big_endian, 8);
+  }
+}
+
 inline nb::object to_record(const u64* words, unsigned count) {
-  u64 big_endian[kWordsMax];
-  for (unsigned w = 0; w < count; ++w) big_endian[w] = __builtin_bswap64(words[w]);
-  return to_bytes(big_endian, std::size_t{count} * 8);
+  char bytes[8 * kWordsMax];
+  write_words(words, count, bytes);
+  return to_bytes(bytes, std::size_t{count} * 8);
 }
 
 template <class... Items>

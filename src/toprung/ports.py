@@ -143,6 +143,15 @@ class Slice(NamedTuple):
     records: list[bytes]
     """Those of the players' entries."""
 
+    def mark(self) -> bytes:
+        r"""Equal for equal entries of ladders of equal size: ids have no NUL.
+
+        >>> Slice(Counts(0, 0, 0), 3, ["ann", "bob"], [b"\1", b"\2"]).mark()
+        b'3 2 \x01\x02ann\x00bob'
+        """
+        head = f"{self.total} {len(self.records)} ".encode()
+        return head + b"".join(self.records) + "\0".join(self.players).encode()
+
 
 class Index(Protocol):
     """The disposable order of every ladder.
@@ -171,6 +180,10 @@ class Index(Protocol):
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop), as far as there are any."""
+        ...
+
+    async def mark(self, ladder: Ladder, stop: int) -> bytes | None:
+        """The `mark` of the slice [0, stop); None where that takes as long as reading it."""
         ...
 
     async def slice_around(

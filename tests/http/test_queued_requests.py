@@ -14,15 +14,14 @@ import httpx2
 import pytest
 
 from tests.conftest import RunningService, StartService
+from tests.http.raw import BYE, HELLO, connected, post, until_closed
 from tests.http.serving import Serving, serving
-from tests.http.test_connections import HELLO, connected, post, until_closed
 from tests.http.waiting import eventually
-from toprung.http.connection import HEAD_BYTES_MAX, HttpConnection
+from toprung.http.connection import HEAD_BYTES_MAX, PARSED_BYTES_MAX, HttpConnection
 from toprung.http.settings import ServiceSettings
 from toprung.http.underway import Underway
 
 SUBMISSION = post("blitz", b'{"player":"ann","score":5}')
-BYE = HELLO[:-2] + b"Connection: close\r\n\r\n"
 
 
 @contextmanager
@@ -64,6 +63,35 @@ def test_nothing_is_read_while_requests_queue_up(monkeypatch: pytest.MonkeyPatch
     assert received.count(b"HTTP/1.1 200 OK") == 5001
     assert len(reads) > 2
     assert set(reads) == {0}
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"), [(b"/nowhere", b"404"), (b"/v1/boards/blitz/standings/ann", b"200")]
+)
+def test_many_requests_in_one_segment_take_turns_with_others(
+    monkeypatch: pytest.MonkeyPatch, asked: bytes, status: bytes
+) -> None:
+    queued: list[int] = []
+
+    class Watched(HttpConnection):
+        def _parse_unread(self) -> None:
+            super()._parse_unread()
+            queued.append(len(self.pipeline))
+
+    monkeypatch.setattr("toprung.http.server.HttpConnection", Watched)
+    request = b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % asked
+    number = 50 * PARSED_BYTES_MAX // len(request)
+    with serving(ServiceSettings()) as running:
+        running.http.put("/v1/boards/blitz", json={}).raise_for_status()
+        running.http.post("/v1/boards/blitz/scores", json={"player": "ann", "score": 1})
+        with connected(running.url) as raw:
+            sender = threading.Thread(target=raw.sendall, args=(request * number + BYE,))
+            sender.start()
+            received = until_closed(raw)
+            sender.join()
+    assert received.count(b"HTTP/1.1 " + status) == number + (status == b"200")
+    assert len(queued) > 10
+    assert max(queued) <= PARSED_BYTES_MAX // len(request) + 1
 
 
 def test_nothing_is_served_after_an_answer_that_closes(

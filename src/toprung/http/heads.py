@@ -78,13 +78,13 @@ class Heads:
                 self._pages[name] = head._replace(checked_at=now)
             self._pages.move_to_end(name)
             return _answer(call, head.body, head.tag)
-        board = await call.board()
-        seen = await board.glimpse(query.limit, **query.options())
-        digest = seen.digest()
-        if head is not None and head.stamp == stamp and head.digest == digest:
+        same = head if head is not None and head.stamp == stamp else None
+        seen, digest = await _look(call, None if same is None else same.digest)
+        if same is not None and (seen is None or same.digest == digest):
             self.hits += 1
-            head = head._replace(version=version, checked_at=now)
+            head = same._replace(version=version, checked_at=now)
         else:
+            assert seen is not None, "there was nothing to compare with"
             self.misses += 1
             body = await show(call, seen)
             head = Head(stamp, names, version, digest, body, _tag(body), now)
@@ -110,6 +110,28 @@ async def _stamp(call: Call[StandingsQuery, None], names: int, now: float) -> tu
         window=query.window, period=query.period, scope=query.scope
     )
     return (rules.version, rules.generation, ladder, names, now // NAMES_SECONDS), version
+
+
+async def _look(
+    call: Call[StandingsQuery, None], known: bytes | None
+) -> tuple[Glimpse | None, bytes]:
+    """The entries and their digest; no entries where a digest was known and is still the same.
+
+    Where entries are in memory their mark is made in a tenth of the time that they take.
+    """
+    query, board = call.query, await call.board()
+    if known is not None:
+        mark = await board.mark(
+            query.limit, window=query.window, period=query.period, scope=query.scope
+        )
+        if mark is not None and _digest(mark) == known:
+            return None, known
+    seen = await board.glimpse(query.limit, **query.options())
+    return seen, _digest(seen.found.mark())
+
+
+def _digest(mark: bytes) -> bytes:
+    return hashlib.blake2b(mark, digest_size=16).digest()
 
 
 def _tag(body: bytes) -> bytes:

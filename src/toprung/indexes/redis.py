@@ -112,6 +112,10 @@ class RedisIndex:
         found = await self._slice(ladder, "range", start, stop)
         return _EMPTY if found is None else found
 
+    async def mark(self, ladder: Ladder, stop: int) -> bytes | None:  # noqa: ARG002 -- the port's
+        """None: the rows would be read to make it."""
+        return None
+
     async def slice_around(
         self, ladder: Ladder, player: str, above: int, below: int
     ) -> Slice | None:

@@ -6,7 +6,6 @@ cursors speak of one moment.
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
 from typing import NamedTuple, Unpack
 
@@ -19,7 +18,7 @@ from toprung.ports import Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import BEST, WORST, FriendsCursor, PageCursor, parse_cursor
 from toprung.service.listing import Lister, ScoreRange
-from toprung.service.options import AskedList, ListOptions
+from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
 from toprung.service.view import View, bounded, view_of
 
 LIMIT_MAX = 1000
@@ -38,17 +37,19 @@ class Glimpse(NamedTuple):
     lister: Lister
     found: Slice
 
-    def digest(self) -> bytes:
-        """Equal for equal entries, of equally many."""
-        _, total, players, records = self.found
-        text = "\0".join((str(total), str(len(players)), *players))  # ids have no NUL
-        return hashlib.blake2b(text.encode() + b"".join(records), digest_size=16).digest()
-
 
 class BoardPages(BoardAccess):
     """Lists of standings."""
 
     __slots__ = ()
+
+    async def mark(self, limit: int, **options: Unpack[LadderOptions]) -> bytes | None:
+        """What a `glimpse` with the same entries has in common with this moment's.
+
+        None where that takes as long as a glimpse. Options: `toprung.LadderOptions`.
+        """
+        view = await self._view(AskedLadder(**options))
+        return await self._index.mark(view.ladder, limit)
 
     async def glimpse(self, limit: int, **options: Unpack[ListOptions]) -> Glimpse:
         """The first `limit` entries, for `page_of`. Options: `toprung.ListOptions`."""

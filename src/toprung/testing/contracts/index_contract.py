@@ -90,6 +90,9 @@ class Stage:
                 if start >= 0:
                     found = self.ask(self.index.slice(ladder, start, stop))
                     check_slice(found, model.slice(start, stop))
+                    if start == 0:
+                        mark = self.ask(self.index.mark(ladder, stop))
+                        assert mark in (None, found.mark())
 
     def _check_players(self, ladder: Ladder, model: oracle.Ladder) -> None:
         everyone = [*PLAYERS, "nobody"]
