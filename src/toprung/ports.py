@@ -42,6 +42,8 @@ class PlayerProfile(msgspec.Struct, frozen=True):
 Shown: TypeAlias = tuple[str | None, str | None]
 """What lists show of a player besides its id: `name` and `avatar_url`."""
 
+NAMELESS: Shown = (None, None)
+
 
 class RecordedSubmission(msgspec.Struct, frozen=True):
     """A submission as it stands in the journal."""

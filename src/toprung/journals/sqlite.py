@@ -31,10 +31,11 @@ from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.domain.figures import Commits
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
-from toprung.journals.sqlite_profiles import NOTHING, ProfileCache
+from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import STATUSES, SqliteStore
 from toprung.pending import Pending, resolve_all, running_loop
 from toprung.ports import (
+    NAMELESS,
     Clock,
     Event,
     Fold,
@@ -308,7 +309,7 @@ class SqliteJournal:
         shown = self._profiles.find(numbers)
         attributes_of = self._fold.attributes
         return {
-            player: PlayerProfile(player, *shown.get(number, NOTHING), attributes_of(number))
+            player: PlayerProfile(player, *shown.get(number, NAMELESS), attributes_of(number))
             for number, player in numbers.items()
         }
 

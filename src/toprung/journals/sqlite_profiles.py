@@ -14,10 +14,9 @@ from typing import Final
 import msgspec
 
 from toprung.journals.sqlite_store import SqliteStore
-from toprung.ports import Shown
+from toprung.ports import NAMELESS, Shown
 
 KEPT_MAX: Final = 100_000
-NOTHING: Final[Shown] = (None, None)
 
 
 class ProfileCache:
@@ -48,11 +47,11 @@ class ProfileCache:
             shown = self._kept.get(number)
             if shown is None:
                 unknown.append(number)
-            elif shown != NOTHING:
+            elif shown != NAMELESS:
                 found[number] = shown
         if unknown:
             read = self._read(unknown)
-            found |= {number: shown for number, shown in read.items() if shown != NOTHING}
+            found |= {number: shown for number, shown in read.items() if shown != NAMELESS}
         return found
 
     def tell(self, profiles: Iterable[tuple[int, str | None, str | None]]) -> None:

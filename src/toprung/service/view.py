@@ -28,9 +28,7 @@ from toprung.domain.sortkey import RecordShape
 from toprung.domain.standing import Standing
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
-from toprung.ports import Shown
-
-_NAMELESS: Shown = (None, None)
+from toprung.ports import NAMELESS, Shown
 
 DISTINCT_MAX = 10_000
 """How many distinct results a dense rank may count on a board that does not declare it."""
@@ -75,7 +73,7 @@ class View:
         score, subscore, achieved_at, _ = self._read(record)
         decimals = self.board.decimals
         board_id, window, period, scope = self.ladder
-        name, avatar_url = shown or _NAMELESS
+        name, avatar_url = shown or NAMELESS
         percentile, top_percent = shares(total, counts.tied_before + 1)
         return Standing(
             self.rank(counts),
