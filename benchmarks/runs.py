@@ -63,7 +63,7 @@ RUNS = (
     Run("memory"),
     Run("growth", rounds=2, sets=("quick",)),
     Run("http_routes", rounds=9),
-    Run("http_open_loop", rounds=3),
+    Run("http_open_loop", rounds=5),
     Run("http_common", rounds=9),
     Run("http_strict"),
     Run("live_fanout", rounds=3, size=100_000),
