@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 
 from tests.conftest import RunningService, StartService
 from tests.http.raw import BYE, HELLO, connected, post, until_closed
@@ -92,6 +93,46 @@ def test_many_requests_in_one_segment_take_turns_with_others(
     assert received.count(b"HTTP/1.1 " + status) == number + (status == b"200")
     assert len(queued) > 10
     assert max(queued) <= PARSED_BYTES_MAX // len(request) + 1
+
+
+def test_a_body_is_not_counted_to_the_head_that_follows(service: RunningService) -> None:
+    large = post("blitz", bytes(2 * HEAD_BYTES_MAX)).replace(b"/v1/", b"/nowhere/")
+    long = BYE[:-2] + b"X: %s\r\n\r\n" % (b"x" * 2 * PARSED_BYTES_MAX)
+    with connected(service.url) as raw:
+        raw.sendall(large + long)
+        received = until_closed(raw)
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"404", b"200"]
+
+
+def test_no_more_of_a_body_is_read_than_is_taken() -> None:
+    with serving(ServiceSettings()) as running, nothing_recorded(running):
+        connections: Any = running.server.server_state.connections
+        with connected(running.url) as raw:
+            size = 1000 * HIGH_WATER_LIMIT
+            raw.sendall(b"DELETE /v1/players/ann HTTP/1.1\r\nHost: localhost\r\n")
+            raw.sendall(b"Content-Length: %d\r\n\r\n" % size)
+            raw.settimeout(1)
+            with pytest.raises(TimeoutError):
+                raw.sendall(bytes(size))
+            (connection,) = connections
+            assert HIGH_WATER_LIMIT < len(connection.cycle.body) < 10 * HIGH_WATER_LIMIT
+
+
+def test_who_has_sent_more_is_not_idle() -> None:
+    with serving(ServiceSettings()) as running:
+        running.http.put("/v1/boards/blitz", json={}).raise_for_status()
+        running.http.close()
+        connections: Any = running.server.server_state.connections
+        eventually(lambda: not connections)
+        live = HELLO.replace(b"/healthz", b"/v1/boards/blitz/live")
+        padding = b"X: %s\r\n\r\n" % (b"x" * PARSED_BYTES_MAX)
+        with connected(running.url) as raw:
+            raw.sendall(HELLO.replace(b"/healthz", b"/nowhere") + live[:-2] + padding)
+            received = b""
+            while b"text/event-stream" not in received:
+                received += raw.recv(65536)
+            (connection,) = connections
+            assert connection.timeout_keep_alive_task is None
 
 
 def test_nothing_is_served_after_an_answer_that_closes(

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import Any, Final, cast
 
 import httptools
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from toprung.http.answers import CLOSE
@@ -66,7 +67,7 @@ class HttpConnection(HttpToolsProtocol):
     _is_begun = False
     """Whether one more has begun to arrive."""
     _unended_bytes = 0
-    """Received since the last of them ended."""
+    """Received since the last of them ended, or this one began."""
     _served: RequestResponseCycle | None = None
     """The last request that uvicorn began to serve; others may have queued up behind it."""
     _is_answered = False
@@ -142,11 +143,19 @@ class HttpConnection(HttpToolsProtocol):
     def _go_on(self) -> None:
         """Have the rest of what has arrived parsed, if nothing that was is still to be served."""
         if self._unread and not self.pipeline:
+            self._unset_keepalive_if_required()  # the caller is not idle: more is here already
             self.loop.call_soon(self._parse_unread)
 
     def _has_enough(self) -> bool:
         """Whether there is something to do before more is received."""
-        return bool(self.pipeline or self._unread)
+        if self.pipeline or self._unread:
+            return True
+        cycle = self.cycle
+        return (
+            isinstance(cycle, RequestResponseCycle)
+            and len(cycle.body) > HIGH_WATER_LIMIT  # uvicorn has paused: nobody takes it
+            and not cycle.response_complete
+        )
 
     def _parse(self, data: bytes) -> bool:
         """Refuse what is no HTTP, and heads that do not end; whether more can follow."""
@@ -159,7 +168,7 @@ class HttpConnection(HttpToolsProtocol):
         except httptools.HttpParserUpgrade:
             self._upgrade()
             return False
-        if self._heads != heads:
+        if self._heads != heads or (self._is_begun and not was_begun):
             self._unended_bytes = 0
         elif was_begun or not self._is_busy():
             self._count_unended(len(data))
