@@ -13,6 +13,7 @@ from tests.conftest import RunningService
 from tests.http.raw import HELLO, answers, asked_once, connected, post, until_closed
 from tests.http.serving import serving
 from tests.http.waiting import eventually
+from toprung.http.connection import PARSED_BYTES_MAX
 from toprung.http.settings import ServiceSettings
 
 
@@ -75,6 +76,17 @@ def test_a_head_without_end_is_refused(
         received += until_closed(raw)
         assert received == b"" or received.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 "))
     assert http.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("padding", [1, 2 * PARSED_BYTES_MAX])
+def test_what_is_refused_is_not_served_as_well(padding: int) -> None:
+    asked = HELLO.replace(b"/healthz", b"/v1/boards/nowhere/standings/ann")[:-2]
+    asked += b"X: %s\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n" % (b"x" * padding)
+    with serving(ServiceSettings()) as running:
+        with connected(running.url) as raw:
+            raw.sendall(asked)
+            assert re.findall(rb"HTTP/1.1 (\d+)", until_closed(raw)) == [b"400"]
+        assert 'standings/{player}",status=' not in running.http.get("/metrics").text
 
 
 def test_requests_may_be_sent_before_the_last_was_answered(service: RunningService) -> None:

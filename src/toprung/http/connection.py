@@ -163,6 +163,7 @@ class HttpConnection(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError:
+            self._held = None
             self._end(_MALFORMED)
             return False
         except httptools.HttpParserUpgrade:
