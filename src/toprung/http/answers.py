@@ -72,9 +72,7 @@ class Answer:
     def whole(self, extra: Headers = ()) -> bytes:
         """The answer as HTTP/1.1, in one piece."""
         body = self.body
-        lines = b""
-        for header in extra + self.headers:
-            lines += b"%s: %s\r\n" % header
+        lines = _lines(extra + self.headers)
         return b"HTTP/1.1 %scontent-type: %s\r\ncontent-length: %d\r\n%s\r\n%s" % (
             STATUSES[self.status],
             self.content_type,
@@ -100,7 +98,7 @@ class Empty(Answer):
 
     def whole(self, extra: Headers = ()) -> bytes:
         """The answer as HTTP/1.1, in one piece."""
-        lines = b"".join([b"%s: %s\r\n" % header for header in (*extra, *self.headers)])
+        lines = _lines(extra + self.headers)
         return b"HTTP/1.1 %s%s\r\n" % (STATUSES[self.status], lines)
 
 
@@ -123,6 +121,13 @@ class Stream:
         async for piece in self._pieces:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
+
+
+def _lines(headers: Headers) -> bytes:
+    lines = b""
+    for header in headers:  # one or two: a comprehension would take longer
+        lines += b"%s: %s\r\n" % header
+    return lines
 
 
 def ok(value: object, headers: Headers = (), status: int = 200) -> Answer:

@@ -20,7 +20,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from importlib.resources import files
 from typing import Any, NoReturn, TypeVar
 
@@ -305,7 +305,8 @@ class SqliteJournal:
 
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
         """The profiles of those players that are known, in at most one query."""
-        numbers = self._numbers(players)
+        known = ((self._fold.number(player), player) for player in players)
+        numbers = {number: player for number, player in known if number is not None}
         shown = self._profiles.find(numbers)
         attributes_of = self._fold.attributes
         return {
@@ -324,11 +325,6 @@ class SqliteJournal:
         if not numbers:
             return {}
         return {numbers[number]: shown for number, shown in self._profiles.find(numbers).items()}
-
-    def _numbers(self, players: Iterable[str]) -> dict[int, str]:
-        """The numbers of those players that are known."""
-        found = ((self._fold.number(player), player) for player in players)
-        return {number: player for number, player in found if number is not None}
 
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""

@@ -44,9 +44,9 @@ class BoardPages(BoardAccess):
     __slots__ = ()
 
     async def mark(self, limit: int, **options: Unpack[LadderOptions]) -> bytes | None:
-        """What a `glimpse` with the same entries has in common with this moment's.
+        """The `Slice.mark` of the first `limit` entries, to be compared with a glimpse's.
 
-        None where that takes as long as a glimpse. Options: `toprung.LadderOptions`.
+        None where it takes as long as a glimpse. Options: `toprung.LadderOptions`.
         """
         view = await self._view(AskedLadder(**options))
         return await self._index.mark(view.ladder, limit)
