@@ -140,13 +140,16 @@ class Inbox:
     """Where results arrive for coroutines that one thread drives by hand, in an event loop.
 
     The loop is woken for them, but a busy loop comes to that late: whoever has the thread may
-    `open` the inbox at any time, outside of tasks.
+    `open` the inbox at any time, outside of tasks. `after` is called when the loop has opened it.
     """
 
-    __slots__ = ("_loop", "arrived")
+    __slots__ = ("_after", "_loop", "arrived")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, after: Callable[[], None] = lambda: None
+    ) -> None:
         self._loop = loop
+        self._after = after
         self.arrived: deque[Delivery] = deque()
 
     def advance(self, steps: Coroutine[Any, Any, T]) -> Any:
@@ -164,7 +167,11 @@ class Inbox:
         """Say, from any thread, that these coroutines can go on."""
         self.arrived.extend(deliveries)
         with suppress(RuntimeError):  # the loop was closed: nobody waits there any more
-            self._loop.call_soon_threadsafe(self.open)
+            self._loop.call_soon_threadsafe(self._open_by_loop)
+
+    def _open_by_loop(self) -> None:
+        self.open()
+        self._after()
 
     def open(self) -> None:
         """Go on with all coroutines that can; one that fails holds up none of the others."""

@@ -211,7 +211,9 @@ def test_started_work_is_under_way_before_it_is_awaited(drive: Any) -> None:
 
 def test_an_inbox_is_told_by_other_threads_and_opened_by_its_own() -> None:
     async def owner() -> list[int]:
-        inbox, results = Inbox(asyncio.get_running_loop()), []
+        results: list[int] = []
+        seen: list[list[int]] = []
+        inbox = Inbox(asyncio.get_running_loop(), after=lambda: seen.append([*results]))
         waiting: list[Pending[int]] = [Pending() for _ in range(3)]
         for pending in waiting:
             steps = outcome_of(pending)
@@ -232,6 +234,7 @@ def test_an_inbox_is_told_by_other_threads_and_opened_by_its_own() -> None:
         assert results == [2, 0]
         waiting[1].set_result(1)
         await asyncio.sleep(0)  # the loop opens it, too, when it comes to it
+        assert seen[-1] == [2, 0, 1]
         return results
 
     assert asyncio.run(owner()) == [2, 0, 1]

@@ -25,6 +25,7 @@ from toprung.http.routes import ROUTES
 from toprung.http.routing import Router
 from toprung.http.settings import ServiceSettings
 from toprung.http.state import State
+from toprung.http.transport import Tray
 from toprung.http.underway import Reply, Underway
 from toprung.pending import Inbox
 
@@ -54,11 +55,13 @@ class Service:
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
         self._pages = Pages()
+        self.tray = Tray()
+        """Where connections lay the answers that are made at once."""
         self.at_once = None if boards.reads_suspend else self._at_once
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self._inbox = Inbox(self._loop)
+        self._inbox = Inbox(self._loop, after=self.tray.send)
         work = (self._keep_up(), self._patience.watch(), self.state.hub.run())
         self._upkeep = [asyncio.create_task(each) for each in work]
         return self

@@ -113,13 +113,14 @@ def server_config(
     app: ASGIApp, proxies: Sequence[str] = (), connections_max: int = CONNECTIONS_MAX
 ) -> uvicorn.Config:
     """How the server runs: within bounds, and telling strangers nothing."""
+    tray = getattr(app, "tray", None) or Tray()
     return uvicorn.Config(
         app,
         access_log=False,
         log_config=None,
         lifespan="off",
         interface="asgi3",
-        http=cast(type[HttpConnection], partial(HttpConnection, tray=Tray())),
+        http=cast(type[HttpConnection], partial(HttpConnection, tray=tray)),
         ws="websockets-sansio",
         ws_max_size=MESSAGE_BYTES_MAX,
         ws_ping_interval=20.0,

@@ -97,7 +97,7 @@ class Joined:
         if self._head:
             head, self._head = self._head, b""
             if len(data) <= JOINED_BYTES_MAX:
-                self.write_whole(head + data)
+                self._transport.write(head + data)
             else:
                 self._transport.write(head)
                 self._transport.write(data)
