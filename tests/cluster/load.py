@@ -22,13 +22,11 @@ class Load:
         self.unknown: Counter[str] = Counter()
         """Submissions that failed: they may or may not have been recorded."""
         self.stale = 0
-        self.seconds_max = 0.0
         self._stopping = False
         self._tasks = [asyncio.create_task(self._play(f"{name}{n}")) for n in range(players)]
 
     async def _play(self, player: str) -> None:
         while not self._stopping:
-            begin = time.monotonic()
             try:
                 result = await self.board.submit(player, 1)
             except Unavailable:
@@ -37,7 +35,6 @@ class Load:
             else:
                 self.acknowledged[player] += 1
                 self.stale += result.stale
-            self.seconds_max = max(self.seconds_max, time.monotonic() - begin)
 
     async def acks(self, more: int) -> None:
         """Wait until so many more submissions were acknowledged."""

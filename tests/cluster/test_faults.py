@@ -94,9 +94,9 @@ def test_redis_unreachable(postgres: PostgresServer, own_redis: RedisServer) -> 
                 await load.acks(5)
                 with pytest.raises(Unavailable):
                     await load.board.top(1)
-            assert load.stale > 5
+            await load.acks(300)  # would take minutes if each waited for what is known to be away
+            assert load.stale > 300
             assert not load.unknown, "no submission fails because the index is away"
-            assert load.seconds_max < 5, "the breaker keeps latency bounded"
             own_redis.resume()
             await load.fresh_acks(20)
             assert isinstance(opened.maintenance, ClusterProfile)
