@@ -177,7 +177,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """The caller sends no more; whether there is still something to answer."""
-        cast(Joined, self.transport).flush()  # what returns False closes the connection
+        cast(Joined, self.transport).flush()  # False, below, has the loop close it
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             return False
@@ -234,7 +234,7 @@ class HttpConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """A request is complete."""
         if self._held is not None:
-            if self._serve_at_once(b"".join(self._held) if self._held else b""):
+            if self._serve_at_once(b"".join(self._held)):
                 self._held = None
                 return
             self._serve_as_usual()

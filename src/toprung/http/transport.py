@@ -9,6 +9,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.flow_control import FlowControl
 
 JOINED_BYTES_MAX: Final = 64 * 1024
+"""Of one connection, that go out in one piece."""
 LAID_MAX: Final = 64
 """Connections whose answers go out together."""
 
@@ -35,8 +36,8 @@ class Tray:
     """Answers that go out together, when all that had arrived is answered.
 
     Each piece that is written wakes whoever waits for it, which takes the system far from the code
-    and the data that the next answer needs: thirty answers that are made in a row and then written
-    in a row cost a third less than thirty that are each written when made.
+    and the data that the next answer needs: answers that are made in a row and then written in a
+    row cost less than those that are each written when made.
     """
 
     def __init__(self) -> None:

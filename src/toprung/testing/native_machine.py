@@ -218,12 +218,11 @@ class NativeMachine(IndexMachine):
         size = len(self.model[ladder].records)
         start, stop = start % (size + 2), start % (size + 2) + length % (size + 2)
         answer = self.index.sets[ladder].slice(start, stop)
-        _, size, _, _, rows = self.index.sets[ladder].slice(0, stop)
-        ids, records = [row[1] for row in rows], [row[2] for row in rows]
-        marked = b"%d %d %s%s" % (size, len(rows), b"".join(records), b"\0".join(ids))
-        assert self.index.sets[ladder].mark(stop) == marked
         assert stretch(answer) == self.model[ladder].slice(start, stop)
         assert all(self.names[number] == player for number, player, _ in answer[4])
+        rows = self.index.sets[ladder].slice(0, stop)[4]
+        ids, records = b"\0".join(row[1] for row in rows), b"".join(row[2] for row in rows)
+        assert self.index.sets[ladder].mark(stop) == b"%d %d %s%s" % (size, len(rows), records, ids)
 
     @rule(ladder=ladders, others=st.lists(some.player_ids(), max_size=5), pick=picks)
     def ask_sort(self, ladder: int, others: list[bytes], pick: int) -> None:
