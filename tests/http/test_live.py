@@ -319,6 +319,23 @@ def test_a_new_period_is_told_and_begins_empty(targets: Targets) -> None:
             assert receive(socket, "rank")["standing"] is None
 
 
+def test_a_caller_who_was_away_is_told_of_the_new_period(targets: Targets) -> None:
+    clock = FrozenClock("2026-11-15T23:59:00Z")
+    with serving(ServiceSettings(), clock, target=targets.fresh()) as running:
+        board = make(running, "daily", windows=["daily"])
+        with watch(running) as socket:
+            ask(socket, board=board, top=3)
+            token = receive(socket, "top")["token"]
+        clock.advance(minutes=2)
+        with watch(running) as socket:
+            ask(socket, board=board, top=3, token=token)
+            news = json.loads(socket.recv(timeout=20))
+            assert (news["type"], news["previous_period"]) == ("period", "2026-11-15")
+            assert receive(socket, "top")["period"] == "2026-11-16"
+            ask(socket, board=board, top=3, token="no token at all")
+            assert json.loads(socket.recv(timeout=20))["type"] == "top"
+
+
 def events(answer: httpx2.Response) -> Iterator[dict[str, str]]:
     event: dict[str, str] = {}
     for line in answer.iter_lines():

@@ -92,7 +92,7 @@ def open_page(
         page = context.new_page()
         page.on("console", on_console)
         page.on("pageerror", lambda error: complaints.note(str(error)))
-        page.goto(address if address.startswith("http") else service.url + address)
+        page.goto(address if ":" in address else service.url + address)
         return page
 
     yield open_it

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import StartService
@@ -262,4 +263,36 @@ def test_a_new_period_begins_on_the_open_page(open_page: OpenPage) -> None:
         expect(page.locator(ROWS)).to_have_count(1)
         page.get_by_label("Period").select_option("2026-11-15")
         expect(page.locator(ROWS)).to_have_count(2)
+        page.goto("about:blank")
+
+
+@pytest.mark.parametrize(
+    ("asked", "facts"),
+    [
+        ("", "0 players · Daily · 16 November 2026"),
+        ("?period=2026-11-15", "2 players · Daily · 15 November 2026 · closed"),
+    ],
+)
+def test_a_period_that_begins_before_the_page_listens_is_seen(
+    open_page: OpenPage, asked: str, facts: str
+) -> None:
+    clock = FrozenClock("2026-11-15T23:59:50Z")
+    with serving(ServiceSettings(), clock) as service:
+        service.http.put("/v1/boards/blitz", json={"windows": ["daily"]}).raise_for_status()
+        submit(service.http, "blitz", {"ada": 2, "bo": 1})
+        page = open_page("about:blank")
+        page.add_init_script(
+            """
+            const send = WebSocket.prototype.send;
+            window.held = [];
+            WebSocket.prototype.send = function (text) { window.held.push([this, text]); };
+            window.release = () => window.held.forEach(([socket, text]) => send.call(socket, text));
+            """
+        )
+        page.goto(f"{service.url}/boards/blitz{asked}")
+        expect(page.locator(ROWS)).to_have_count(2)
+        page.wait_for_function("window.held.length === 1")
+        clock.advance(seconds=20)
+        page.evaluate("window.release()")
+        expect(page.locator(".facts")).to_have_text(facts)
         page.goto("about:blank")

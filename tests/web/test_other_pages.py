@@ -10,7 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import RunningService, StartService
+from tests.http.serving import serving
 from tests.web.conftest import Complaints, MakeBoard, OpenPage, submit
+from toprung.http.settings import ServiceSettings
+from toprung.testing.clock import FrozenClock
 
 ROWS = ".ladder tbody tr"
 
@@ -33,6 +36,20 @@ def test_boards_are_listed_with_size_period_and_close(
     expect(page.locator(ROWS)).to_have_count(3)
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Boards")
+
+
+def test_a_listed_board_goes_over_to_the_next_period(open_page: OpenPage) -> None:
+    clock = FrozenClock("2026-11-15T23:59:50Z")
+    with serving(ServiceSettings(), clock) as service:
+        service.http.put("/v1/boards/blitz", json={"windows": ["all-time", "daily"]})
+        page = open_page("about:blank")
+        page.clock.install(time="2026-11-15T23:59:50Z")
+        page.goto(service.url)
+        expect(page.locator(".period")).to_have_text("Daily · 15 November 2026")
+        clock.advance(seconds=20)
+        page.clock.run_for(20_000)
+        expect(page.locator(".period")).to_have_text("Daily · 16 November 2026")
+        page.goto("about:blank")
 
 
 def test_a_player_with_everything_about_them(

@@ -13,14 +13,19 @@ export class Countdown {
   #words = el("span", { class: "unseen" });
   /** @type {number | null} */
   #end = null;
+  #hasEnded = false;
+  #tell;
 
-  constructor() {
+  /** @param {() => void} tell hears once of every end that is reached while it is shown */
+  constructor(tell = () => {}) {
+    this.#tell = tell;
     this.element = el("p", { class: "clock", hidden: true }, el("span", { class: "clock-label" }, "closes in"), this.#parts, this.#words);
   }
 
   /** @param {string | null | undefined} closesAt an RFC 3339 time; nothing, when it never closes */
   show(closesAt) {
     this.#end = closesAt ? Date.parse(closesAt) : null;
+    this.#hasEnded = this.#end !== null && Date.now() >= this.#end;
     this.element.hidden = this.#end === null;
     if (this.#end === null || !closesAt) return this.stop();
     setText(this.#words, formatMoment(closesAt));
@@ -33,6 +38,10 @@ export class Countdown {
   /** @param {number} now */
   tick(now) {
     if (this.#end === null) return;
+    if (now >= this.#end && !this.#hasEnded) {
+      this.#hasEnded = true;
+      this.#tell();
+    }
     const parts = timeLeft(this.#end - now);
     if (this.#parts.childElementCount !== parts.length) {
       this.#parts.replaceChildren(...parts.map(() => el("span", { class: "clock-part" }, el("b"), el("i"))));

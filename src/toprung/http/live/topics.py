@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Container
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,6 +25,8 @@ LOOK_SECONDS: Final = 0.5
 """How often topics are looked at when nothing changes: a period may have ended."""
 
 RENAMED_MAX: Final = 1000
+
+_TOKEN: Final = re.compile(r"\d+\.(?P<period>[\w.-]+)\.\d+")
 
 _log = logging.getLogger("toprung.http")
 
@@ -58,6 +61,11 @@ class Topic:
     def period(self) -> str:
         """The period that is current."""
         return "" if self.ladder is None else self.ladder.period
+
+    def period_in(self, token: str) -> str:
+        """The period in which a caller was given this token; the current one, if it is no token."""
+        known = _TOKEN.fullmatch(token)
+        return self.period if known is None else known["period"]
 
     async def look(self) -> bool:
         """Whether the ladder is another one, or another version, than at the last look."""

@@ -45,8 +45,11 @@ class Subscription:
         """Whether not all changes of scores could be told at once."""
 
     async def begin(self) -> None:
-        """Take up where the caller's token says it stopped, if nothing happened since."""
-        if self.asked.token is not None and self.asked.token == self.topic.token:
+        """Take up where the caller's token says it stopped."""
+        if self.asked.token is None:
+            return
+        self._period = self.topic.period_in(self.asked.token)
+        if self.asked.token == self.topic.token:
             await self._ranks([])
             await self._note_scores()
             self._token, self._edition = self.topic.token, self.topic.edition

@@ -231,18 +231,27 @@ export class BoardView {
   #hear(message) {
     const { ranking } = /** @type {Board} */ (this.#board);
     const isAsShown = (this.#address.ranking ?? ranking) === ranking;
-    if (message.type === "period") this.#rollOver();
-    else if (message.type === "error") this.#news.say(message.problem.detail ?? message.problem.title);
+    if (message.type === "error") this.#news.say(message.problem.detail ?? message.problem.title);
     else if (message.type === "rank") this.#follow(isAsShown ? message.standing : this.#find());
+    else if (message.type === "top" && message.period !== this.#shown) this.#rollOver();
     else if (message.type === "top") {
       this.#list.follow(/** @type {any} */ (message), isAsShown);
       this.#followed.refresh();
     }
   }
 
+  /** Another period has begun: show it or, if the old one was asked for, that it is closed. */
   async #rollOver() {
-    this.#board = await getBoard(this.#id);
-    if (!this.#isPast) this.#showLadder();
+    this.#unwatch();
+    const visit = this.#visit;
+    try {
+      const board = await getBoard(this.#id);
+      if (visit !== this.#visit) return;
+      this.#board = board;
+      this.#showLadder();
+    } catch (error) {
+      if (visit === this.#visit) this.#list.notice(errorNotice(error, () => this.#rollOver()));
+    }
   }
 
   /** Where the followed player stands, in the ranks that are shown. */

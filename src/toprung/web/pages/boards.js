@@ -15,6 +15,7 @@ import { defaultWindow, soonestWindow } from "../windows.js";
 
 const LEADERS = 3;
 const BOARDS_MAX = 240;
+const ROLL_OVER_MS = 2_000;
 
 export class BoardsView {
   #context;
@@ -69,14 +70,15 @@ export class BoardsView {
 class BoardCard {
   #size = el("p", { class: "size" }, "\u00a0");
   #period = el("p", { class: "period" }, "\u00a0");
-  #clock = new Countdown();
+  #clock = new Countdown(() => this.#rollOver());
   #leaders = el("ol", { class: "leaders" });
+  #id;
   #unwatch = () => {};
   #isClosed = false;
 
   /** @param {Context} context @param {Board} board */
   constructor(context, board) {
-    const window = defaultWindow(board);
+    this.#id = board.id;
     this.element = el(
       "li",
       { class: "card board-card" },
@@ -85,7 +87,7 @@ class BoardCard {
       this.#leaders,
       el("div", { class: "closing" }, this.#period, this.#clock.element),
     );
-    this.#load(board.id, window, context);
+    this.#load(defaultWindow(board), context);
   }
 
   close() {
@@ -94,20 +96,25 @@ class BoardCard {
     this.#unwatch();
   }
 
-  /** @param {string} id @param {string} window @param {Context} context */
-  async #load(id, window, context) {
+  /** @param {string} window @param {Context} context */
+  async #load(window, context) {
     try {
-      const [board, page] = await Promise.all([getBoard(id), listStandings(id, { window }, { limit: LEADERS })]);
+      const [board, page] = await Promise.all([getBoard(this.#id), listStandings(this.#id, { window }, { limit: LEADERS })]);
       if (this.#isClosed) return;
       this.#showPeriod(board);
       this.#showTop(page);
-      this.#unwatch = context.live.watch({ board: id, window, top: LEADERS }, (message) => {
+      this.#unwatch = context.live.watch({ board: this.#id, window, top: LEADERS }, (message) => {
         if (message.type === "top") this.#showTop(/** @type {any} */ (message));
-        if (message.type === "period") getBoard(id).then((fresh) => this.#showPeriod(fresh), () => {});
       });
     } catch {
       setText(this.#size, "cannot be read at the moment");
     }
+  }
+
+  /** The period that was shown is over: see which one is open, a little later and not all pages at once. */
+  #rollOver() {
+    const look = () => getBoard(this.#id).then((board) => this.#showPeriod(board), () => {});
+    setTimeout(() => this.#isClosed || look(), ROLL_OVER_MS * (0.5 + Math.random()));
   }
 
   /** @param {Board} board */
