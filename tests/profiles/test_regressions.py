@@ -10,7 +10,7 @@ import pytest
 
 import toprung
 from toprung.errors import CursorGone, Invalid, StorageFailed, TooLate
-from toprung.journals import sqlite, sqlite_store
+from toprung.journals import sqlite, sqlite_file
 from toprung.testing.clock import FrozenClock
 
 NOON = "2026-11-15T12:00:00Z"
@@ -394,7 +394,7 @@ def test_clock_that_was_ahead_and_came_back_is_believed(
 def test_file_locked_by_another_program_may_be_tried_again(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_store, "BUSY_MILLISECONDS", 1)
+    monkeypatch.setattr(sqlite_file, "BUSY_MILLISECONDS", 1)
     with toprung.open(path) as boards:
         board = boards.create("blitz")
         board.submit("ann", 1)

@@ -1,23 +1,16 @@
-"""The SQLite file behind the embedded journal: its tables, its two connections, its statements.
+"""The SQLite file behind the embedded journal, open: a batch is written, and rows are read.
 
 The writer's connection belongs to the journal's writer thread and alone checkpoints the WAL; the
 reader's is read-only and shared under a lock. In memory there is one connection for both.
-
-Inserts are multi-row statements: a statement per row would release and fight for the
-interpreter lock a thousand times per batch.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from functools import lru_cache
-from importlib.resources import files
 from itertools import chain
-from pathlib import Path
 from typing import Any, Literal
 
 import apsw
@@ -27,20 +20,13 @@ from toprung.domain.board import Board
 from toprung.domain.command import Status
 from toprung.domain.ladder import Route
 from toprung.errors import Closed, DatabaseDamaged, StorageFailed
-from toprung.ports import SUBMISSION_COLUMNS, Event, Plan, RecordedKey
+from toprung.journals.sqlite_file import connect, prepare
+from toprung.journals.sqlite_inserts import inserts_of
+from toprung.ports import Event, Plan, RecordedKey
 
-FORMAT = "1"
 STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
 """What the column `submissions.status` means."""
 
-_APPLICATION_ID = 0x544F5052  # "TOPR"
-BUSY_MILLISECONDS = 5_000
-"""How long a write waits for another process that has locked the file."""
-_ROWS_MANY = (500, 100)
-_ROWS_EXACT = 100
-"""Fewer rows than this are one statement of just that many."""
-_STATEMENTS_CACHED = 250
-"""Of every connection; there are about 100 for each table that submissions fill."""
 _PAGE_ROWS = 20_000
 _log = logging.getLogger("toprung")
 
@@ -50,10 +36,10 @@ class SqliteStore:
 
     def __init__(self, path: str, synchronous: Literal["full", "normal"]) -> None:
         self.path = path
-        self._writer, self._reader = _connect(path, synchronous)
+        self._writer, self._reader = connect(path, synchronous)
         self._reading = threading.RLock()
         try:
-            self.database = self._prepare()
+            self.database = prepare(self._writer, path)
             """A random id that tells this database from any other."""
         except BaseException:
             self.close()
@@ -72,7 +58,7 @@ class SqliteStore:
 
         Answers the (board generation, key) pairs that erased players had used.
         """
-        inserts = list(_inserts(plan))
+        inserts = list(inserts_of(plan))
         with self._writing():
             if len(inserts) == 1 and not plan.profiles and not plan.erased:
                 # A statement is a transaction: no need to ask for the interpreter lock thrice.
@@ -304,29 +290,6 @@ class SqliteStore:
         for position, recorded_at, kind, body in rows:
             yield Event(position, recorded_at, kind, msgspec.json.decode(body))
 
-    # --- opening -------------------------------------------------------------------------------
-
-    def _prepare(self) -> str:
-        """Create the tables in a new file; refuse a file that is not ours. Its random id."""
-        execute = self._writer.execute
-        try:
-            if execute("PRAGMA application_id").get != _APPLICATION_ID:  # new: `_connect` saw to it
-                with self._writer:
-                    execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                    execute(_SCHEMA)
-                    values = ("database", uuid.uuid4().hex, "format", FORMAT)
-                    execute("INSERT INTO meta VALUES (?, ?), (?, ?)", values)
-            meta: dict[str, str] = dict(execute("SELECT name, value FROM meta"))
-        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
-            raise DatabaseDamaged(f"{self.path!r} cannot be read: {error}") from error
-        except apsw.Error as error:
-            raise StorageFailed(f"{self.path!r} cannot be used: {error}") from error
-        if meta.get("format") != FORMAT:
-            raise DatabaseDamaged(
-                f"{self.path!r} has format {meta.get('format')}, this version knows {FORMAT}"
-            )
-        return meta["database"]
-
     def last(self) -> tuple[int, int]:
         """The last position and when it was recorded."""
         row = self.select(
@@ -336,93 +299,7 @@ class SqliteStore:
         return (int(row[0][0]), int(row[0][1])) if row else (0, 0)
 
 
-def _connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connection]:
-    """The writer's connection and one for readers; in memory they are the same."""
-    if path == ":memory:":
-        connection = apsw.Connection(path, statementcachesize=_STATEMENTS_CACHED)
-        return connection, connection
-    try:
-        writer = apsw.Connection(path, statementcachesize=_STATEMENTS_CACHED)
-        _check_file(writer, path)  # before anything is written to it
-        writer.set_busy_timeout(BUSY_MILLISECONDS)
-        writer.execute("PRAGMA journal_mode = WAL").fetchall()
-        writer.execute(f"PRAGMA synchronous = {synchronous}")
-        writer.execute("PRAGMA wal_autocheckpoint = 4000")
-        writer.execute("PRAGMA secure_delete = ON").fetchall()
-        reader = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-        reader.execute("PRAGMA cache_size = -16000")
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise DatabaseDamaged(f"{path!r} is not a database: {error}") from error
-    except apsw.Error as error:
-        raise StorageFailed(f"cannot open {path!r}: {error}") from error
-    return writer, reader
-
-
-def _check_file(connection: apsw.Connection, path: str) -> None:
-    """Refuse the database of another program, and one that was cut.
-
-    An empty file is as good as a new one. SQLite reads what is missing from the last page as
-    zeros, and rows of zeros are no error to it; without a WAL the size tells.
-    """
-    wal = Path(f"{path}-wal")
-    has_wal = wal.exists() and wal.stat().st_size > 0
-    known = connection.execute("PRAGMA application_id").get
-    tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
-    expected = connection.execute("PRAGMA page_count").get
-    expected *= connection.execute("PRAGMA page_size").get
-    fault = ""
-    if known != _APPLICATION_ID and (known or tables):
-        fault = "is a database, but not one of Toprung's"
-    elif tables and not has_wal and Path(path).stat().st_size < expected:
-        fault = f"has been cut: it should have {expected:,} bytes"
-    if fault:
-        connection.close()
-        raise DatabaseDamaged(f"{path!r} {fault}")
-
-
 def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
     with target.backup("main", source, "main") as backup:
         while not backup.done:
             backup.step(-1)
-
-
-def _inserts(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
-    """The statements that append a batch, with their values."""
-    yield from _insert("players (number, id)", 2, _flat(plan.players))
-    yield from _insert("routes", 6, _flat(map(_route_row, plan.routes)))
-    yield from _insert("submissions", len(SUBMISSION_COLUMNS), plan.submissions)
-    yield from _insert("details", 2, _flat(plan.details))
-    yield from _insert("events", 4, _flat(map(_event_row, plan.events)))
-
-
-def _insert(table: str, width: int, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Statements of many rows each that append them; sizes repeat, so statements are cached."""
-    start = 0
-    while start < len(values):
-        left = (len(values) - start) // width
-        rows = left if left < _ROWS_EXACT else next(n for n in _ROWS_MANY if n <= left)
-        stop = start + rows * width
-        yield _insert_statement(table, width, rows), values[start:stop]
-        start = stop
-
-
-@lru_cache(maxsize=1024)
-def _insert_statement(table: str, width: int, rows: int) -> str:
-    row = "(" + ",".join("?" * width) + ")"
-    return f"INSERT INTO {table} VALUES {','.join([row] * rows)}"  # noqa: S608
-
-
-def _flat(rows: Iterable[Sequence[Any]]) -> list[Any]:
-    return [value for row in rows for value in row]
-
-
-def _route_row(row: tuple[int, str, int, int, str, Route]) -> Sequence[Any]:
-    return (*row[:5], msgspec.json.encode(row[5]).decode())
-
-
-def _event_row(event: Event) -> Sequence[Any]:
-    body = msgspec.json.encode(event.body).decode()
-    return (event.position, event.recorded_at, event.kind, body)
-
-
-_SCHEMA = files(__package__).joinpath("sql/sqlite_schema.sql").read_text()
