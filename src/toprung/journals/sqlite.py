@@ -31,6 +31,7 @@ from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.domain.figures import Commits
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
+from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import STATUSES, SqliteStore
 from toprung.pending import Pending, resolve_all, running_loop
@@ -84,7 +85,9 @@ class SqliteJournal:
         self._store = store
         self._profiles = ProfileCache(store)
         self._clock = clock
-        self._head, self._recorded_at = store.last()
+        self.recorded = SqliteEvents(store)
+        """What is recorded, for those who read all of it."""
+        self._head, self._recorded_at = self.recorded.last()
         self._queue: deque[_Request] = deque()
         self._queued_rows = 0
         self._lock = threading.Lock()
@@ -164,7 +167,7 @@ class SqliteJournal:
         """
         self.is_orphan = True
         elsewhere: Any = _Elsewhere()
-        self._fold = self._store = self._profiles = elsewhere
+        self._fold = self._store = self._profiles = self.recorded = elsewhere
         self._lock = self._wake = self._turn = elsewhere
 
     def require_owner(self) -> None:
@@ -285,7 +288,7 @@ class SqliteJournal:
 
     async def read(self, after: int = 0, limit: int = 1000) -> AsyncIterator[Event]:
         """The events after a position, in order."""
-        for event in self._store.events_after(after, limit):
+        for event in self.recorded.events_after(after, limit):
             yield event
 
     async def head(self) -> int:

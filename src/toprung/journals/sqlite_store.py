@@ -10,24 +10,23 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from itertools import chain
 from typing import Any, Literal
 
 import apsw
 import msgspec
 
-from toprung.domain.board import Board
 from toprung.domain.command import Status
-from toprung.domain.ladder import Route
 from toprung.errors import Closed, DatabaseDamaged, StorageFailed
 from toprung.journals.sqlite_file import connect, prepare
 from toprung.journals.sqlite_inserts import inserts_of
-from toprung.ports import Event, Plan, RecordedKey
+from toprung.ports import Plan, RecordedKey
 
 STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
 """What the column `submissions.status` means."""
 
-_PAGE_ROWS = 20_000
+PAGE_ROWS = 20_000
+"""Rows that one query of a long reading answers."""
+
 _log = logging.getLogger("toprung")
 
 
@@ -157,79 +156,14 @@ class SqliteStore:
             except apsw.IOError as error:
                 raise StorageFailed(f"{self.path!r} cannot be read: {error}") from error
 
-    def players_from(self, number: int) -> Iterator[list[tuple[Any, ...]]]:
-        """(number, id) of the players from a number on, in pages."""
-        return self.pages("SELECT number, id FROM players WHERE number > ?", number - 1)
-
-    def routes(self) -> Iterator[tuple[int, str, int, int, str, Route]]:
-        """Every route, by number."""
-        pages = self.pages("SELECT * FROM routes WHERE number > ?", 0)
-        for *name, route in chain.from_iterable(pages):
-            yield (*name, msgspec.json.decode(route, type=Route))
-
-    def routes_numbered(
-        self, numbers: Iterable[int]
-    ) -> list[tuple[int, str, int, int, str, Route]]:
-        """The routes of these numbers."""
-        rows = self.select(
-            "SELECT * FROM routes WHERE number IN (SELECT value FROM json_each(?))",
-            (msgspec.json.encode(list(numbers)).decode(),),
-        )
-        return [(*name, msgspec.json.decode(route, type=Route)) for *name, route in rows]
-
-    def last_route(self) -> int:
-        """The greatest number of a route; 0 when there is none."""
-        return int(self.select("SELECT coalesce(max(number), 0) FROM routes")[0][0])
-
-    def submissions_between(self, after: int, until: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Submissions at positions in (after, until], in pages: what replay needs of them."""
-        statement = (
-            "SELECT position, route, player, at, score, subscore FROM submissions "
-            "WHERE position > ? AND position <= ? ORDER BY position LIMIT ?"
-        )
-        while rows := self.select(statement, (after, until, _PAGE_ROWS)):
+    def pages(
+        self, statement: str, after: int, column: str | None = None
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Pages of rows in the order of their first column."""
+        order = column or "1"
+        while rows := self.select(f"{statement} ORDER BY {order} LIMIT {PAGE_ROWS}", (after,)):
             yield rows
             after = rows[-1][0]
-
-    def events_between(self, after: int, until: int) -> Iterator[Event]:
-        """Events besides submissions at positions in (after, until]."""
-        pages = self.pages(
-            "SELECT position, recorded_at, kind, body FROM events WHERE position > ?", after
-        )
-        for position, recorded_at, kind, body in chain.from_iterable(pages):
-            if position > until:
-                return
-            yield Event(position, recorded_at, kind, msgspec.json.decode(body))
-
-    def board_rules(self) -> list[Board]:
-        """All rules that boards ever had, in order."""
-        bodies = self.select("SELECT body FROM events WHERE kind = 'board' ORDER BY position")
-        parsed = (msgspec.json.decode(body) for (body,) in bodies)
-        return [Board.parse(body["board"], body["rules"]) for body in parsed]
-
-    def keys_since(self, moment: int) -> Iterator[tuple[int, int, str]]:
-        """(position, board generation, key) of the keyed submissions recorded since a moment."""
-        pages = self.pages(
-            "SELECT s.position, r.generation, s.key FROM submissions AS s "
-            "JOIN routes AS r ON r.number = s.route "
-            "WHERE s.key IS NOT NULL AND s.position > ?",
-            self.position_at(moment),
-            "s.position",
-        )
-        yield from chain.from_iterable(pages)
-
-    def fingerprint(self, position: int) -> str:
-        """What stands at a position, as text to be hashed; empty when nothing does."""
-        for table in ("submissions", "events"):
-            columns = "route, player, at, score" if table == "submissions" else "kind, body"
-            rows = self.select(
-                f"SELECT position, recorded_at, {columns} FROM {table} "  # noqa: S608
-                "WHERE position = ?",
-                (position,),
-            )
-            if rows:
-                return repr(rows[0])
-        return ""
 
     def copy_to(self, path: str) -> None:
         """Write a consistent copy of the database to a new file."""
@@ -247,56 +181,6 @@ class SqliteStore:
         # A connection of its own, so that readers do not wait for a long copy.
         with closing(apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)) as source:
             _copy(source, target)
-
-    def position_at(self, moment: int) -> int:
-        """The last position recorded before a moment; recording times never go back."""
-        low, high = 0, self.last()[0]
-        while low < high:
-            middle = (low + high + 1) // 2
-            rows = self.select(
-                "SELECT recorded_at FROM submissions WHERE position >= ? ORDER BY position LIMIT 1",
-                (middle,),
-            )
-            if rows and rows[0][0] < moment:
-                low = middle
-            else:
-                high = middle - 1
-        return low
-
-    def pages(
-        self, statement: str, after: int, column: str | None = None
-    ) -> Iterator[list[tuple[Any, ...]]]:
-        """Pages of rows in the order of their first column."""
-        order = column or "1"
-        while rows := self.select(f"{statement} ORDER BY {order} LIMIT {_PAGE_ROWS}", (after,)):
-            yield rows
-            after = rows[-1][0]
-
-    def events_after(self, after: int, limit: int) -> Iterator[Event]:
-        """All events, submissions among them, after a position."""
-        rows = self.select(
-            "SELECT position, recorded_at, kind, body FROM ("
-            " SELECT position, recorded_at, kind, body FROM events WHERE position > :after"
-            " UNION ALL"
-            " SELECT s.position, s.recorded_at, 'score', json_object("
-            "  'board', r.board, 'version', r.version, 'source', r.source,"
-            "  'route', json(r.route), 'player', s.player, 'at', s.at, 'score', s.score,"
-            "  'subscore', s.subscore, 'status', s.status)"
-            " FROM submissions AS s JOIN routes AS r ON r.number = s.route"
-            " WHERE s.position > :after"
-            ") ORDER BY position LIMIT :limit",
-            {"after": after, "limit": limit},
-        )
-        for position, recorded_at, kind, body in rows:
-            yield Event(position, recorded_at, kind, msgspec.json.decode(body))
-
-    def last(self) -> tuple[int, int]:
-        """The last position and when it was recorded."""
-        row = self.select(
-            "SELECT position, recorded_at FROM submissions UNION ALL "
-            "SELECT position, recorded_at FROM events ORDER BY position DESC LIMIT 1"
-        )
-        return (int(row[0][0]), int(row[0][1])) if row else (0, 0)
 
 
 def _copy(source: apsw.Connection, target: apsw.Connection) -> None:

@@ -88,7 +88,7 @@ class _Copying:
         self._store = target.store
         self._tell = tell
         self.head = source.journal.last_position
-        self._routes = {row[0]: _Recorded(*row[1:]) for row in source.store.routes()}
+        self._routes = {row[0]: _Recorded(*row[1:]) for row in source.journal.recorded.routes()}
         self._route_numbers: dict[int, int] = {}
 
     async def copy(self) -> into.Copied | None:
@@ -230,7 +230,7 @@ class _Copying:
         return self._route_numbers
 
     async def _copy_events(self, target: PostgresImport) -> None:
-        events = self._source.store.events_between(0, self.head)
+        events = self._source.journal.recorded.events_between(0, self.head)
         for some in _some(events, PAGE):
             rows = [
                 (event.position, event.recorded_at, event.kind, _json(_renumbered(event.body)))
@@ -240,11 +240,11 @@ class _Copying:
 
     async def _copy_keys(self, target: PostgresImport) -> None:
         """Idempotency keys that are still remembered, and the access keys of services."""
-        store, since = self._source.store, self._source.clock.now() - KEY_LIFE
-        pages = store.pages(
+        since = self._source.clock.now() - KEY_LIFE
+        pages = self._source.store.pages(
             "SELECT position, recorded_at, route, player, status, key, digest, outcome"
             " FROM submissions WHERE key IS NOT NULL AND position > ?",
-            store.position_at(since),
+            self._source.journal.recorded.position_at(since),
         )
         seen: set[tuple[int, bytes]] = set()
         for page in pages:

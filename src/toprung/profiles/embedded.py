@@ -110,30 +110,30 @@ class EmbeddedProfile:
         found = None
         if self._ownership is not None:
             found = load_checkpoint(
-                self._checkpoint_path, self.store.database, self.store.fingerprint
+                self._checkpoint_path, self.store.database, self.journal.recorded.fingerprint
             )
         fold, position = found or (MemoryFold(MemoryIndex()), 0)
         self.replay(fold, position)
         since = self.clock.now() - 2 * DAY
         keys = (
             (key_digest(generation, key), at)
-            for at, generation, key in self.store.keys_since(since)
+            for at, generation, key in self.journal.recorded.keys_since(since)
         )
         fold.keys.remember(keys, self.clock.now())
         return fold, position
 
     def replay(self, fold: MemoryFold, after: int) -> None:
         """Fold in what the journal holds after a position."""
-        store, head = self.store, self.journal.last_position
-        for players in store.players_from(fold.players.limit):
+        recorded, head = self.journal.recorded, self.journal.last_position
+        for players in recorded.players_from(fold.players.limit):
             restore_players(fold, players)
-        fold.routes.next = store.last_route() + 1
-        kept = _Retention([*fold.boards.values(), *store.board_rules()], self.clock.now() - DAY)
+        fold.routes.next = recorded.last_route() + 1
+        kept = _Retention([*fold.boards.values(), *recorded.board_rules()], self.clock.now() - DAY)
         progress = _Progress(after, head)
         done = after
-        for event in [*store.events_between(after, head), None]:
+        for event in [*recorded.events_between(after, head), None]:
             until = head if event is None else event.position
-            for rows in store.submissions_between(done, until):
+            for rows in recorded.submissions_between(done, until):
                 self._learn_routes(fold, {row[1] for row in rows})
                 replay_submissions(fold, rows, kept.has)
                 progress.tell(rows[-1][0])
@@ -144,7 +144,7 @@ class EmbeddedProfile:
     def _learn_routes(self, fold: MemoryFold, numbers: set[int]) -> None:
         """Have these routes in the fold's book, where not all of them have a place."""
         fold.routes.shrink()
-        for named in self.store.routes_numbered(fold.routes.missing(numbers)):
+        for named in self.journal.recorded.routes_numbered(fold.routes.missing(numbers)):
             fold.routes.add(*named)
 
     # --- checkpoints ---------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class EmbeddedProfile:
     def _take_checkpoint(self) -> Checkpoint:
         position = self.journal.last_position
         self._saved_position = position
-        fingerprint = self.store.fingerprint(position)
+        fingerprint = self.journal.recorded.fingerprint(position)
         return Checkpoint(self.fold, self.store.database, position, fingerprint)
 
     def _write_checkpoint(self, checkpoint: Checkpoint) -> None:
