@@ -29,6 +29,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.domain.figures import Commits
+from toprung.domain.outcomes import STATUSES
 from toprung.errors import (
     Closed,
     OutcomeUnknown,
@@ -39,7 +40,6 @@ from toprung.errors import (
     UnknownBoard,
 )
 from toprung.journals.postgres_commands import CommandRun
-from toprung.journals.postgres_outcomes import STATUSES
 from toprung.journals.postgres_repeats import Raced
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_store import CONNECT_SECONDS_MAX, PostgresStore

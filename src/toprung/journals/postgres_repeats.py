@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from toprung.domain.command import Receipt
+from toprung.domain.outcomes import STATUSES, Outcomes
 from toprung.domain.submission import Submission
-from toprung.journals.postgres_outcomes import STATUSES, Outcomes
 from toprung.journals.postgres_store import statement
 
 KEY_LIFE = 2 * 86_400_000_000

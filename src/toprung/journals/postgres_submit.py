@@ -22,12 +22,12 @@ from toprung.domain.card import Card, entry_record, join_card, split_card
 from toprung.domain.command import Receipt, Receipts, Submit, WindowOutcome
 from toprung.domain.entry import Entry, check_increase
 from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
+from toprung.domain.outcomes import STATUSES, BatchOutcomes, Owner
 from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
 from toprung.errors import TooLate, ToprungError, UnknownBoard
 from toprung.journals.card_rules import rule_of
-from toprung.journals.postgres_outcomes import STATUSES, BatchOutcomes, Owner
 from toprung.journals.postgres_repeats import Raced, Repeats
 from toprung.journals.postgres_routes import BoardRoutes, NumberedRoute, Wanted, player_scopes
 from toprung.journals.postgres_store import statement

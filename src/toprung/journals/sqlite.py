@@ -30,10 +30,11 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.domain.figures import Commits
+from toprung.domain.outcomes import STATUSES
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_profiles import ProfileCache
-from toprung.journals.sqlite_store import STATUSES, SqliteStore
+from toprung.journals.sqlite_store import SqliteStore
 from toprung.pending import Pending, resolve_all, running_loop
 from toprung.ports import (
     NAMELESS,

@@ -15,14 +15,11 @@ from typing import Any, Literal
 import apsw
 import msgspec
 
-from toprung.domain.command import Status
+from toprung.domain.outcomes import STATUSES
 from toprung.errors import Closed, DatabaseDamaged, StorageFailed
 from toprung.journals.sqlite_file import connect, prepare
 from toprung.journals.sqlite_inserts import inserts_of
 from toprung.ports import Plan, RecordedKey
-
-STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
-"""What the column `submissions.status` means."""
 
 PAGE_ROWS = 20_000
 """Rows that one query of a long reading answers."""

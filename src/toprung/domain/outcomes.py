@@ -11,7 +11,7 @@ from toprung.domain.submission import Submission
 from toprung.errors import KeyReused, ScoreOverflow, ToprungError
 
 STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
-"""What the column `events.status` means."""
+"""What the number means that a journal records."""
 
 Owner = tuple[int, int]
 """(command, index within it) of a submission."""
@@ -53,7 +53,7 @@ class BatchOutcomes:
 
     def replay(self, owner: Owner, first: Receipt) -> None:
         """The submission was recorded before."""
-        self.receipts[owner] = msgspec.structs.replace(first, replayed=True, before=())
+        self.receipts[owner] = msgspec.structs.replace(first, replayed=True, before=(), ranks=())
         self.counts[owner[0]][2] += 1
 
     def settle_twin(self, owner: Owner, first: Owner) -> None:
@@ -72,6 +72,10 @@ class BatchOutcomes:
     def _result(self, number: int, command: Submit) -> Receipts | ToprungError:
         if number in self.failed:
             return self.failed[number]
+        unchanged, accepted, duplicates = self.counts[number]
+        told = self.receipts.get((number, 0))
+        if told is not None and command.receipts and len(command.submissions) == 1:  # so many are
+            return Receipts(accepted, unchanged, duplicates, (), (told,))
         rejected: tuple[tuple[int, ToprungError], ...] = ()
         receipts: tuple[Receipt, ...] = ()
         rows = range(len(command.submissions))
@@ -79,5 +83,4 @@ class BatchOutcomes:
             rejected = tuple((i, e) for i in rows if (e := self.rejected.get((number, i))))
         if command.receipts:
             receipts = tuple(r for i in rows if (r := self.receipts.get((number, i))))
-        unchanged, accepted, duplicates = self.counts[number]
         return Receipts(accepted, unchanged, duplicates, rejected, receipts)
