@@ -1,0 +1,175 @@
+"""The submissions of a batch for one board, in columns: for core, journal and callers."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
+from typing import Any
+
+import msgspec
+
+from toprung._native import Merge
+from toprung.domain.board import Board
+from toprung.domain.command import Receipt, Submit, WindowOutcome
+from toprung.domain.outcomes import STATUSES, BatchOutcomes, Outcomes, Owner
+from toprung.domain.ranking import ranking_count
+from toprung.domain.submission import Submission
+from toprung.errors import ExcessiveIncrease, ScoreOverflow, ToprungError
+from toprung.indexes.router import Router
+from toprung.indexes.sheets import Routed
+
+
+class Group:
+    """The submissions of a batch for one board; what is found out about them is added."""
+
+    merge: Merge
+    """What the board's rule makes of them."""
+
+    def __init__(self, board: Board, router: Router) -> None:
+        self.board = board
+        self.router = router
+        self.submissions: list[Submission] = []
+        self.owners: list[Owner] = []
+        self.is_keyed = False
+        """Whether any of them has a key."""
+        self.watched: Sequence[bool] = ()
+        """Whether somebody wants a receipt of each, or its outcome is recorded; or nothing is."""
+        self.numbers: Sequence[int] = ()
+        """The number of each one's player."""
+        self.routed: list[tuple[Routed, tuple[str, ...]]] = []
+        """Where each counts, and the windows it missed."""
+        self.versions: Sequence[int] = ()
+        """The position of each; 0 if it was refused."""
+        self.statuses = b""
+        """What was decided of each, as `Merge` numbers it."""
+
+    @property
+    def times(self) -> list[int]:
+        """When each was achieved."""
+        return [submission.at for submission in self.submissions]
+
+    @property
+    def routes(self) -> dict[int, Routed]:
+        """The routes that any of them takes, by number."""
+        return {routed.number: routed for routed, _ in self.routed}
+
+    def keep(self, indexes: Iterable[int]) -> None:
+        """Only these of the submissions."""
+        kept = [(self.submissions[i], self.owners[i]) for i in indexes]
+        self.submissions = [submission for submission, _ in kept]
+        self.owners = [owner for _, owner in kept]
+
+    def watch(self, commands: Sequence[Submit]) -> None:
+        """Find out of which submissions the outcome is wanted."""
+        owners = {number for number, _ in self.owners}
+        if self.is_keyed or any(commands[number].receipts for number in owners):
+            self.watched = [
+                commands[number].receipts or submission.key is not None
+                for (number, _), submission in zip(self.owners, self.submissions, strict=True)
+            ]
+
+    def columns(self, routes: list[int]) -> array[int]:
+        """The rows of a Merge, which knows its routes by these numbers."""
+        rows = self.submissions
+        columns: list[Sequence[int]] = [
+            self.numbers, routes, [s.at for s in rows], [s.score for s in rows],
+        ]  # fmt: skip
+        if self.board.shape.tied > 1:
+            columns.append([s.subscore or 0 for s in rows])
+        return array("q", list(chain.from_iterable(zip(*columns, strict=True))))
+
+    def details(self) -> list[tuple[int, bytes]]:
+        """(position, details) of the recorded submissions that have any."""
+        details = [s.details for s in self.submissions]
+        if not any(details):
+            return []
+        found = zip(self.versions, details, strict=True)
+        return [(version, body) for version, body in found if version and body]
+
+    def journal_rows(self, previous: list[int], recorded_at: int) -> Iterable[tuple[Any, ...]]:
+        """The `SUBMISSION_COLUMNS` of every submission that was not refused.
+
+        `previous` is the position of each player's submission before it.
+        """
+        rows, statuses = self.submissions, self.statuses
+        outcomes: Iterable[bytes | None] = repeat(None)
+        if self.is_keyed:
+            outcomes = [self._outcomes(i) for i in range(len(rows))]
+        values = zip(
+            self.versions,
+            [routed.number for routed, _ in self.routed],
+            self.numbers,
+            previous,
+            repeat(recorded_at),
+            [s.at for s in rows],
+            [s.score for s in rows],
+            [s.subscore for s in rows],
+            statuses,
+            [s.key for s in rows],
+            [s.digest for s in rows],
+            outcomes,
+            strict=False,
+        )
+        if max(statuses) > Merge.ACCEPTED:
+            return [row for row in values if row[0]]
+        return values
+
+    def _outcomes(self, i: int) -> bytes | None:
+        """What is recorded with a submission's key."""
+        if self.submissions[i].key is None:
+            return None
+        routed, skipped = self.routed[i]
+        found = zip(routed.stops, self.merge.outcomes(i), strict=False)  # none if it was refused
+        outcomes = tuple([WindowOutcome(*stop, *scores[:2]) for stop, scores in found])
+        return msgspec.json.encode(Outcomes(outcomes, skipped))
+
+    def count(self, outcomes: BatchOutcomes) -> None:
+        """Count what was accepted and what was not, by command."""
+        statuses = self.statuses
+        first, last = self.owners[0][0], self.owners[-1][0]
+        if first == last and max(statuses) <= Merge.ACCEPTED:
+            for status in (Merge.UNCHANGED, Merge.ACCEPTED):
+                outcomes.counts[first][status] += statuses.count(status)
+            return
+        for owner, status in zip(self.owners, statuses, strict=True):
+            if status > Merge.ACCEPTED:
+                outcomes.rejected[owner] = _refusal(self.board, status)
+            else:
+                outcomes.counts[owner[0]][status] += 1
+
+    def write_receipts(self, outcomes: BatchOutcomes) -> None:
+        """Tell of each watched submission what it did, with the places that apply looked up."""
+        merge, watched, versions = self.merge, self.watched, self.versions
+        statuses, receipts = self.statuses, outcomes.receipts
+        count = ranking_count(self.board.ranking)
+        for i, owner in enumerate(self.owners):
+            if not watched[i] or not versions[i]:
+                continue
+            routed, skipped = self.routed[i]
+            windows, ranks = [], []
+            for (window, period), (score, previous, stood, stands, total) in zip(
+                routed.stops, merge.outcomes(i), strict=True
+            ):
+                assert stands is not None
+                windows.append(WindowOutcome(window, period, score, previous))
+                ranks.append(
+                    (stands[count] + 1, None if stood is None else stood[count] + 1, total)
+                )
+            receipts[owner] = Receipt(
+                versions[i],
+                STATUSES[statuses[i]],
+                skipped,
+                tuple(windows),
+                False,
+                (),
+                tuple(ranks),
+            )
+
+
+def _refusal(board: Board, status: int) -> ToprungError:
+    if status == Merge.OVERFLOW:
+        return ScoreOverflow("score", "the sum would leave the range of a 64-bit integer")
+    return ExcessiveIncrease(
+        "score", f"improves by more than the board's max_increase of {board.max_increase_value}"
+    )
