@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -157,6 +158,22 @@ def test_backup_to_an_impossible_place(filled: Path) -> None:
         with pytest.raises(toprung.errors.Invalid, match="exists already"):
             boards.backup(str(filled))
         boards["blitz"].submit("ann", 1)
+
+
+def test_a_backup_that_the_disk_has_no_room_for_leaves_nothing(filled: Path) -> None:
+    copy = filled.with_name("copy.db")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with toprung.open(str(filled)) as boards:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16 * 1024, hard))
+        try:
+            with pytest.raises(StorageFailed, match="cannot write the copy"):
+                boards.backup(str(copy))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert [each.name for each in filled.parent.glob("copy*")] == []
+        boards.backup(str(copy))
+    with toprung.open(str(copy)) as boards:
+        assert boards["blitz"].total() == 50
 
 
 # --- files that cannot be trusted -----------------------------------------------------------

@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
 from typing import Any, Literal
 
 import apsw
@@ -163,11 +164,12 @@ class SqliteStore:
             after = rows[-1][0]
 
     def copy_to(self, path: str) -> None:
-        """Write a consistent copy of the database to a new file."""
+        """Write a consistent copy of the database to a new file; a copy that fails leaves none."""
         try:
             with closing(apsw.Connection(path)) as target:
                 self._copy_to(target)
         except apsw.Error as error:
+            Path(path).unlink(missing_ok=True)
             raise StorageFailed(f"cannot write the copy {path!r}: {error}") from error
 
     def _copy_to(self, target: apsw.Connection) -> None:
