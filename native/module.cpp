@@ -252,7 +252,7 @@ nb::object set_distinct_before(PySet& self, nb::handle key) {
   return to_int(reading(self.gate(), [&] { return self.set->distinct_before(words); }));
 }
 
-// What two equal heads have in common: see Slice.mark in toprung/ports.py.
+// What two equal heads have in common: see Slice.mark in toprung/ports/index.py.
 nb::object set_mark(PySet& self, nb::handle value) {
   const u64 stop = to_count(value, "stop");
   const Rows rows = reading(self.gate(), [&] { return self.set->rows(0, stop); });

@@ -1,0 +1,55 @@
+"""Ports: what the services need from the world, as few primitives with stated guarantees.
+
+The journal is the durable truth; the index is its disposable order. Both profiles implement
+these Protocols, and `toprung.testing` holds the suites that an implementation must pass.
+Embedded implementations never suspend in reads.
+
+One module per port, with the values that cross it. Every profile has `clock`, `journal`, `index`,
+`feed`, `key_store` and `maintenance`. An embedded journal decides against a `fold`. The others
+stand between a journal and an index that are reached over a network: what was committed goes to
+the `card_sink`, what did not arrive there goes from the `outbox` to the `shards`, and `histories`
+tell whether the cards of both are right.
+"""
+
+from toprung.ports.card_sink import CardChanges, CardSink
+from toprung.ports.clock import Clock
+from toprung.ports.feed import Feed
+from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, RecordedKey
+from toprung.ports.histories import Histories, HistoryRow, RulesSet
+from toprung.ports.index import Index, Place, Slice
+from toprung.ports.journal import NAMELESS, Event, Journal, PlayerProfile, RecordedSubmission, Shown
+from toprung.ports.key_store import KeyStore
+from toprung.ports.maintenance import Maintenance
+from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork
+from toprung.ports.shards import Names, Shards, ShardState
+
+__all__ = [
+    "NAMELESS",
+    "SUBMISSION_COLUMNS",
+    "CardChanges",
+    "CardSink",
+    "Clock",
+    "Event",
+    "Feed",
+    "Fold",
+    "Histories",
+    "HistoryRow",
+    "Index",
+    "Journal",
+    "KeyStore",
+    "Maintenance",
+    "Names",
+    "Outbox",
+    "OutboxRow",
+    "OutboxWork",
+    "Place",
+    "Plan",
+    "PlayerProfile",
+    "RecordedKey",
+    "RecordedSubmission",
+    "RulesSet",
+    "ShardState",
+    "Shards",
+    "Shown",
+    "Slice",
+]

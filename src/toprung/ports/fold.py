@@ -1,0 +1,99 @@
+"""Memory that an embedded journal decides against: the fold, and the plans it makes of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from toprung.domain.board import Board
+from toprung.domain.command import Command, Receipts, Status
+from toprung.domain.ladder import Route
+from toprung.ports.journal import Event
+
+SUBMISSION_COLUMNS = (
+    "position", "route", "player", "previous", "recorded_at", "at", "score", "subscore",
+    "status", "key", "digest", "outcome",
+)  # fmt: skip
+
+
+class RecordedKey(NamedTuple):
+    """What a journal remembers of a submission that carried a key."""
+
+    digest: bytes
+    status: Status
+    outcomes: bytes
+    """`WindowOutcome`s and the skipped windows, as JSON."""
+
+
+class Plan(Protocol):
+    """A batch that has been decided but is not yet durable nor visible."""
+
+    head: int
+    """The position of its last event."""
+    players: list[tuple[int, str]]
+    """(number, id) of players seen for the first time."""
+    routes: list[tuple[int, str, int, int, str, Route]]
+    """(number, board, generation, version, source, route) of routes used for the first time."""
+    submissions: list[Any]
+    """`SUBMISSION_COLUMNS` values per recorded submission, flat."""
+    details: list[tuple[int, bytes]]
+    """(position, details)."""
+    events: list[Event]
+    """What is recorded besides submissions."""
+    profiles: list[tuple[int, str | None, str | None]]
+    """(number, name, avatar_url) to be replaced."""
+    erased: list[int]
+    """Numbers of players to be forgotten."""
+
+    repeats: list[int]
+    """Positions of submissions that keys in the batch were used for before."""
+
+    def settle(self, recorded: Mapping[int, RecordedKey]) -> None:
+        """Hand over what the journal holds at `repeats`; before `apply`."""
+        ...
+
+    def apply(self) -> list[Receipts | Board | Exception | None]:
+        """Make the batch visible; the result of each command."""
+        ...
+
+    def discard(self) -> None:
+        """Drop it, leaving no trace."""
+        ...
+
+
+class Fold(Protocol):
+    """In-memory state behind a journal that stores events only and decides against memory."""
+
+    boards: dict[str, Board]
+
+    def plan(self, commands: Sequence[Command], head: int, now: int, recorded_at: int) -> Plan:
+        """Decide commands against the present state, later ones seeing earlier ones.
+
+        They are any number of `Submit`s, or one command of another kind. Periods are those of
+        `now`; `recorded_at` is what events say, which never goes back even if a clock does.
+        """
+        ...
+
+    def board(self, board_id: str) -> Board:
+        """The board, or UnknownBoard."""
+        ...
+
+    def friends_of(self, player: str) -> Sequence[str]:
+        """A player's friends; nobody for a player who is not known."""
+        ...
+
+    def number(self, player: str) -> int | None:
+        """The number that events name the player by."""
+        ...
+
+    def attributes(self, number: int) -> Mapping[str, str]:
+        """A player's attributes."""
+        ...
+
+    def last_submission(self, number: int) -> int:
+        """The position of the player's last submission on any board; 0 if there is none."""
+        ...
+
+    def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:
+        """Forget (board generation, key) pairs: who used them was erased."""
+        ...

@@ -1,0 +1,103 @@
+"""The index, the disposable order of every ladder, and the shapes of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from toprung.domain.ladder import Ladder
+from toprung.domain.ranking import Counts
+
+
+class Place(Counts, frozen=True, gc=False):
+    """Where a player stands on a ladder: what lies before its entry, of how many, and the entry."""
+
+    total: int
+    record: bytes
+
+
+class Slice(NamedTuple):
+    """Consecutive entries of one ladder, and what lies before the first of them."""
+
+    first: Counts
+    total: int
+    players: list[str]
+    records: list[bytes]
+    """Those of the players' entries."""
+
+    def mark(self) -> bytes:
+        r"""Equal for equal entries of ladders of equal size: ids have no NUL.
+
+        >>> Slice(Counts(0, 0, 0), 3, ["ann", "bob"], [b"\1", b"\2"]).mark()
+        b'3 2 \x01\x02ann\x00bob'
+        """
+        head = f"{self.total} {len(self.records)} ".encode()
+        return head + b"".join(self.records) + "\0".join(self.players).encode()
+
+
+class Index(Protocol):
+    """The disposable order of every ladder.
+
+    Guarantees: every call sees one consistent state of its ladder, in which each submission
+    counts on all of its ladders or on none; a ladder nobody is on is an empty one; a ladder
+    that is not complete raises NotReady and never answers wrongly.
+    """
+
+    async def place(self, ladder: Ladder, player: str) -> Place | None:
+        """Where the player stands; None when it has no entry. O(log n)."""
+        ...
+
+    async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
+        """`place` of many players, at one moment."""
+        ...
+
+    async def among(
+        self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
+    ) -> tuple[int, list[tuple[str, Place]]]:
+        """How many of the player and the others have an entry, and the best of these, in order.
+
+        At most `limit` of them; None means all.
+        """
+        ...
+
+    async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
+        """The entries at offsets [start, stop), as far as there are any."""
+        ...
+
+    async def mark(self, ladder: Ladder, stop: int) -> bytes | None:
+        """The `mark` of the slice [0, stop); None where that takes as long as reading it."""
+        ...
+
+    async def slice_around(
+        self, ladder: Ladder, player: str, above: int, below: int
+    ) -> Slice | None:
+        """The player with neighbours; shifted at the ends so that it stays full."""
+        ...
+
+    async def slice_at(
+        self, ladder: Ladder, key: bytes, player: str, above: int, below: int, *, full: bool
+    ) -> Slice:
+        """`above` entries before the point (key, player) and `below` from it on.
+
+        The point need not be an entry; a short key is a prefix; "" sorts before all players.
+        """
+        ...
+
+    async def count_before(self, ladder: Ladder, keys: Sequence[bytes]) -> list[int]:
+        """For each key or prefix, how many entries lie before it, at one moment."""
+        ...
+
+    async def size(self, ladder: Ladder) -> int:
+        """How many entries the ladder has."""
+        ...
+
+    async def ladders(self, board_id: str) -> list[tuple[Ladder, int]]:
+        """The board's ladders that have entries, with their sizes."""
+        ...
+
+    async def version(self, ladder: Ladder) -> int:
+        """The position of the last event that changed the ladder.
+
+        0 if none did; it may be 0 again, too, when nobody is on the ladder any more.
+        """
+        ...

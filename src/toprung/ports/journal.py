@@ -1,0 +1,110 @@
+"""The journal, the durable truth, and what it tells of players, submissions and events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.command import Command, Receipts, Status
+
+
+class PlayerProfile(msgspec.Struct, frozen=True):
+    """What is known of a player besides results; erasable."""
+
+    player: str
+    name: str | None = None
+    avatar_url: str | None = None
+    attributes: Mapping[str, str] = {}
+
+
+Shown: TypeAlias = tuple[str | None, str | None]
+"""What lists show of a player besides its id: `name` and `avatar_url`."""
+
+NAMELESS: Shown = (None, None)
+
+
+class RecordedSubmission(msgspec.Struct, frozen=True):
+    """A submission as it stands in the journal."""
+
+    position: int
+    board: str
+    player: str
+    score: int
+    subscore: int | None
+    at: int
+    recorded_at: int
+    status: Status
+    details: bytes | None
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One fact of the journal, with everything that decided it."""
+
+    position: int
+    recorded_at: int
+    kind: str
+    """``score``, ``board``, ``board-deleted``, ``player``, ``erased``, ``removed``, ..."""
+    body: Mapping[str, Any]
+
+
+class Journal(Protocol):
+    """The durable, ordered truth.
+
+    Guarantees: a command is recorded whole or not at all; when `record` returns it is durable
+    and visible to every later read of this process; commands of one process about one player
+    are recorded in the order in which they were handed over; positions grow, and a reader that
+    follows them never misses one that appears later with a smaller position.
+    """
+
+    async def record(self, command: Command) -> Receipts | Board | None:
+        """Record a command: `Receipts` for a `Submit`, the `Board` for a `SetBoard`, else None.
+
+        Raises the command's own error when it is refused as a whole, Overloaded when too much
+        is waiting, and StorageFailed when nothing could be written.
+        """
+        ...
+
+    def read(self, after: int = 0, limit: int = 1000) -> AsyncIterator[Event]:
+        """The events after a position, in order, at most `limit`."""
+        ...
+
+    async def head(self) -> int:
+        """The position of the last event; 0 when there is none."""
+        ...
+
+    async def board(self, board_id: str) -> Board:
+        """The board as now recorded; UnknownBoard when there is none."""
+        ...
+
+    async def boards(self, after: str = "", limit: int = 100) -> list[Board]:
+        """Boards in the order of their ids."""
+        ...
+
+    async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
+        """The profiles of those players that are known, in one batch."""
+        ...
+
+    async def names(self, players: Sequence[str]) -> dict[str, Shown]:
+        """What lists show of those players that have a name or an avatar, in one batch."""
+        ...
+
+    async def friends(self, player: str) -> Sequence[str]:
+        """A player's friends, in any order; empty for an unknown player."""
+        ...
+
+    async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
+        """The details submitted at these positions, where there were any, in one query."""
+        ...
+
+    async def submissions(
+        self, board_id: str, player: str, before: int | None, limit: int
+    ) -> list[RecordedSubmission]:
+        """A player's submissions on the board as it now exists, newest first."""
+        ...
+
+    async def close(self) -> None:
+        """Record what was accepted, then let go of everything. Closing twice is harmless."""
+        ...

@@ -1,0 +1,38 @@
+"""What an operator asks of a profile."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from toprung.domain.figures import Figures
+
+
+class Maintenance(Protocol):
+    """What an operator asks of a profile."""
+
+    reads_suspend: bool
+    """Whether reads wait for servers; where they do not, they need no event loop."""
+
+    async def figures(self) -> Figures:
+        """How the profile fares at the moment."""
+        ...
+
+    async def verify(self) -> list[str]:
+        """Compare the index with the journal; one line per difference, none when all is well."""
+        ...
+
+    async def rebuild(self) -> None:
+        """Drop the index and derive it again from the journal."""
+        ...
+
+    async def backup(self, path: str) -> None:
+        """Write a consistent copy of the truth to a new file while work goes on."""
+        ...
+
+    def announce(self, url: str) -> None:
+        """Tell whoever finds the database in use where it is served, if only one may use it."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of everything. Closing twice is harmless."""
+        ...

@@ -1,0 +1,89 @@
+"""The journal's side of catching up: what the index may not know yet, and the cards to tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple, Protocol
+
+from toprung.domain.board import Board
+from toprung.domain.card import Card
+from toprung.ports.histories import Histories
+
+
+class OutboxRow(NamedTuple):
+    """What the index may not know yet: cards whose current state is to be applied."""
+
+    mark: int
+    generation: int
+    version: int
+    players: Sequence[int]
+    erased: Sequence[str]
+
+
+class OutboxWork(Protocol):
+    """What to do with rows of the outbox; answers the marks of those that were applied."""
+
+    async def __call__(self, rows: Sequence[OutboxRow]) -> Sequence[int]:
+        """Apply the rows."""
+        ...
+
+
+class Outbox(Protocol):
+    """The journal's side of catching up."""
+
+    async def all_boards(self) -> list[Board]:
+        """Every board."""
+        ...
+
+    async def unmarked(self, limit: int, work: OutboxWork) -> int:
+        """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
+        ...
+
+    async def kept(self, generation: int, after: int, limit: int) -> list[OutboxRow]:
+        """The rows of a board that are still kept, marked or not, by mark."""
+        ...
+
+    async def cards_of(self, row: OutboxRow) -> list[Card]:
+        """The current cards of the players in a row."""
+        ...
+
+    async def cards_page(self, generation: int, after: int, limit: int) -> list[tuple[int, Card]]:
+        """(player number, card) of a board in the order of numbers."""
+        ...
+
+    async def cards_by_id(self, generation: int, players: Sequence[str]) -> list[Card]:
+        """The cards of these players, in their order; empty ones for who has none."""
+        ...
+
+    async def sample_cards(self, generation: int, limit: int) -> list[Card]:
+        """Some cards of a board, picked at random."""
+        ...
+
+    async def position(self) -> int:
+        """A position that nothing recorded so far lies beyond."""
+        ...
+
+    async def shard(self, generation: int) -> tuple[int, str]:
+        """The mark that the index is known to have reached, and the server that told; (0, "")."""
+        ...
+
+    async def note_shard(self, generation: int, mark: int, server: str) -> None:
+        """Remember that the index, on this server, has reached the mark."""
+        ...
+
+    def alone(self, generation: int) -> AbstractAsyncContextManager[bool]:
+        """Whether this process alone now rebuilds the board's shard."""
+        ...
+
+    def histories(self) -> AbstractAsyncContextManager[Histories]:
+        """A snapshot of the truth."""
+        ...
+
+    async def erased(self) -> list[tuple[int, Sequence[str]]]:
+        """(generation, players) of erasures that are about to be pruned."""
+        ...
+
+    async def housekeep(self) -> None:
+        """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
+        ...

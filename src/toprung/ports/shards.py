@@ -1,0 +1,67 @@
+"""The index's side of catching up: the shard of each board, and the names that cards need there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple, Protocol
+
+from toprung.domain.board import Board
+from toprung.domain.card import Card
+from toprung.domain.ladder import Ladder
+
+
+class Names(Protocol):
+    """What the numbers in cards stand for."""
+
+    async def all_names(self, generation: int) -> tuple[dict[int, str], dict[int, str]]:
+        """Every period name and every scopes name of a board, by number."""
+        ...
+
+
+class ShardState(NamedTuple):
+    """What the index says of one board shard."""
+
+    ready: bool
+    mark: int
+    server: str
+    """Who says so: another server may know less."""
+
+
+class Shards(Protocol):
+    """The index's side of catching up. Everything raises Unavailable when it is not reachable."""
+
+    async def state(self, board: Board) -> ShardState:
+        """Whether the shard is complete, and how far it is."""
+        ...
+
+    async def begin_rebuild(self, board: Board) -> bytes:
+        """Empty the shard and accept cards, but no reads; a token for `finish_rebuild`."""
+        ...
+
+    async def finish_rebuild(self, board: Board, token: bytes) -> bool:
+        """Open the shard for reads; False when it was lost meanwhile."""
+        ...
+
+    async def put(self, board: Board, mark: int, cards: Sequence[Card], *, force: bool) -> None:
+        """Apply cards by their versions; with `force` also those that seem to be known."""
+        ...
+
+    async def differing(self, board: Board, cards: Sequence[Card]) -> list[tuple[str, str]]:
+        """(player, ladder within the board) where an entry is missing; "" if the card differs."""
+        ...
+
+    async def ghosts(self, board: Board, ladder: Ladder, *, remove: bool) -> list[str]:
+        """The players on a ladder whose card does not say so; taken off if wanted."""
+        ...
+
+    def players(self, board: Board) -> AsyncIterator[list[str]]:
+        """Every player that has a card in the shard, some of them twice."""
+        ...
+
+    async def forget(self, board: Board, players: Sequence[str]) -> None:
+        """Drop what is left of erased players: their empty cards."""
+        ...
+
+    async def remove(self, board: Board) -> None:
+        """Forget the shard."""
+        ...
