@@ -23,6 +23,7 @@ class ContractSuite:
     @pytest.fixture
     def workbench(self) -> Workbench:
         """Where the profile under test is opened."""
+        # Not abstract: of a subclass that forgets it, pytest would leave out all tests silently.
         raise NotImplementedError("a suite's subclass says where its profile is opened")
 
     @pytest.fixture
