@@ -12,7 +12,8 @@ import asyncpg
 from toprung.config import ClusterSettings
 from toprung.domain.ladder import Ladder
 from toprung.indexes.redis import ladder_name, shard_key
-from toprung.journals import postgres
+from toprung.journals.postgres import PostgresJournal
+from toprung.journals.postgres_queue import COMMIT_ROWS_MAX, QUEUE_ROWS_MAX
 from toprung.ports import Clock
 from toprung.profiles.cluster import ClusterProfile
 from toprung.service.leaderboards import Leaderboards
@@ -46,7 +47,7 @@ class ClusterWorkbench:
     @contextmanager
     def stalled(self, opened: Opened) -> Iterator[None]:
         """The writer takes turns; here it does not get one."""
-        assert isinstance(opened.journal, postgres.PostgresJournal)
+        assert isinstance(opened.journal, PostgresJournal)
         turn = opened.journal.turn
         assert not turn.locked()
         turn._locked = True  # type: ignore[attr-defined]
@@ -56,7 +57,7 @@ class ClusterWorkbench:
             turn.release()
 
     def queue_full_after(self) -> int:
-        return postgres.QUEUE_ROWS_MAX + postgres.COMMIT_ROWS_MAX
+        return QUEUE_ROWS_MAX + COMMIT_ROWS_MAX
 
     async def plant(self, opened: Opened, ladder: Ladder, player: str) -> None:
         assert isinstance(opened.maintenance, ClusterProfile)

@@ -47,8 +47,8 @@ from toprung.domain.ladder import (
     scopes_of,
 )
 from toprung.errors import Invalid, TooManyFriends, UnknownBoard, UnknownPlayer
+from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import PostgresStore, statement
-from toprung.journals.postgres_submit import read_board
 from toprung.ports import CardChanges, CardSink
 
 PAGE = 2_000

@@ -11,8 +11,8 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.journals.postgres_histories import PostgresHistories
 from toprung.journals.postgres_repeats import KEY_LIFE
+from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import PostgresStore, statement
-from toprung.journals.postgres_submit import read_board
 from toprung.ports import Clock, Histories, Outbox, OutboxRow, OutboxWork
 
 KEPT_SECONDS = 900.0

@@ -10,12 +10,9 @@ memory, and what changed is written: events, keys, cards, and one outbox row per
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 from uuid import UUID
-
-import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card, entry_record, join_card, split_card
@@ -30,6 +27,7 @@ from toprung.errors import TooLate, ToprungError, UnknownBoard
 from toprung.journals.card_rules import rule_of
 from toprung.journals.postgres_repeats import Raced, Repeats
 from toprung.journals.postgres_routes import BoardRoutes, NumberedRoute, Wanted, player_scopes
+from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import statement
 from toprung.ports import CardChanges
 
@@ -360,14 +358,3 @@ def _window_outcomes(
         )
         for stop, old, record in zip(route.stops, current, records, strict=True)
     )
-
-
-def read_board(row: Mapping[str, Any]) -> Board:
-    """A board from its row; the same object for the same rules, so that it keeps its calendars."""
-    return _board(row["id"], row["rules"], row["version"], row["generation"])
-
-
-@lru_cache(maxsize=4096)
-def _board(board_id: str, rules: str, version: int, generation: int) -> Board:
-    board = Board.parse(board_id, msgspec.json.decode(rules))
-    return board.recorded(version, generation)

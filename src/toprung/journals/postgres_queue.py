@@ -1,0 +1,98 @@
+"""Commands that wait for the writer of their process: a bounded queue that is taken in batches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any, TypeAlias
+
+from toprung.domain.board import Board
+from toprung.domain.command import Command, Receipts, Submit
+from toprung.errors import Closed, Overloaded
+
+QUEUE_ROWS_MAX = 100_000
+"""Submissions that may wait; more are refused with Overloaded."""
+
+COMMIT_ROWS_MAX = 500
+"""Submissions after which a batch is closed: while it goes to the index, the next is committed."""
+
+Result: TypeAlias = Receipts | Board | None
+
+
+class Request:
+    """A command on its way to the database."""
+
+    __slots__ = ("command", "future", "rows")
+
+    def __init__(self, command: Command, future: asyncio.Future[Result]) -> None:
+        self.command = command
+        self.future = future
+        self.rows = len(command.submissions) if isinstance(command, Submit) else 1
+
+    def answer(self, result: Any) -> None:
+        """Give the caller its result, or the exception to be raised there."""
+        if self.future.done():  # cancelled meanwhile
+            return
+        if isinstance(result, Exception):
+            self.future.set_exception(result)
+        else:
+            self.future.set_result(result)
+
+
+class CommandQueue:
+    """What callers have handed over and the writer has not taken yet."""
+
+    def __init__(self) -> None:
+        self._requests: deque[Request] = deque()
+        self._wake = asyncio.Event()
+        self._is_closed = False
+        self.rows = 0
+        """How many submissions wait."""
+
+    def put(self, command: Command) -> asyncio.Future[Result]:
+        """Hand a command over; its result is to come."""
+        if self._is_closed:
+            raise Closed
+        request = Request(command, asyncio.get_running_loop().create_future())
+        if self.rows + request.rows > QUEUE_ROWS_MAX and self._requests:
+            raise Overloaded
+        self._requests.append(request)
+        self.rows += request.rows
+        self._wake.set()
+        return request.future
+
+    async def has_more(self) -> bool:
+        """Wait until there is something to take; False when there will be nothing any more."""
+        while not self._requests and not self._is_closed:
+            self._wake.clear()
+            await self._wake.wait()
+        return bool(self._requests)
+
+    def take(self) -> list[Request]:
+        """Whatever is waiting: a run of submissions, or one other command."""
+        batch: list[Request] = []
+        rows = 0
+        while self._requests and rows < COMMIT_ROWS_MAX:
+            if batch and not isinstance(self._requests[0].command, Submit):
+                break
+            request = self._requests.popleft()
+            self.rows -= request.rows
+            if request.future.done():  # nobody waits any more, and nothing was done yet
+                continue
+            batch.append(request)
+            rows += request.rows
+            if not isinstance(request.command, Submit):
+                break
+        return batch
+
+    def close(self) -> None:
+        """Accept no more."""
+        self._is_closed = True
+        self._wake.set()
+
+    def refuse(self) -> None:
+        """Tell those who still wait that nothing was recorded for them."""
+        while self._requests:
+            request = self._requests.popleft()
+            self.rows -= request.rows
+            request.answer(Closed())

@@ -1,0 +1,94 @@
+"""A batch's transaction, tried until it is known to have been committed once, or not at all.
+
+Failure rules. What deadlocks or loses a race is tried again. When the connection breaks before
+COMMIT was sent, nothing happened and it is tried again for a while. When it breaks after, the
+batch's id decides: inserting it again waits for a transaction that is still under way, and tells
+whether it has committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, TypeAlias, TypeVar
+from uuid import UUID, uuid4
+
+from toprung.errors import OutcomeUnknown, StorageFailed, TruthUnavailable
+from toprung.journals.postgres_repeats import Raced
+from toprung.journals.postgres_store import CONNECT_SECONDS_MAX, PostgresStore
+
+RETRY_SECONDS = 10.0
+"""How long a batch is tried again before its callers hear that it failed."""
+
+SETTLE_SECONDS = 60.0
+"""How long an interrupted commit is asked after."""
+
+T = TypeVar("T")
+
+Work: TypeAlias = Callable[[Any, UUID], Awaitable[T]]
+"""What to do on a connection; it inserts the id into `batches`."""
+
+
+async def transact(store: PostgresStore, work: Work[T]) -> T:
+    """Do `work` in a transaction, again if need be; its result is durable."""
+    again: tuple[type[BaseException], ...] = (*store.collided, Raced, TruthUnavailable)
+    deadline = time.monotonic() + RETRY_SECONDS
+    attempt = 0
+    while True:
+        batch, commit = uuid4(), _Commit()
+        try:
+            return await _attempt(store, work, batch, commit)
+        except store.lost as error:
+            if commit.sent:
+                if await _has_committed(store, batch):
+                    return commit.result  # type: ignore[no-any-return]
+            elif time.monotonic() > deadline:
+                raise StorageFailed(
+                    f"PostgreSQL does not answer ({error}); nothing was recorded"
+                ) from error
+        except again as error:
+            if time.monotonic() > deadline:
+                raise StorageFailed(f"{error}; nothing was recorded") from error
+        attempt += 1
+        await asyncio.sleep(min(0.01 * 2**attempt, 0.5))
+
+
+class _Commit:
+    """How far a transaction got."""
+
+    sent = False
+    result: Any = None
+
+
+async def _attempt(store: PostgresStore, work: Work[T], batch: UUID, commit: _Commit) -> T:
+    async with store.pool.acquire(timeout=CONNECT_SECONDS_MAX) as connection:
+        transaction = connection.transaction()
+        await transaction.start()
+        try:
+            result = commit.result = await work(connection, batch)
+            commit.sent = True
+            await transaction.commit()
+        except BaseException:
+            if not commit.sent:
+                with suppress(*store.lost):
+                    await transaction.rollback()
+            raise
+        return result
+
+
+async def _has_committed(store: PostgresStore, batch: UUID) -> bool:
+    """Settle a commit whose answer was lost."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while True:
+        try:
+            status = await store.execute(
+                "INSERT INTO batches (id) VALUES ($1) ON CONFLICT DO NOTHING", batch
+            )
+        except TruthUnavailable as error:
+            if time.monotonic() > deadline:
+                raise OutcomeUnknown from error
+            await asyncio.sleep(0.1)
+        else:
+            return status == "INSERT 0 0"
