@@ -1,0 +1,138 @@
+"""Commands about boards, inside the transaction of each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.card import (
+    card_entry,
+    entry_record,
+    entry_scopes,
+    join_card,
+    number_bytes,
+    parse_period_name,
+    parse_scopes_name,
+    period_ladder,
+    scopes_name,
+    split_card,
+)
+from toprung.domain.command import SetBoard, next_board
+from toprung.domain.ladder import is_laid_out_alike, is_retained, rescoped
+from toprung.errors import UnknownBoard
+from toprung.journals.postgres_command_tables import CommandTables
+from toprung.ports import CardSink
+
+Follow: TypeAlias = Callable[[CardSink], Awaitable[None]]
+"""What the index has to be told once the command is durable."""
+
+
+async def set_board(
+    tables: CommandTables, command: SetBoard, sink: CardSink
+) -> tuple[Board, Follow | None]:
+    """Create a board or change its rules; the board, and what follows from it for the index."""
+    execute = tables.connection.execute
+    current = await tables.lock_board(command.board, exclusive=True)
+    has_entries = current is not None and await _has_entries(tables, current)
+    was_used = current is not None and await _was_used(tables, current)
+    board = next_board(current, command, has_entries=has_entries, was_used=was_used)
+    version = await tables.draw()
+    generation = version if current is None else current.generation
+    board = board.recorded(version, generation)
+    rules = msgspec.json.encode(board.rules()).decode()
+    await execute(
+        "INSERT INTO boards VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE "
+        "SET version = excluded.version, rules = excluded.rules",
+        board.id,
+        generation,
+        version,
+        rules,
+    )
+    body = {"board": board.id, "rules": board.rules(), "generation": generation}
+    await tables.add_event(version, "board", body)
+    if current is not None and not is_laid_out_alike(current, board):
+        await _rewrite_cards(tables, current, board, version)
+        # From here to the commit nobody can rebuild the shard by the old rules.
+        await execute("SELECT pg_advisory_xact_lock(21617, $1)", generation % 2**31)
+        await sink.close_board(board)
+    if current is None or not is_laid_out_alike(current, board):
+        return board, lambda index: index.rebuild_board(board)
+    return board, None
+
+
+async def delete_board(tables: CommandTables, board_id: str) -> Follow:
+    """Delete a board; what follows from it for the index."""
+    board = await tables.lock_board(board_id, exclusive=True)
+    if board is None:
+        raise UnknownBoard(f"there is no board {board_id!r}")
+    await tables.connection.execute("DELETE FROM boards WHERE id = $1", board_id)
+    await tables.connection.execute("INSERT INTO graves VALUES ($1)", board.generation)
+    await tables.add_event(await tables.draw(), "board-deleted", {"board": board_id})
+    return lambda index: index.drop_board(board)
+
+
+async def _has_entries(tables: CommandTables, board: Board) -> bool:
+    """Whether any retained period has an entry."""
+    periods, _ = await tables.store.all_names(board.generation)
+    alive = {
+        number_bytes(number)
+        for number, name in periods.items()
+        if is_retained(board, period_ladder(board.id, name), tables.now)
+    }
+    after = 0
+    while alive and (rows := await tables.cards_page(board.generation, after)):
+        if any(alive & split_card(entries, board.shape).keys() for *_, entries in rows):
+            return True
+        after = rows[-1][0]
+    return False
+
+
+async def _was_used(tables: CommandTables, board: Board) -> bool:
+    """Whether a score was ever recorded on the board: each names a route of it."""
+    found: bool = await tables.connection.fetchval(
+        "SELECT EXISTS (SELECT FROM names WHERE generation = $1 AND kind = 'r')",
+        board.generation,
+    )
+    return found
+
+
+async def _rewrite_cards(tables: CommandTables, old: Board, new: Board, version: int) -> None:
+    """Drop entries that the new rules have no place for; count them in the new scopes."""
+    periods, scope_names = await tables.store.all_names(old.generation)
+    windows = {window.name for window in new.windows}
+    kept = {
+        number_bytes(number)
+        for number, name in periods.items()
+        if parse_period_name(name)[0] in windows
+        and is_retained(old, period_ladder(old.id, name), tables.now)
+    }
+    after = 0
+    while rows := await tables.cards_page(old.generation, after):
+        attributes = await tables.attributes([row[0] for row in rows])
+        changed = []
+        for number, entries in rows:
+            before = split_card(entries, old.shape)
+            found = [entry for period, entry in before.items() if period in kept]
+            names = [
+                scopes_name(
+                    rescoped(
+                        old,
+                        new,
+                        parse_scopes_name(scope_names[int.from_bytes(entry_scopes(entry))]),
+                        attributes.get(number, {}),
+                    )
+                )
+                for entry in found
+            ]
+            numbers = await tables.store.numbers(old.generation, "s", names)
+            after_entries = join_card(
+                card_entry(entry[:4], number_bytes(numbers[name]), entry_record(entry))
+                for entry, name in zip(found, names, strict=True)
+            )
+            if after_entries != entries:
+                changed.append((number, after_entries))
+        await tables.put_cards(old.generation, changed, version)
+        after = rows[-1][0]

@@ -1,0 +1,148 @@
+"""Commands about players and their friends, inside the transaction of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.card import (
+    Card,
+    card_entry,
+    entry_record,
+    join_card,
+    number_bytes,
+    period_name,
+    scopes_name,
+    split_card,
+)
+from toprung.domain.command import FRIENDS_MAX, SetPlayer
+from toprung.domain.ladder import open_periods, scopes_of
+from toprung.errors import Invalid, TooManyFriends, UnknownBoard
+from toprung.journals.postgres_command_tables import CommandTables
+
+
+async def set_player(tables: CommandTables, command: SetPlayer) -> None:
+    """Replace a player's profile; its entries of open periods move to its new scopes."""
+    boards = await tables.lock_rules()
+    numbers = await tables.lock_players([command.player])
+    number = numbers[command.player]
+    before = (await tables.attributes([number]))[number]
+    moved = [b for b in boards if scopes_of(b, before) != scopes_of(b, command.attributes)]
+    await tables.connection.execute(
+        "UPDATE players SET name = $2, avatar_url = $3, attributes = $4 WHERE number = $1",
+        number,
+        command.name,
+        command.avatar_url,
+        msgspec.json.encode(command.attributes).decode(),
+    )
+    version = await tables.draw()
+    opened = {board.id: open_periods(board, tables.now) for board in moved}
+    body = {"player": number, "attributes": dict(command.attributes), "open": opened}
+    await tables.add_event(version, "player", body)
+    for board in moved:
+        scopes = scopes_of(board, command.attributes)
+        await _move(tables, board, (command.player, number), opened[board.id], scopes, version)
+
+
+async def erase_player(tables: CommandTables, player: str) -> None:
+    """Forget a player; what is left is the number in its events."""
+    boards = await tables.lock_rules()
+    number = await tables.lock_player(player)
+    execute = tables.connection.execute
+    version = await tables.draw()
+    for board in boards:
+        status = await execute(
+            "DELETE FROM cards WHERE generation = $1 AND player = $2",
+            board.generation,
+            number,
+        )
+        if status != "DELETE 0":
+            await tables.tell(board, version, [], [Card(player, version, b"")])
+    await execute("DELETE FROM friends WHERE player = $1", number)
+    await execute(
+        "DELETE FROM friends WHERE friend = $1",
+        number,
+    )
+    await execute(
+        "UPDATE events SET details = NULL WHERE player = $1 AND details IS NOT NULL", number
+    )
+    await execute("DELETE FROM keys WHERE player = $1", number)
+    await execute("DELETE FROM players WHERE number = $1", number)
+    await tables.add_event(version, "erased", {"player": number})
+
+
+async def remove_entries(tables: CommandTables, board_id: str, player: str) -> None:
+    """Take a player off every ladder of a board."""
+    board = await tables.lock_board(board_id, exclusive=False)
+    if board is None:
+        raise UnknownBoard(f"there is no board {board_id!r}")
+    number = await tables.lock_player(player)
+    version = await tables.draw()
+    await tables.add_event(version, "removed", {"board": board.id, "player": number})
+    if await tables.card(board, number):
+        await tables.put_cards(board.generation, [(number, b"")], version)
+        await tables.tell(board, version, [number], [Card(player, version, b"")])
+
+
+async def befriend(tables: CommandTables, player: str, other: str) -> None:
+    """Make two players friends, each of the other."""
+    if player == other:
+        raise Invalid("other", "a player cannot be their own friend")
+    numbers = await tables.lock_players([player, other])
+    one, two = numbers[player], numbers[other]
+    fetchval = tables.connection.fetchval
+    if not await fetchval(
+        "SELECT EXISTS (SELECT FROM friends WHERE player = $1 AND friend = $2)", one, two
+    ):
+        for name, number in ((player, one), (other, two)):
+            if (
+                await fetchval("SELECT count(*) FROM friends WHERE player = $1", number)
+                >= FRIENDS_MAX
+            ):
+                raise TooManyFriends("other", f"player {name!r} has {FRIENDS_MAX} friends")
+    await tables.connection.execute(
+        "INSERT INTO friends VALUES ($1, $2), ($2, $1) ON CONFLICT DO NOTHING", one, two
+    )
+    await tables.add_event(await tables.draw(), "befriended", {"player": one, "other": two})
+
+
+async def unfriend(tables: CommandTables, player: str, other: str) -> None:
+    """Make two players friends no more."""
+    for each in sorted({player, other}, key=str.encode):
+        await tables.lock_player(each)
+    one, two = await tables.lock_player(player), await tables.lock_player(other)
+    await tables.connection.execute(
+        "DELETE FROM friends WHERE (player, friend) IN (($1::bigint, $2::bigint), ($2, $1))",
+        one,
+        two,
+    )
+    await tables.add_event(await tables.draw(), "unfriended", {"player": one, "other": two})
+
+
+async def _move(
+    tables: CommandTables,
+    board: Board,
+    who: tuple[str, int],
+    periods: Sequence[tuple[str, str]],
+    scopes: tuple[str, ...],
+    version: int,
+) -> None:
+    """Count a player's entries of the periods that have not ended in other scopes."""
+    player, number = who
+    entries = await tables.card(board, number)
+    if not entries:
+        return
+    store, generation = tables.store, board.generation
+    names = await store.numbers(generation, "p", [period_name(*each) for each in periods])
+    scope_numbers = await store.numbers(generation, "s", [scopes_name(scopes)])
+    target = number_bytes(scope_numbers[scopes_name(scopes)])
+    card = split_card(entries, board.shape)
+    for period in map(number_bytes, names.values()):
+        if period in card:
+            card[period] = card_entry(period, target, entry_record(card[period]))
+    changed = join_card(card.values())
+    if changed != entries:
+        await tables.put_cards(generation, [(number, changed)], version)
+        await tables.tell(board, version, [number], [Card(player, version, changed)])
