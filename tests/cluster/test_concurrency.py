@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -149,3 +150,32 @@ def test_records_compare_as_decide_does(order: str, subscore: str | None, tie_br
     card = bytes(8) + board.shape.record(entries[0])
     assert split_card(card, board.shape)[bytes(4)] == card
     assert entry_record(card) == board.shape.record(entries[0])
+
+
+def test_a_board_that_changes_while_it_is_read_is_not_remembered_as_it_was(
+    postgres: PostgresServer, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with processes(postgres, redis_server, 1) as [opened]:
+            assert isinstance(opened.maintenance, ClusterProfile)
+            await opened.boards.create("blitz")
+            store, is_read, may_go_on = opened.maintenance.store, asyncio.Event(), asyncio.Event()
+            connection = store.connection
+
+            @asynccontextmanager
+            async def held() -> AsyncIterator[Any]:
+                async with connection() as found:
+                    yield found
+                is_read.set()
+                await may_go_on.wait()
+
+            with monkeypatch.context() as patch:
+                patch.setattr(store, "connection", held)
+                reading = asyncio.create_task(opened.journal.board("blitz"))
+                await is_read.wait()
+            await opened.boards.patch("blitz", public=True)
+            may_go_on.set()
+            assert not (await reading).public  # it was asked for before
+            assert (await opened.journal.board("blitz")).public
+
+    asyncio.run(main())

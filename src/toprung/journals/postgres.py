@@ -71,6 +71,8 @@ class PostgresJournal:
         self._hand_over = HandOver(store)
         self._task: asyncio.Task[None] | None = None
         self._boards: dict[str, tuple[Board | None, float]] = {}
+        self._board_changes = 0
+        """How many boards this process has changed: what was read across a change is not kept."""
         self._routes: dict[tuple[int, int], BoardRoutes] = {}
         self._recorded_at = 0
         self._known: set[str] = set()
@@ -164,6 +166,7 @@ class PostgresJournal:
 
         run = await transact(self._store, work)
         if run.touched is not None:
+            self._board_changes += 1
             self._boards.pop(run.touched, None)
         await self._hand_over.wait_for_all()  # a rebuild must not run into batches of before
         if run.follow is not None:
@@ -224,6 +227,7 @@ class PostgresJournal:
         return board
 
     async def _read_board(self, board_id: str, known: Board | None) -> Board | None:
+        changes = self._board_changes
         try:
             async with self._store.connection() as connection:
                 row = await connection.fetchrow("SELECT * FROM boards WHERE id = $1", board_id)
@@ -235,7 +239,8 @@ class PostgresJournal:
             self._boards.pop(board_id, None)
             return None
         board = read_board(row)
-        self._boards[board_id] = (board, time.monotonic())
+        if changes == self._board_changes:
+            self._boards[board_id] = (board, time.monotonic())
         return board
 
     async def boards(self, after: str = "", limit: int = 100) -> list[Board]:
