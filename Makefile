@@ -65,7 +65,7 @@ setup-dev:
 	@$(PYTHON) scripts/setup --dev
 
 servers:
-	@scripts/system-packages redis-server postgresql chromium
+	@scripts/system-packages redis-server postgresql chromium wrk
 
 peers:
 	@scripts/system-packages redis-server postgresql wrk

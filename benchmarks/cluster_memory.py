@@ -31,8 +31,8 @@ def run(options: argparse.Namespace) -> harness.Report:
         entries = len(names) * options.size
         plain = opened.run(_plain(opened, names, options.size))
         ours = opened.run(_ours(opened, board, names, options.size))
-    report.add_figure("bytes per entry, toprung", ours / entries, "bytes")
-    report.add_figure("bytes per entry, plain ZSETs", plain / entries, "bytes")
+    taken = {"toprung": ours / entries, "plain ZSETs": plain / entries}
+    report.add_medians("bytes per entry", taken, "bytes")
     report.add_bar("cluster-memory", ours / plain)
     return report
 

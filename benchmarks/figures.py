@@ -20,6 +20,16 @@ def show_figure(value: float, unit: str) -> str:
     return f"{value:,.1f} {unit}"
 
 
+def show_ratio(value: float, first: float) -> str:
+    """How many times as much as the first one has.
+
+    >>> show_ratio(5.0, 40.0), show_ratio(96.0, 40.0), show_ratio(4321.0, 3.0)
+    ('0.12x', '2.4x', '1,440x')
+    """
+    ratio = value / first
+    return f"{ratio:.2f}x" if ratio < 1 else f"{ratio:.1f}x" if ratio < 10 else f"{ratio:,.0f}x"
+
+
 def show_duration(microseconds: float) -> str:
     """A duration in the unit that suits it, with two digits that count."""
     value, unit = microseconds, "µs"

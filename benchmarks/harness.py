@@ -20,6 +20,7 @@ from typing import NamedTuple, TypedDict, TypeVar
 
 from benchmarks import machine
 from benchmarks.bars import bar, show
+from benchmarks.figures import show_ratio
 from toprung._native import PlayerTable, RankedSet
 
 SEED = 20261115
@@ -67,12 +68,15 @@ class Report:
     def add_figure(
         self, question: str, measured: float, unit: str = "us", contestant: str = ""
     ) -> None:
-        """Keep a figure that has no bar."""
+        """Keep a figure, and print how many times as much it is as the question's first one."""
+        same = (each["value"] for each in self.figures if each["question"] == question)
+        first = next(same, None)
         self.figures.append(
             {"question": question, "contestant": contestant, "value": measured, "unit": unit}
         )
         name = f"{question}, {contestant}" if contestant else question
-        print(f"  {name:<58} {measured:14.3f} {unit}")
+        ratio = show_ratio(measured, first) if first else ""
+        print(f"  {name:<58} {measured:14.3f} {unit:<6} {ratio}".rstrip())
 
     def add_medians(self, question: str, medians: Mapping[str, float], unit: str = "us") -> None:
         """Keep what each contestant reached."""

@@ -17,6 +17,7 @@ from benchmarks.http_fastapi import WINDOWS
 from benchmarks.http_routes import STANDING, SUBMIT, compare, fill, ours, serving, wrk
 
 PATH = "/v1/boards/blitz/standings/%012d"
+COMMON = "FastAPI and redis-py"
 KINDS = {"standing": ("standing", 32), "top": (None, 32), "submit": ("submit", 64)}
 
 
@@ -44,12 +45,11 @@ def run(options: argparse.Namespace) -> harness.Report:
             path = "/v1/boards/blitz/standings?limit=100" if script is None else ""
             asked = {
                 who: partial(wrk, f"http://127.0.0.1:{at}{path}", connections, lua)
-                for who, at in (("ours", port), ("common", common_port))
+                for who, at in (("toprung", port), (COMMON, common_port))
             }
             medians = compare(options.rounds, asked)
-            for who, rate in medians.items():
-                report.add_figure(f"{kind}, {who}", rate, "requests/s")
-            report.add_bar(f"http-common-{kind}", medians["ours"] / medians["common"])
+            report.add_medians(kind, medians, "requests/s")
+            report.add_bar(f"http-common-{kind}", medians["toprung"] / medians[COMMON])
     return report
 
 

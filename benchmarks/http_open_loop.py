@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> harness.Report:
     """Measure, print and report."""
     report = harness.Report("http_open_loop")
     harness.print_header("Latency at a steady rate of arrivals", players=options.size, **RATES)
-    taken: dict[str, list[Latencies]] = {"bare": [], "ours": []}
+    taken: dict[str, list[Latencies]] = {"toprung": [], "bare handler": []}
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as name:
         folder = Path(name)
         fill(folder, options.size)
@@ -64,16 +64,18 @@ def run(options: argparse.Namespace) -> harness.Report:
                 share = carried(generator, bare_port)
                 for number in range(options.rounds):  # a score twice would change nothing
                     seed = harness.SEED + number
-                    taken["bare"].append(generator.load(bare_port, BARE, share, seed))
-                    taken["ours"].append(generator.load(port, OURS, share, seed))
-    report.add_figure("share of the rates that the bare handler carries", 100 * share, "%")
-    for who, rounds in taken.items():
-        for kind in RATES:
-            for percentile in PERCENTILES:
-                median = statistics.median(found[kind][percentile] for found in rounds)
-                report.add_figure(f"{who}, {kind}, {percentile}", median, "ms")
-                if (who, percentile) == ("ours", "p95"):
-                    report.add_bar(f"http-open-{kind}", median)
+                    taken["bare handler"].append(generator.load(bare_port, BARE, share, seed))
+                    taken["toprung"].append(generator.load(port, OURS, share, seed))
+    for kind in RATES:
+        for percentile in PERCENTILES:
+            medians = {
+                who: statistics.median(found[kind][percentile] for found in rounds)
+                for who, rounds in taken.items()
+            }
+            report.add_medians(f"{kind}, {percentile}", medians, "ms")
+            if percentile == "p95":
+                report.add_bar(f"http-open-{kind}", medians["toprung"])
+    report.add_figure("share of the rates that is asked", 100 * share, "%", "bare handler")
     return report
 
 

@@ -18,7 +18,10 @@ ROOT = Path(__file__).parents[1]
 MEASURED = ("src", "native", "benchmarks", ":!benchmarks/results", "requirements.txt")
 """The files that a figure depends on, as git names them."""
 
-PACKAGES = ("toprung", "redis", "hiredis", "asyncpg", "sortedcontainers", "uvicorn", "websockets")
+PACKAGES = (
+    "toprung", "redis", "hiredis", "asyncpg", "sortedcontainers", "uvicorn", "uvloop", "httptools",
+    "msgspec", "websockets", "fastapi",
+)  # fmt: skip
 
 
 def facts() -> dict[str, object]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks import plots, records, runs
 from benchmarks.bars import BARS, show
-from benchmarks.figures import show_count, show_duration, show_figure
+from benchmarks.figures import show_count, show_duration, show_figure, show_ratio
 from benchmarks.records import Results
 
 ROOT = Path(__file__).parents[1]
@@ -190,14 +190,17 @@ def _questions(results: Results) -> str:
 def _question(module: str, result: Mapping[str, Any]) -> str:
     """One result: its command, and a row per thing measured."""
     cells: dict[str, dict[str, str]] = {}
+    firsts: dict[str, float] = {}
     for figure in result["figures"]:
         question, _, percentile = figure["question"].rpartition(", p")
         shown = show_figure(figure["value"], figure["unit"])
         if percentile == "99":
             cells[question][figure["contestant"]] += f" ({shown})"
-        else:
-            key = question if percentile == "50" else figure["question"]
-            cells.setdefault(key, {})[figure["contestant"]] = shown
+            continue
+        key = question if percentile == "50" else figure["question"]
+        first = firsts.setdefault(key, figure["value"])
+        ratio = f", {show_ratio(figure['value'], first)}" if key in cells and first else ""
+        cells.setdefault(key, {})[figure["contestant"]] = shown + ratio
     contestants = list(dict.fromkeys(who for row in cells.values() for who in row))
     rows = [(what, *(row.get(who, "-") for who in contestants)) for what, row in cells.items()]
     asked = f"`python -m benchmarks.{module} --size {result['size']} --rounds {result['rounds']}`"
