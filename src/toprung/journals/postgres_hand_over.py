@@ -21,7 +21,7 @@ APPLYING_MAX = 4
 """Committed batches that may be on their way to the index while more are written."""
 
 MARK_DELAY_SECONDS = 0.1
-"""How long marks are collected."""
+"""How long marks are collected; closing does not wait for more."""
 
 MARK_SECONDS = 2.0
 """How long closing waits for marks."""
@@ -37,7 +37,7 @@ class HandOver:
         self._applying: set[asyncio.Task[None]] = set()
         self._applied: list[int] = []
         self._marking: asyncio.Task[None] | None = None
-        self._closing = False
+        self._closing = asyncio.Event()
 
     def begin(
         self, changes: Sequence[CardChanges], sink: CardSink, then: Callable[[], None]
@@ -59,7 +59,7 @@ class HandOver:
 
     def hurry(self) -> None:
         """Collect marks no longer: there will be no more of them soon."""
-        self._closing = True
+        self._closing.set()
 
     async def finish(self, seconds: float) -> None:
         """Wait for what is on its way, but not longer than that, and for its marks."""
@@ -89,8 +89,9 @@ class HandOver:
     async def _mark(self) -> None:
         try:
             while self._applied:
-                if not self._closing:
-                    await asyncio.sleep(MARK_DELAY_SECONDS)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(MARK_DELAY_SECONDS):
+                        await self._closing.wait()
                 marks, self._applied = self._applied, []
                 with suppress(TruthUnavailable):
                     await self._store.execute(
