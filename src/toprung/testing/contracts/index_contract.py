@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -24,6 +24,8 @@ AT = 1_794_745_800_000_000
 SHAPES = list(product(["desc", "asc"], [None, "asc", "desc"], ["first", "last", "player"]))
 PLAYERS = [f"p{number}" for number in range(30)] + ["\u00e9", "e\u0301", "\U0001f3c6", "\uffff"]
 GLOBAL = ("all-time", "all", "global")
+
+T = TypeVar("T")
 
 
 class Stage:
@@ -44,6 +46,14 @@ class Stage:
 
     def ask(self, work: Any) -> Any:
         return self.opened.run(work)
+
+    def ask_all(self, works: Iterable[Awaitable[T]]) -> list[T]:
+        """The answers to many questions, asked one after the other in one run of the loop."""
+
+        async def answers() -> list[T]:
+            return [await work for work in works]
+
+        return self.opened.run(answers())
 
     def submit(self, rows: Sequence[Submission]) -> None:
         """Submit, and do the same by `decide`."""
@@ -96,7 +106,7 @@ class Stage:
 
     def _check_players(self, ladder: Ladder, model: oracle.Ladder) -> None:
         everyone = [*PLAYERS, "nobody"]
-        places = [self.ask(self.index.place(ladder, player)) for player in everyone]
+        places = self.ask_all(self.index.place(ladder, player) for player in everyone)
         assert places == [_place(model, player) for player in everyone]
         assert self.ask(self.index.places(ladder, everyone)) == places
         assert self.ask(self.index.places(ladder, [])) == []
@@ -105,16 +115,17 @@ class Stage:
         for limit in (1, 3, len(everyone), None):
             found = self.ask(self.index.among(ladder, everyone[0], everyone[1:], limit))
             assert found == (len(ordered), best[:limit])
-        for player, place in zip(everyone, places, strict=True):
+        lone = self.ask_all(self.index.among(ladder, player, [], 5) for player in everyone)
+        for player, place, among in zip(everyone, places, lone, strict=True):
             alone = [] if place is None else [(player, place)]
-            assert self.ask(self.index.among(ladder, player, [], 5)) == (len(alone), alone)
-        for player in everyone:
-            for above, below in ((0, 0), (1, 2), (5, 5), (40, 0), (0, 40)):
-                found = self.ask(self.index.slice_around(ladder, player, above, below))
-                expected = model.slice_around(player.encode(), above, below)
-                assert (found is None) == (expected is None)
-                if expected is not None:
-                    check_slice(found, expected)
+            assert among == (len(alone), alone)
+        spans = list(product(everyone, ((0, 0), (1, 2), (5, 5), (40, 0), (0, 40))))
+        slices = self.ask_all(self.index.slice_around(ladder, who, *span) for who, span in spans)
+        for (player, (above, below)), around in zip(spans, slices, strict=True):
+            expected = model.slice_around(player.encode(), above, below)
+            assert (around is None) == (expected is None)
+            if around is not None and expected is not None:
+                check_slice(around, expected)
 
     def _check_points(self, ladder: Ladder, model: oracle.Ladder) -> None:
         width = 8 * self.shape.order
@@ -125,13 +136,18 @@ class Stage:
         counted = self.ask(self.index.count_before(ladder, points))
         assert counted == [model.count_before(key) for key in points]
         assert self.ask(self.index.count_before(ladder, [])) == []
-        for key in points:
-            # A prefix is a point only before all players: their order is that of whole keys.
-            players = ("", "p1", "\U0010ffff") if len(key) == width else ("",)
-            for player, full in product(players, (False, True)):
-                found = self.ask(self.index.slice_at(ladder, key, player, 2, 3, full=full))
-                expected = model.slice_at(key, player.encode(), 2, 3, full=full)
-                check_slice(found, expected)
+        # A prefix is a point only before all players: their order is that of whole keys.
+        asked = [
+            (key, player, full)
+            for key in points
+            for player in (("", "p1", "\U0010ffff") if len(key) == width else ("",))
+            for full in (False, True)
+        ]
+        slices = self.ask_all(
+            self.index.slice_at(ladder, key, player, 2, 3, full=full) for key, player, full in asked
+        )
+        for (key, player, full), found in zip(asked, slices, strict=True):
+            check_slice(found, model.slice_at(key, player.encode(), 2, 3, full=full))
 
 
 def check_slice(found: Slice, expected: oracle.Stretch) -> None:
