@@ -6,6 +6,7 @@ Profiles: `ci` (the default) and `soak`. Pick with --hypothesis-profile, set ano
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -28,6 +29,9 @@ settings.load_profile("ci")
 
 # Shells have what runs in the background ignore interrupts; programs under test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Hundreds of programs are started: none of them should have to compile every module once more.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
