@@ -1,8 +1,9 @@
-"""An API process for fault tests: submits without end, tells of every acknowledged submission.
+"""API processes for fault tests: they submit without end, tell of every acknowledged submission.
 
-    python submitter.py journal_url index_url schema prefix acks
+    python submitter.py journal_url index_url schema prefix acks...
 
-After `acks` acknowledgements it kills itself between the next commit and its way to the index.
+One process for each `acks`, all at once: after so many acknowledgements it kills itself between the
+next commit and its way to the index. The exit code is 0 if all of them did so.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import os
 import signal
 import sys
 
+import asyncpg  # noqa: F401 -- or each process would do so for itself
+import redis.asyncio  # noqa: F401
+
 from toprung.config import ClusterSettings
 from toprung.ports import CardChanges
 from toprung.profiles.cluster import ClusterProfile
@@ -19,17 +23,14 @@ from toprung.profiles.embedded import SystemClock
 from toprung.service.leaderboards import Leaderboards
 
 
-async def main(journal_url: str, index_url: str, schema: str, prefix: str, acks: str) -> None:
-    settings = ClusterSettings(
-        journal_url=journal_url, index_url=index_url, schema=schema, prefix=prefix
-    )
+async def submit_until_killed(settings: ClusterSettings, acks: int) -> None:
     profile = await ClusterProfile.open(settings, SystemClock())
     board = await Leaderboards(profile.journal, profile.index, profile.clock, profile).board("sum")
     told = 0
     apply = profile.follower.apply
 
     async def apply_or_die(changes: list[CardChanges]) -> list[int]:
-        if told >= int(acks):
+        if told >= acks:
             os.kill(os.getpid(), signal.SIGKILL)
         return await apply(changes)
 
@@ -41,5 +42,26 @@ async def main(journal_url: str, index_url: str, schema: str, prefix: str, acks:
         told += 1
 
 
+def start(settings: ClusterSettings, acks: int) -> int:
+    """A process that has imported everything already; its id."""
+    process = os.fork()
+    if process:
+        return process
+    try:
+        asyncio.run(submit_until_killed(settings, acks))
+    finally:  # it is not this process that starts the next one
+        os._exit(1)
+
+
+def main(journal_url: str, index_url: str, schema: str, prefix: str, *acks: str) -> bool:
+    """Start them all and wait for their ends; whether each was killed."""
+    settings = ClusterSettings(
+        journal_url=journal_url, index_url=index_url, schema=schema, prefix=prefix
+    )
+    started = [start(settings, int(each)) for each in acks]
+    ends = [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in started]
+    return ends == [-signal.SIGKILL] * len(acks)
+
+
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    sys.exit(0 if main(*sys.argv[1:]) else 1)
