@@ -35,6 +35,53 @@ def test_every_route_is_in_the_document(document: Any) -> None:
     assert all(op["summary"] for each in document["paths"].values() for op in each.values())
 
 
+def operation_of(document: Any, name: str) -> Any:
+    operations = (op for methods in document["paths"].values() for op in methods.values())
+    return next(op for op in operations if op["operationId"] == name)
+
+
+EVERYWHERE = {400, 403, 414, 422, 429, 500}
+
+
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("healthz", {200}),
+        ("readyz", {200, 503}),
+        ("list_boards", {200, 401, 503}),
+        ("put_board", {200, 201, 401, 404, 408, 413, 415, 503}),
+        ("list_standings", {200, 304, 401, 404, 410, 503}),
+        ("lookup_standings", {200, 401, 404, 408, 410, 413, 415, 503}),
+        ("befriend", {204, 401, 503}),
+        ("create_key", {201, 401, 408, 413, 415, 503}),
+        ("revoke_key", {204, 401, 404, 503}),
+    ],
+)
+def test_an_operation_tells_what_it_answers_and_no_more(
+    document: Any, name: str, others: set[int]
+) -> None:
+    told = {int(status) for status in operation_of(document, name)["responses"]}
+    assert told == others | EVERYWHERE
+
+
+def test_headers_that_mean_something_are_told(document: Any) -> None:
+    told = {
+        (operation["operationId"], parameter["name"])
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        for parameter in operation["parameters"]
+        if parameter["in"] == "header"
+    }
+    assert told == {
+        ("put_board", "If-None-Match"),
+        ("list_standings", "If-None-Match"),
+        ("submit", "Idempotency-Key"),
+        ("watch_board", "Last-Event-ID"),
+    }
+    responses = operation_of(document, "list_standings")["responses"]
+    assert responses["200"]["headers"].keys() == responses["304"]["headers"].keys() == {"ETag"}
+
+
 def test_every_body_has_an_example_and_the_service_takes_it() -> None:
     wanted = {route.handler.__name__ for route in ROUTES if route.body is not None}
     assert wanted == set(EXAMPLES)

@@ -36,3 +36,6 @@ EXAMPLES: Final[dict[str, Any]] = {
     "create_key": {"name": "game server", "verbs": ["read", "write"], "boards": ["blitz", "eu-*"]},
 }
 """Bodies by the name of their handler."""
+
+PARAMETERS: Final[dict[str, dict[str, Any]]] = {"score": {"example": "1499.5"}}
+"""Of a query string, where types say too little."""

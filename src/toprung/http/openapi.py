@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
+from http import HTTPStatus
 from importlib import metadata
 from typing import Any, Final
 
 import msgspec
 
 from toprung.contract import Problem
-from toprung.http.examples import EXAMPLES, RECOVERABLE
+from toprung.domain.submission import KEY_BYTES_MAX
+from toprung.http.examples import EXAMPLES, PARAMETERS, RECOVERABLE
 from toprung.http.problems import TITLES
 from toprung.http.routing import Route
 
 _REF: Final = "#/components/schemas/{name}"
-_STATUSES: Final = (400, 401, 403, 404, 405, 408, 410, 413, 414, 415, 422, 429, 500, 503)
+_ABOUT: Final = (
+    "Real-time leaderboards: exact, fair, fast and durable. What is refused before it reaches an"
+    " operation is told as a problem, too: 404 for an address that is none, 405 for a method that"
+    " it does not have, 408 and 431 for a head that is too slow or too large, 503 for one"
+    " connection too many."
+)
+_ALWAYS: Final = frozenset({400, 403, 414, 422, 429, 500})
+"""Everybody may be told that the address or its query cannot be read or is too long, that a
+parameter is not known, that the host name or the pace is not allowed, or that it is our fault."""
 
 _PATH: Final[dict[str, dict[str, Any]]] = {
     "board": {
@@ -36,6 +46,47 @@ _PATH: Final[dict[str, dict[str, Any]]] = {
     "key": {"description": "A key's id.", "schema": {"type": "string"}, "example": "mfzwizlr"},
 }
 
+_HEADERS: Final[dict[str, dict[str, Any]]] = {
+    "If-None-Match": {
+        "description": "Entity tags of what the caller has; * is any.",
+        "schema": {"type": "string"},
+        "example": "*",
+    },
+    "Idempotency-Key": {
+        "description": "The same as `key` in the body.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX},
+        "example": "match-7f3a",
+    },
+    "Last-Event-ID": {
+        "description": "The last token that was seen.",
+        "schema": {"type": "string"},
+    },
+}
+
+_ETAG: Final = {
+    "description": "A hash of the answer.",
+    "required": True,
+    "schema": {"type": "string"},
+}
+
+
+def statuses(route: Route) -> list[int]:
+    """Every status that a route answers with, in order."""
+    found = {route.status, *route.also} | _ALWAYS
+    if route.verb is not None:  # a key may be missing, and the leaderboards out of reach
+        found |= {401, 503}
+    if route.has_board:
+        found.add(404)
+    if "period" in route.query.__struct_fields__:
+        found.add(410)
+    if route.expects_json:
+        found.add(415)
+    if route.body is not None:
+        found |= {408, 413}
+    if route.is_conditional:
+        found.add(304)
+    return sorted(found)
+
 
 def document(routes: list[Route]) -> dict[str, Any]:
     """The document of these routes."""
@@ -54,13 +105,13 @@ def document(routes: list[Route]) -> dict[str, Any]:
         "info": {
             "title": "Toprung",
             "version": metadata.version("toprung"),
-            "description": "Real-time leaderboards: exact, fair, fast and durable.",
+            "description": _ABOUT,
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
         "paths": paths,
         "components": {
             "schemas": components,
-            "responses": _problems(),
+            "responses": _problems({status for route in routes for status in statuses(route)}),
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -68,41 +119,52 @@ def document(routes: list[Route]) -> dict[str, Any]:
 
 def _operation(route: Route, schemas: dict[int, Any], components: dict[str, Any]) -> dict[str, Any]:
     text = inspect.cleandoc(route.handler.__doc__ or "")
-    name = getattr(route.handler, "__name__", "")
+    name = route.handler.__name__
     operation: dict[str, Any] = {
         "operationId": name,
         "summary": text.partition("\n")[0],
         "tags": [_tag(route)],
-        "parameters": [*_path_parameters(route), *_query_parameters(route, components)],
-        "responses": {str(route.status): _success(route, schemas)}
-        | {str(status): {"$ref": f"#/components/responses/{status}"} for status in _STATUSES},
+        "parameters": [
+            *_path_parameters(route),
+            *_query_parameters(route, components),
+            *({"name": name, "in": "header", **_HEADERS[name]} for name in route.headers),
+        ],
+        "responses": {str(status): _response(route, status, schemas) for status in statuses(route)},
     }
-    if route.handler.__name__ == "put_board":
-        operation["responses"]["201"] = operation["responses"]["200"] | {"description": "Created"}
+    if description := _description(route, text):
+        operation["description"] = description
+    if route.verb is not None:
+        operation["security"] = [{"key": []}, {}]
     if route.body is not None:
         content: dict[str, Any] = {"schema": schemas[id(route.body)]}
         if name in EXAMPLES:
             content["example"] = EXAMPLES[name]
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
-    if route.verb is not None:
-        operation["security"] = [{"key": []}, {}]
-        operation["description"] = f"Needs a key that allows `{route.verb}`" + (
-            ", or a public board." if route.public else "."
-        )
     return operation
+
+
+def _description(route: Route, text: str) -> str:
+    """What else is to be said: the rest of the handler's text, and who may ask."""
+    said = [" ".join(text.split("\n")[1:]).strip()]
+    if route.verb is not None:
+        said.append(f"Needs a key that allows `{route.verb}`")
+        said[-1] += ", or a public board." if route.public else "."
+    return " ".join(filter(None, said))
 
 
 def _tag(route: Route) -> str:
     return route.handler.__module__.rpartition(".")[2]
 
 
-def _success(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
-    if route.status == 204:
-        return {"description": "Done"}
-    if route.answer is None:
-        return {"description": "OK"}
-    content = {"application/json": {"schema": schemas[id(route.answer)]}}
-    return {"description": "Created" if route.status == 201 else "OK", "content": content}
+def _response(route: Route, status: int, schemas: dict[int, Any]) -> dict[str, Any]:
+    if status >= 400:
+        return {"$ref": f"#/components/responses/{status}"}
+    response: dict[str, Any] = {"description": HTTPStatus(status).phrase}
+    if status < 300 and route.answer is not None:
+        response["content"] = {"application/json": {"schema": schemas[id(route.answer)]}}
+    if route.is_conditional:
+        response["headers"] = {"ETag": _ETAG}
+    return response
 
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:
@@ -115,6 +177,7 @@ def _query_parameters(route: Route, components: dict[str, Any]) -> list[dict[str
     required = schema.get("required", [])
     return [
         {"name": name, "in": "query", "required": name in required, "schema": _nonnull(member)}
+        | PARAMETERS.get(name, {})
         for name, member in schema.get("properties", {}).items()
     ]
 
@@ -131,9 +194,9 @@ def _nonnull(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _problems() -> dict[str, Any]:
+def _problems(statuses: set[int]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
-    for status in _STATUSES:
+    for status in sorted(status for status in statuses if status >= 400):
         slugs = sorted(slug for slug, (known, _) in TITLES.items() if known == status)
         answers[str(status)] = {
             "description": "Problem: " + ", ".join(slugs),

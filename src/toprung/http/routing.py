@@ -43,6 +43,8 @@ class Route:
         body_bytes_max: int = BODY_BYTES_MAX,
         answer: object = None,
         status: int = 200,
+        also: tuple[int, ...] = (),
+        headers: tuple[str, ...] = (),
         public: bool = False,
         hot: bool = False,
     ) -> None:
@@ -56,6 +58,10 @@ class Route:
         self.answer = answer
         """The type of the answer's body, for the OpenAPI document."""
         self.status = status
+        self.also = also
+        """Other statuses that it answers with, beyond those that `openapi.statuses` derives."""
+        self.headers = headers
+        """Names of the headers that mean something here and not everywhere."""
         self.public = public
         """Whether boards that are public answer it to anybody."""
         self.hot = hot
@@ -67,6 +73,8 @@ class Route:
         self.segments = tuple(path.encode().split(b"/")[1:])
         self.has_board = b"{board}" in self.segments
         self.expects_json = method == "POST" or body is not None
+        self.is_conditional = method == "GET" and "If-None-Match" in headers
+        """Whether it answers with an entity tag, and with 304 who has that already."""
 
 
 class Routes:

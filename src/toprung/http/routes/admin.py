@@ -62,7 +62,7 @@ async def create_key(call: Call[NoQuery, KeyBody]) -> Answer:
     return ok(_answer(key, text), (NO_STORE,), 201)
 
 
-@routes.delete("/v1/keys/{key}", "admin")
+@routes.delete("/v1/keys/{key}", "admin", also=(404,))
 async def revoke_key(call: Call[NoQuery, None]) -> Answer:
     """Revoke a key, by its id."""
     keys = _keys(call)
@@ -108,7 +108,7 @@ async def healthz(_call: Call[NoQuery, None]) -> Answer:
     return ok(HealthAnswer("ok"), (NO_STORE,))
 
 
-@routes.get("/readyz", None, answer=HealthAnswer)
+@routes.get("/readyz", None, answer=HealthAnswer, also=(503,))
 async def readyz(call: Call[NoQuery, None]) -> Answer:
     """Whether requests can be answered; 503 while the service starts, rebuilds or stops.
 

@@ -45,7 +45,15 @@ async def list_boards(call: Call[PageQuery, None]) -> Answer:
     return ok(BoardsAnswer(page, page[-1].id if len(listed) > limit else None))
 
 
-@routes.put("/v1/boards/{board}", "admin", query=Numbers, body=BoardBody, answer=BoardAnswer)
+@routes.put(
+    "/v1/boards/{board}",
+    "admin",
+    query=Numbers,
+    body=BoardBody,
+    answer=BoardAnswer,
+    also=(201,),
+    headers=("If-None-Match",),
+)
 async def put_board(call: Call[Numbers, BoardBody]) -> Answer:
     """Create a board (201) or replace its rules (200); what is omitted takes its default.
 

@@ -29,13 +29,13 @@ async def put_player(call: Call[NoQuery, ProfileBody]) -> Answer:
     return ok(_profile(profile))
 
 
-@routes.get("/v1/players/{player}", "read", answer=ProfileAnswer)
+@routes.get("/v1/players/{player}", "read", answer=ProfileAnswer, also=(404,))
 async def get_player(call: Call[NoQuery, None]) -> Answer:
     """A player's profile."""
     return ok(_profile(await call.boards.player(call.values[0])))
 
 
-@routes.delete("/v1/players/{player}", "admin")
+@routes.delete("/v1/players/{player}", "admin", also=(404,))
 async def erase_player(call: Call[NoQuery, None]) -> Answer:
     """Erase a player everywhere: profile, friends, entries and details."""
     try:

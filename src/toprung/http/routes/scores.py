@@ -42,6 +42,7 @@ _split_rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
     body=SubmissionBody,
     marks=submission_marks,
     answer=SubmitAnswer,
+    headers=("Idempotency-Key",),
     hot=True,
 )
 async def submit(call: Call[Numbers, SubmissionBody]) -> Answer:

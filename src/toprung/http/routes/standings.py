@@ -29,6 +29,7 @@ routes = Routes()
     "read",
     query=StandingsQuery,
     answer=PageAnswer,
+    headers=("If-None-Match",),
     public=True,
     hot=True,
 )
@@ -128,7 +129,13 @@ async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
     return ok(_shown(page, query))
 
 
-@routes.get("/v1/boards/{board}/live", "read", query=LiveQuery, public=True)
+@routes.get(
+    "/v1/boards/{board}/live",
+    "read",
+    query=LiveQuery,
+    headers=("Last-Event-ID",),
+    public=True,
+)
 async def watch_board(call: Call[LiveQuery, None]) -> Sendable:
     """Standings as they change, as server-sent events; `Last-Event-ID` is the last token seen."""
     return await event_stream(call, call.state.hub)
