@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import RunningService, StartService
 from tests.http.serving import serving
 from toprung.http.examples import EXAMPLES
+from toprung.http.openapi import document as document_of
 from toprung.http.problems import TITLES
 from toprung.http.routes import ROUTES
 from toprung.http.settings import ServiceSettings
@@ -80,6 +81,42 @@ def test_headers_that_mean_something_are_told(document: Any) -> None:
     }
     responses = operation_of(document, "list_standings")["responses"]
     assert responses["200"]["headers"].keys() == responses["304"]["headers"].keys() == {"ETag"}
+
+
+KEY: Any = {"key": []}
+
+
+def test_who_needs_a_key_is_told_and_true() -> None:
+    with serving(ServiceSettings(needs_keys=True)) as running:
+        for board, public in (("open", True), ("closed", False)):
+            answer = running.http.put(f"/v1/boards/{board}", json={"public": public})
+            assert answer.status_code == 201
+        document = running.anyone.get("/openapi.json").json()
+        for route in ROUTES:
+            security = operation_of(document, route.handler.__name__)["security"]
+            needs_key = {
+                board: _asked_without_key(running.anyone, route.method, route.path, board) == 401
+                for board in ("open", "closed")
+            }
+            assert needs_key == {
+                "open": security == [KEY],
+                "closed": security in ([KEY], [KEY, {}]),
+            }, route.path
+
+
+def _asked_without_key(http: httpx2.Client, method: str, path: str, board: str) -> int:
+    names = {"board": board, "player": "alice", "other": "bob", "key": "aaaaaaaa"}
+    with http.stream(method, path.format(**names)) as answer:
+        return answer.status_code
+
+
+def test_a_service_without_keys_needs_none(document: Any) -> None:
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            assert operation["security"] in ([], [KEY, {}])
+    with_keys = document_of(ROUTES, needs_keys=True)
+    assert operation_of(with_keys, "submit")["security"] == [KEY]
+    assert operation_of(with_keys, "healthz")["security"] == []
 
 
 def test_every_body_has_an_example_and_the_service_takes_it() -> None:

@@ -68,6 +68,11 @@ _ETAG: Final = {
     "required": True,
     "schema": {"type": "string"},
 }
+_KEY: Final = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A key that `toprung keys create` or `POST /v1/keys` has shown.",
+}
 
 
 def statuses(route: Route) -> list[int]:
@@ -88,8 +93,8 @@ def statuses(route: Route) -> list[int]:
     return sorted(found)
 
 
-def document(routes: list[Route]) -> dict[str, Any]:
-    """The document of these routes."""
+def document(routes: list[Route], *, needs_keys: bool) -> dict[str, Any]:
+    """The document of these routes, on a service that asks for keys or does not."""
     types: list[Any] = [Problem]
     types += [kind for route in routes for kind in (route.query, route.body, route.answer) if kind]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
@@ -97,6 +102,7 @@ def document(routes: list[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         operation = _operation(route, found, components)
+        operation["security"] = _security(route, needs_keys=needs_keys)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     for route in routes:
         components.pop(route.query.__name__, None)  # shown as parameters
@@ -112,7 +118,7 @@ def document(routes: list[Route]) -> dict[str, Any]:
         "components": {
             "schemas": components,
             "responses": _problems({status for route in routes for status in statuses(route)}),
-            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {"key": _KEY},
         },
     }
 
@@ -133,8 +139,6 @@ def _operation(route: Route, schemas: dict[int, Any], components: dict[str, Any]
     }
     if description := _description(route, text):
         operation["description"] = description
-    if route.verb is not None:
-        operation["security"] = [{"key": []}, {}]
     if route.body is not None:
         content: dict[str, Any] = {"schema": schemas[id(route.body)]}
         if name in EXAMPLES:
@@ -147,9 +151,15 @@ def _description(route: Route, text: str) -> str:
     """What else is to be said: the rest of the handler's text, and who may ask."""
     said = [" ".join(text.split("\n")[1:]).strip()]
     if route.verb is not None:
-        said.append(f"Needs a key that allows `{route.verb}`")
+        said.append(f"Where keys are asked for, it needs one that allows `{route.verb}`")
         said[-1] += ", or a public board." if route.public else "."
     return " ".join(filter(None, said))
+
+
+def _security(route: Route, *, needs_keys: bool) -> list[dict[str, list[str]]]:
+    if route.verb is None:
+        return []
+    return [{"key": []}] if needs_keys and not route.public else [{"key": []}, {}]
 
 
 def _tag(route: Route) -> str:
@@ -212,6 +222,6 @@ def _problems(statuses: set[int]) -> dict[str, Any]:
 
 
 @cache
-def encoded(routes: tuple[Route, ...]) -> bytes:
+def encoded(routes: tuple[Route, ...], *, needs_keys: bool) -> bytes:
     """The document as JSON."""
-    return msgspec.json.encode(document(list(routes)))
+    return msgspec.json.encode(document(list(routes), needs_keys=needs_keys))

@@ -18,22 +18,26 @@ _CACHED: Final = (b"cache-control", b"public, max-age=300")
 
 
 @routes.get("/openapi.json", None)
-async def openapi(_call: Call[NoQuery, None]) -> Answer:
+async def openapi(call: Call[NoQuery, None]) -> Answer:
     """This interface, as an OpenAPI 3.1 document."""
     from toprung.http.routes import ROUTES
 
-    return Answer(200, encoded(tuple(ROUTES)), (_CACHED,))
+    return Answer(
+        200, encoded(tuple(ROUTES), needs_keys=call.state.settings.needs_keys), (_CACHED,)
+    )
 
 
 @routes.get("/docs", None)
-async def docs(_call: Call[NoQuery, None]) -> Answer:
+async def docs(call: Call[NoQuery, None]) -> Answer:
     """This interface, as a page to read."""
     headers = (_CACHED, (b"content-security-policy", POLICY))
-    return Answer(200, _page(), headers, b"text/html; charset=utf-8")
+    return Answer(
+        200, _page(needs_keys=call.state.settings.needs_keys), headers, b"text/html; charset=utf-8"
+    )
 
 
 @cache
-def _page() -> bytes:
+def _page(*, needs_keys: bool) -> bytes:
     from toprung.http.routes import ROUTES
 
-    return page(document(ROUTES))
+    return page(document(ROUTES, needs_keys=needs_keys))
