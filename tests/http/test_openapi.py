@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import httpx2
 import pytest
 
 from tests.conftest import RunningService, StartService
+from tests.http.conftest import Targets
 from tests.http.serving import serving
 from toprung.http.examples import EXAMPLES
 from toprung.http.openapi import document as document_of
@@ -83,6 +85,18 @@ def test_headers_that_mean_something_are_told(document: Any) -> None:
     assert responses["200"]["headers"].keys() == responses["304"]["headers"].keys() == {"ETag"}
 
 
+def test_a_conditional_read_is_answered_with_304(http: httpx2.Client, board: str) -> None:
+    wanted = [route.path.format(board=board) for route in ROUTES if route.is_conditional]
+    assert wanted
+    for path in wanted:
+        tag = http.get(path).headers["etag"]
+        for known in (tag, f'"other", W/{tag}', "*"):
+            again = http.get(path, headers={"if-none-match": known})
+            assert (again.status_code, again.content) == (304, b"")
+            assert again.headers["etag"] == tag
+        assert http.get(path, headers={"if-none-match": '"other"'}).status_code == 200
+
+
 KEY: Any = {"key": []}
 
 
@@ -143,14 +157,30 @@ def test_the_reference_page_loads_nothing_from_elsewhere(http: httpx2.Client) ->
 @pytest.mark.slow
 def test_schemathesis_finds_nothing(start_service: StartService, tmp_path: Path) -> None:
     service: RunningService = start_service("--db", "memory:")
+    explore(service, tmp_path, "--max-examples", "15", "--phases", "examples,coverage,fuzzing")
+
+
+@pytest.mark.slow
+def test_schemathesis_finds_nothing_where_keys_are_needed(
+    targets: Targets, start_service: StartService, tmp_path: Path
+) -> None:
+    target = targets.fresh()
+    command = [sys.executable, "-m", "toprung", "keys", "create", "--db", target]
+    made = subprocess.check_output([*command, "--name", "explorer", "--json"], text=True)
+    header = f"Authorization: Bearer {json.loads(made)['key']}"
+    service: RunningService = start_service("--db", target, "--require-keys")
+    explore(service, tmp_path, "-H", header, "--max-examples", "3", "--phases", "examples,fuzzing")
+
+
+def explore(service: RunningService, folder: Path, *options: str) -> None:
+    """Have Schemathesis ask whatever the document says, and compare the answers with it."""
     command: list[str | Path] = [
         Path(sys.executable).with_name("schemathesis"), "--config-file", EXCEPTIONS,
         "run", f"{service.url}/openapi.json", "--seed", "20261115",
-        "--max-examples", "15", "--phases", "examples,coverage,fuzzing",
-        "--continue-on-failure", "--no-color",
+        "--continue-on-failure", "--no-color", *options,
     ]  # fmt: skip
     found = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False
+        command, cwd=folder, capture_output=True, text=True, timeout=400, check=False
     )
     assert found.returncode == 0, found.stdout[-8000:] + found.stderr[-2000:]
     assert service.stop() == (0, "")
