@@ -115,6 +115,11 @@ def test_a_public_board_is_read_by_anybody_and_written_by_few(guarded: Serving) 
     assert "access-control-allow-origin" not in page.headers
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_a_monitor_needs_no_key(guarded: Serving, path: str) -> None:
+    assert guarded.anyone.get(path).status_code == 200
+
+
 def test_a_key_is_shown_once_and_stops_when_revoked(guarded: Serving) -> None:
     answer = guarded.http.post("/v1/keys", json={"name": "short", "verbs": ["read"]})
     key, key_id = answer.json()["key"], answer.json()["id"]

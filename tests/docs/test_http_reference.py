@@ -1,0 +1,50 @@
+"""The page of the HTTP interface names every metric, and no others."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+from toprung.domain.figures import Commits, Figures
+from toprung.http.metrics import ServiceCollector
+from toprung.http.settings import ServiceSettings
+from toprung.http.state import State
+from toprung.opening import open_async
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "http.md").read_text()
+ROW = re.compile(r"^\| `(toprung_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
+OF_BOTH_PROFILES = Figures(
+    commits=Commits(),
+    queued_rows=0,
+    index_entries=0,
+    index_bytes=0,
+    outbox_rows=0,
+    outbox_seconds=0.0,
+)
+
+Kind = tuple[str, frozenset[str]]
+"""What a metric is, and its labels."""
+
+
+async def exposed() -> dict[str, Kind]:
+    """Every metric by the name that Prometheus knows it under."""
+    async with open_async("memory:") as boards:
+        state = State(boards, ServiceSettings())
+        state.meter("GET", "/healthz").note(200, 0.001)  # labels are seen on samples only
+        metrics = list(ServiceCollector(state, OF_BOTH_PROFILES).collect())
+    return {
+        metric.name + ("_total" if metric.type == "counter" else ""): (
+            metric.type,
+            frozenset(label for sample in metric.samples for label in sample.labels) - {"le"},
+        )
+        for metric in metrics
+    }
+
+
+def test_every_metric_is_listed_with_its_kind_and_labels() -> None:
+    listed = {
+        name: (kind, frozenset(re.findall(r"`(\w+)`", labels)))
+        for name, kind, labels in ROW.findall(PAGE)
+    }
+    assert listed == asyncio.run(exposed())
