@@ -31,6 +31,8 @@ CHALLENGE: Final[Headers] = ((b"www-authenticate", b'Bearer realm="toprung"'),)
 Client = tuple[str, int] | None
 """The network address of a caller, where it is known."""
 
+_KEPT: Final = "/v1/boards/{board}/standings"
+"""The route whose answers caches may keep if the board is public."""
 _HOST = re.compile(rb"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:[0-9]{1,5})?")
 _BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
 
@@ -49,15 +51,14 @@ class Gate:
 
     def knows(self, call: Call[Any, Any]) -> bool:
         """Whether `admit` would let the call in with nothing to note: the hot case, here."""
-        headers = call.headers
-        return headers.get(b"host") in self._hosts and b"origin" not in headers
+        return call.headers.get(b"host") in self._hosts and not _tells_public(call)
 
     async def admit(self, call: Call[Any, Any]) -> None:
         """Refuse what is not allowed; note the key, and whether the board is public."""
         route = call.route
         if not self._settings.needs_keys:
             self.check_host(call.headers)
-            if route.public and call.header(b"origin") is not None:
+            if route.public and _tells_public(call):
                 call.is_public = await _is_public(call)
             return
         if route.verb is None:
@@ -134,6 +135,14 @@ def is_loopback_host(host: bytes) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
+
+
+def _tells_public(call: Call[Any, Any]) -> bool:
+    """Whether the answer tells that a board is public: to caches, whoever asks, and to web pages.
+
+    What a cache has kept must be for everybody, so who asked first may not matter.
+    """
+    return call.route.path == _KEPT or b"origin" in call.headers
 
 
 async def _is_public(call: Call[Any, Any]) -> bool:
