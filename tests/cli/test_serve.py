@@ -76,6 +76,31 @@ def test_a_host_that_is_no_address_is_refused(host: str) -> None:
     assert result.stderr == f"toprung: host: {host!r} is not an IP address, nor localhost\n"
 
 
+def test_behind_a_proxy_the_log_names_the_caller(start_service: StartService) -> None:
+    service = start_service("--proxy", "127.0.0.1", "--log-level", "info")
+    headers = {"X-Forwarded-For": "203.0.113.66, 192.0.2.1"}
+    request = urllib.request.Request(service.url + "/healthz", headers=headers)
+    with urllib.request.urlopen(request, timeout=10) as response:
+        assert response.status == 200
+    code, log = service.stop()
+    assert code == 0
+    assert [json.loads(line).get("address") for line in log.splitlines() if "/healthz" in line] == [
+        "192.0.2.1"
+    ]
+
+
+def test_a_proxy_that_is_no_address_is_refused_before_anything_happens(tmp_path: Path) -> None:
+    result = toprung(
+        "serve", "--port", "0", "--db", str(tmp_path / "new.db"), "--proxy", "lb.local"
+    )
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith(
+        "toprung: proxy: 'lb.local' is not an IP address, nor a network"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_says_where_the_page_the_reference_and_the_data_are(start_service: StartService) -> None:
     service = start_service("--db", "mine.db")
     assert service.greeting.splitlines()[1:] == [f"reference: {service.url}/docs", "data: mine.db"]

@@ -15,6 +15,7 @@ from toprung.config import is_cluster_target
 from toprung.errors import Invalid
 
 if TYPE_CHECKING:
+    from toprung.http.proxies import Proxies
     from toprung.http.settings import ServiceSettings
     from toprung.service.leaderboards import Leaderboards
 
@@ -42,7 +43,8 @@ class ServeOptions:
         list[str] | None, typer.Option(help="a web origin whose pages may ask; repeat")
     ] = None
     proxy: Annotated[
-        list[str] | None, typer.Option(help="an address whose X-Forwarded-For is true; repeat")
+        list[str] | None,
+        typer.Option(help="an address or network whose X-Forwarded-For is true; repeat"),
     ] = None
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], typer.Option(help="what is logged")
@@ -60,14 +62,16 @@ def serve(options: ServeOptions) -> None:
     import uvloop
 
     from toprung.http.log import set_up_logging
+    from toprung.http.proxies import Proxies
     from toprung.http.server import listen
 
     set_up_logging(options.log_level)
+    proxies = Proxies(options.proxy) if options.proxy else None
     with listen(options.host, options.port) as listener:
-        uvloop.run(_serve(options, listener))
+        uvloop.run(_serve(options, listener, proxies))
 
 
-async def _serve(options: ServeOptions, listener: socket.socket) -> None:
+async def _serve(options: ServeOptions, listener: socket.socket, proxies: Proxies | None) -> None:
     from toprung.http.app import Service
     from toprung.http.server import serve, url_of
     from toprung.opening import open_async
@@ -81,7 +85,7 @@ async def _serve(options: ServeOptions, listener: socket.socket) -> None:
         print(f"data: {options.db}", flush=True)
         _collect_garbage_rarely()
         async with service:
-            await serve(service, listener, proxies=options.proxy or (), on_stop=service.stop)
+            await serve(service, listener, proxies=proxies, on_stop=service.stop)
 
 
 def _collect_garbage_rarely() -> None:

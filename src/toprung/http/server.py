@@ -10,16 +10,17 @@ import resource
 import socket
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 
 from toprung.errors import Invalid, Unavailable
 from toprung.http.connection import HttpConnection
+from toprung.http.proxies import ProxiedConnection, ProxiedSocket, Proxies
 from toprung.http.transport import Tray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from types import FrameType
 
     from starlette.types import ASGIApp
@@ -97,38 +98,42 @@ async def serve(
     app: ASGIApp,
     listener: socket.socket,
     *,
-    proxies: Sequence[str] = (),
+    proxies: Proxies | None = None,
     on_stop: Callable[[], None] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then answer what is under way.
 
-    `on_stop` is called when the signal arrives. `proxies` are the addresses whose
-    X-Forwarded-For is believed.
+    `on_stop` is called when the signal arrives.
     """
     config = server_config(app, proxies, affordable_connections())
     await _Server(config, on_stop).serve(sockets=[listener])
 
 
 def server_config(
-    app: ASGIApp, proxies: Sequence[str] = (), connections_max: int = CONNECTIONS_MAX
+    app: ASGIApp, proxies: Proxies | None = None, connections_max: int = CONNECTIONS_MAX
 ) -> uvicorn.Config:
     """How the server runs: within bounds, and telling strangers nothing."""
     tray = getattr(app, "tray", None) or Tray()
+    # uvicorn asks for classes and takes what makes their objects.
+    http: Any = partial(HttpConnection, tray=tray)
+    ws: Any = "websockets-sansio"
+    if proxies is not None:
+        http = partial(ProxiedConnection, tray=tray, proxies=proxies)
+        ws = partial(ProxiedSocket, proxies=proxies)
     return uvicorn.Config(
         app,
         access_log=False,
         log_config=None,
         lifespan="off",
         interface="asgi3",
-        http=cast(type[HttpConnection], partial(HttpConnection, tray=tray)),
-        ws="websockets-sansio",
+        http=http,
+        ws=ws,
         ws_max_size=MESSAGE_BYTES_MAX,
         ws_ping_interval=20.0,
         ws_ping_timeout=20.0,
         server_header=False,
         date_header=False,
-        proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(proxies),
+        proxy_headers=False,  # see `proxies`
         limit_concurrency=connections_max,
         timeout_keep_alive=IDLE_SECONDS_MAX,
         timeout_graceful_shutdown=STOP_SECONDS_MAX,
