@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import toprung
+from tests.cli.program import done, toprung
 from tests.conftest import StartService
+from toprung.cli.serve import ServeOptions, _settings
+from toprung.http.settings import DEFAULT_ADDRESS_RATE, DEFAULT_KEY_RATE, Rate
 
 
 def ask(url: str) -> object:
@@ -97,6 +99,76 @@ def test_a_proxy_that_is_no_address_is_refused_before_anything_happens(tmp_path:
     assert result.stdout == ""
     assert result.stderr.startswith(
         "toprung: proxy: 'lb.local' is not an IP address, nor a network"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def statuses(url: str, count: int, key: str | None = None) -> list[int]:
+    """The answers to so many requests."""
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+    found = []
+    for _ in range(count):
+        try:
+            request = urllib.request.Request(url, headers=headers)
+            with urllib.request.urlopen(request, timeout=10) as response:
+                found.append(response.status)
+        except urllib.error.HTTPError as refused:
+            found.append(refused.code)
+            refused.close()
+    return found
+
+
+def test_the_rates_of_keys_and_addresses_are_options(
+    tmp_path: Path, start_service: StartService
+) -> None:
+    database = str(tmp_path / "mine.db")
+    key = done("keys", "create", "--db", database).strip()
+    rates = ("--key-rate", "0.01/3", "--address-rate", "0.01/2")
+    boards = start_service("--db", database, "--require-keys", *rates).url + "/v1/boards"
+    assert statuses(boards, 4, key) == [200, 200, 200, 429]
+    assert statuses(boards, 3) == [401, 401, 429]
+
+
+@pytest.mark.parametrize(
+    ("options", "key_rate", "address_rate"),
+    [
+        (ServeOptions(), None, None),
+        (ServeOptions(proxy=["127.0.0.1"]), None, None),
+        (ServeOptions(key_rate="off"), None, None),
+        (ServeOptions(require_keys=True), None, None),
+        (ServeOptions(require_keys=True, key_rate="5/10"), Rate(5, 10), None),
+        (ServeOptions(require_keys=True, address_rate="5"), None, Rate(5, 5)),
+        (
+            ServeOptions(require_keys=True, proxy=["127.0.0.1"]),
+            DEFAULT_KEY_RATE,
+            DEFAULT_ADDRESS_RATE,
+        ),
+        (ServeOptions(host="::"), DEFAULT_KEY_RATE, DEFAULT_ADDRESS_RATE),
+        (ServeOptions(host="::", key_rate="off"), None, DEFAULT_ADDRESS_RATE),
+        (ServeOptions(host="::", address_rate="1/2"), DEFAULT_KEY_RATE, Rate(1, 2)),
+    ],
+    ids=str,
+)
+def test_limits_hold_where_others_may_ask(
+    options: ServeOptions, key_rate: Rate | None, address_rate: Rate | None
+) -> None:
+    settings = _settings(options)
+    assert (settings.key_rate, settings.address_rate) == (key_rate, address_rate)
+
+
+@pytest.mark.parametrize("option", ["--key-rate", "--address-rate"])
+def test_a_rate_that_cannot_hold_is_refused_before_anything_happens(
+    option: str, tmp_path: Path
+) -> None:
+    place = ("serve", "--port", "0", "--db", str(tmp_path / "new.db"))
+    refused = toprung(*place, "--require-keys", option, "many")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(f"toprung: {option[2:]}: 'many' is no rate; write ")
+    uncounted = toprung(*place, option, "5/10")
+    assert uncounted.returncode == 1
+    assert uncounted.stderr == (
+        f"toprung: {option[2:]}: nobody is counted where no keys are asked for; add"
+        " --require-keys\n"
     )
     assert list(tmp_path.iterdir()) == []
 

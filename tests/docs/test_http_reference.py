@@ -1,4 +1,4 @@
-"""The page of the HTTP interface names every metric, and no others."""
+"""The page of the HTTP interface names every metric and the limits that hold."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from pathlib import Path
 
 from toprung.domain.figures import Commits, Figures
 from toprung.http.metrics import ServiceCollector
-from toprung.http.settings import ServiceSettings
+from toprung.http.settings import (
+    DEFAULT_ADDRESS_RATE,
+    DEFAULT_KEY_RATE,
+    ServiceSettings,
+    parse_rate,
+)
 from toprung.http.state import State
 from toprung.opening import open_async
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "http.md").read_text()
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+PAGE = (REFERENCE / "http.md").read_text()
+COMMANDS = (REFERENCE / "cli.md").read_text()
 ROW = re.compile(r"^\| `(toprung_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
 OF_BOTH_PROFILES = Figures(
     commits=Commits(),
@@ -48,3 +55,11 @@ def test_every_metric_is_listed_with_its_kind_and_labels() -> None:
         for name, kind, labels in ROW.findall(PAGE)
     }
     assert listed == asyncio.run(exposed())
+
+
+def test_the_limits_are_those_that_hold_by_default() -> None:
+    told = dict(re.findall(r"^\| `--(\w+-rate)` \|[^|]*\| `(\S+)` \|$", PAGE, re.MULTILINE))
+    rates = {"key-rate": DEFAULT_KEY_RATE, "address-rate": DEFAULT_ADDRESS_RATE}
+    assert {name: parse_rate(name, text) for name, text in told.items()} == rates
+    for name, text in told.items():
+        assert f"`{text}`" in re.findall(rf"^\| `--{name}` .*$", COMMANDS, re.MULTILINE)[0]

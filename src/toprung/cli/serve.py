@@ -16,7 +16,7 @@ from toprung.errors import Invalid
 
 if TYPE_CHECKING:
     from toprung.http.proxies import Proxies
-    from toprung.http.settings import ServiceSettings
+    from toprung.http.settings import Rate, ServiceSettings
     from toprung.service.leaderboards import Leaderboards
 
 HOST = "127.0.0.1"
@@ -46,6 +46,22 @@ class ServeOptions:
         list[str] | None,
         typer.Option(help="an address or network whose X-Forwarded-For is true; repeat"),
     ] = None
+    key_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="requests a second, and at once, of a key; off is unlimited",
+            show_default="1000/2000 where others may ask",
+        ),
+    ] = None
+    address_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="the same of an address that shows no key",
+            show_default="50/200 where others may ask",
+        ),
+    ] = None
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], typer.Option(help="what is logged")
     ] = "warning"
@@ -66,18 +82,26 @@ def serve(options: ServeOptions) -> None:
     from toprung.http.server import listen
 
     set_up_logging(options.log_level)
+    settings = _settings(options)
     proxies = Proxies(options.proxy) if options.proxy else None
     with listen(options.host, options.port) as listener:
-        uvloop.run(_serve(options, listener, proxies))
+        uvloop.run(_serve(options, settings, listener, proxies))
 
 
-async def _serve(options: ServeOptions, listener: socket.socket, proxies: Proxies | None) -> None:
+async def _serve(
+    options: ServeOptions,
+    settings: ServiceSettings,
+    listener: socket.socket,
+    proxies: Proxies | None,
+) -> None:
     from toprung.http.app import Service
     from toprung.http.server import serve, url_of
     from toprung.opening import open_async
 
     async with open_async(options.db) as boards:
-        service = Service(boards, await _settings(options, boards))
+        if settings.needs_keys:
+            await _check_keys(options, boards)
+        service = Service(boards, settings)
         url = url_of(listener)
         boards.announce(url)
         print(f"Toprung {metadata.version('toprung')} serves {url} (Ctrl-C stops it)")
@@ -98,25 +122,47 @@ def _collect_garbage_rarely() -> None:
     gc.set_threshold(COLLECT_AFTER, 10, 10)
 
 
-async def _settings(options: ServeOptions, boards: Leaderboards) -> ServiceSettings:
+def _settings(options: ServeOptions) -> ServiceSettings:
+    """The rules of the service: stricter where others than this machine's users may ask."""
     from toprung.http.server import parse_host
     from toprung.http.settings import DEFAULT_ADDRESS_RATE, DEFAULT_KEY_RATE, ServiceSettings
 
-    is_loopback = parse_host(options.host).is_loopback
-    origins = tuple(options.origin or ())
-    head_seconds = 1.0 if is_cluster_target(options.db) else 0.0
-    if is_loopback and not options.require_keys:
-        return ServiceSettings(origins=origins, head_seconds=head_seconds)
+    is_remote = not parse_host(options.host).is_loopback
+    needs_keys = is_remote or options.require_keys
+    is_limited = needs_keys and (is_remote or bool(options.proxy))
+    rates = [
+        _rate(name, text, default if is_limited else None, needs_keys=needs_keys)
+        for name, text, default in (
+            ("key-rate", options.key_rate, DEFAULT_KEY_RATE),
+            ("address-rate", options.address_rate, DEFAULT_ADDRESS_RATE),
+        )
+    ]
+    return ServiceSettings(
+        needs_keys=needs_keys,
+        origins=tuple(options.origin or ()),
+        key_rate=rates[0],
+        address_rate=rates[1],
+        head_seconds=1.0 if is_cluster_target(options.db) else 0.0,
+    )
+
+
+def _rate(name: str, text: str | None, default: Rate | None, *, needs_keys: bool) -> Rate | None:
+    """The rate that was asked for, if any was."""
+    from toprung.http.settings import parse_rate
+
+    if text is None:
+        return default
+    rate = parse_rate(name, text)
+    if rate is not None and not needs_keys:
+        raise Invalid(name, "nobody is counted where no keys are asked for; add --require-keys")
+    return rate
+
+
+async def _check_keys(options: ServeOptions, boards: Leaderboards) -> None:
+    """Refuse to serve where nobody could come in."""
     if boards.keys is None or not await boards.keys.all():
         raise Invalid(
             "host",
             f"{options.host} needs access keys, and {options.db} has none; make one with"
             f" toprung keys create --db {options.db}",
         )
-    return ServiceSettings(
-        needs_keys=True,
-        origins=origins,
-        key_rate=None if is_loopback else DEFAULT_KEY_RATE,
-        address_rate=None if is_loopback else DEFAULT_ADDRESS_RATE,
-        head_seconds=head_seconds,
-    )

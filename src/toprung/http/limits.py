@@ -1,7 +1,8 @@
 """Rate limits: the generic cell rate algorithm, in process, one number per caller.
 
 A caller's number is the moment until which it has used up its share. Each request moves it on by
-one interval; who is further ahead than the burst allows is told how long to wait.
+one interval; who is further ahead than the burst allows is told how long to wait. Moments are
+whole nanoseconds, because sums of fractions are not exact and a burst is to pass whole.
 """
 
 from __future__ import annotations
@@ -16,22 +17,24 @@ from toprung.http.settings import Rate
 
 CALLERS_MAX: Final = 100_000
 
+_SECOND: Final = 1_000_000_000
+
 
 class RateLimit:
     """Callers by name, and how far ahead of their rate each is."""
 
-    def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
-        self._interval = 1 / rate.per_second
+    def __init__(self, rate: Rate, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self._interval = round(_SECOND / rate.per_second)
         self._ahead_max = self._interval * rate.burst
         self._clock = clock
-        self._until: dict[str, float] = {}
+        self._until: dict[str, int] = {}
 
     def take(self, caller: str) -> float | None:
         """Count one request; None when it may pass, else the seconds to wait."""
         now = self._clock()
         until = max(self._until.get(caller, now), now) + self._interval
         if until - now > self._ahead_max:
-            return until - now - self._ahead_max
+            return (until - now - self._ahead_max) / _SECOND
         if caller not in self._until and len(self._until) >= CALLERS_MAX:
             self._forget(now)
         self._until[caller] = until
@@ -49,7 +52,7 @@ class RateLimit:
                 headers=((b"retry-after", b"%d" % seconds),),
             )
 
-    def _forget(self, now: float) -> None:
+    def _forget(self, now: int) -> None:
         """Forget who has its whole share again; or everybody, should all be busy."""
         self._until = {name: until for name, until in self._until.items() if until > now}
         if len(self._until) >= CALLERS_MAX:

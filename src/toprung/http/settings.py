@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
+
+from toprung.errors import Invalid
+
+RATE_MAX: Final = 1_000_000
+"""Requests a second, and at once: more is no limit."""
+
+_RATE = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,6})?)(?:/([0-9]{1,7}))?")
 
 
 @dataclass(frozen=True)
@@ -11,6 +20,27 @@ class Rate:
 
     per_second: float
     burst: int
+
+
+def parse_rate(name: str, text: str) -> Rate | None:
+    """A rate as people write it; None is unlimited.
+
+    >>> parse_rate("key-rate", "50/200"), parse_rate("key-rate", "0.5"), parse_rate("x", "off")
+    (Rate(per_second=50.0, burst=200), Rate(per_second=0.5, burst=1), None)
+    """
+    if text == "off":
+        return None
+    found = _RATE.fullmatch(text)
+    if found is not None:
+        per_second = float(found[1])
+        burst = int(found[2] or max(1.0, per_second))
+        if 0 < per_second <= RATE_MAX and 0 < burst <= RATE_MAX:
+            return Rate(per_second, burst)
+    raise Invalid(
+        name,
+        f"{text!r} is no rate; write requests a second and requests at once, such as 50/200,"
+        f" each above 0 and at most {RATE_MAX:,}; or off",
+    )
 
 
 @dataclass(frozen=True)
