@@ -31,8 +31,6 @@ CHALLENGE: Final[Headers] = ((b"www-authenticate", b'Bearer realm="toprung"'),)
 Client = tuple[str, int] | None
 """The network address of a caller, where it is known."""
 
-_KEPT: Final = "/v1/boards/{board}/standings"
-"""The route whose answers caches may keep if the board is public."""
 _HOST = re.compile(rb"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:[0-9]{1,5})?")
 _BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
 
@@ -142,7 +140,7 @@ def _tells_public(call: Call[Any, Any]) -> bool:
 
     What a cache has kept must be for everybody, so who asked first may not matter.
     """
-    return call.route.path == _KEPT or b"origin" in call.headers
+    return call.route.is_conditional or b"origin" in call.headers
 
 
 async def _is_public(call: Call[Any, Any]) -> bool:

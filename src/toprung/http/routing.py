@@ -74,7 +74,8 @@ class Route:
         self.has_board = b"{board}" in self.segments
         self.expects_json = method == "POST" or body is not None
         self.is_conditional = method == "GET" and "If-None-Match" in headers
-        """Whether it answers with an entity tag, and with 304 who has that already."""
+        """Whether it answers with an entity tag, and with 304 who has that already; caches may keep
+        such answers of boards that are public."""
 
 
 class Routes:
