@@ -65,7 +65,7 @@ setup-dev:
 	@$(PYTHON) scripts/setup --dev
 
 servers:
-	@scripts/system-packages redis-server postgresql chromium wrk
+	@scripts/system-packages redis-server postgresql chromium wrk curl
 
 peers:
 	@scripts/system-packages redis-server postgresql wrk

@@ -6,60 +6,62 @@ Fenced blocks are run by their language:
   a doctest; without, a program, and a `text` block right after it is what it must print. Where a
   program names http://127.0.0.1:8080, a service is started for the page;
 * `console`: `$ make ...` must be a target; `$ toprung ...`, `$ make help` and `$ curl ...` are run
-  and, where the page shows output, must print it. `$ make serve` starts a service on a free port,
-  and the page's 8080 stands for that port.
+  and, where the page shows output, must print it (`...` stands for any text). `$ make serve` starts
+  a service on a free port, and the page's 8080 stands for that port. Pages that name `cluster.toml`
+  are run on real servers, by test_cluster_pages.py;
+* `toml`: settings of a cluster; `sql` and `conf`: what its servers are told, run there as well.
 """
 
 from __future__ import annotations
 
-import argparse
 import doctest
+import os
 import re
 import shlex
-import subprocess
 import sys
-import urllib.request
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from tests.conftest import RunningService, StartService
+from tests.docs.blocks import PAGES, ROOT, Block, assert_answer, blocks, output, steps, type_curl
+from toprung.config import cluster_settings
 
-ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-
-
-class Block(NamedTuple):
-    page: str
-    line: int
-    language: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.page}:{self.line}"
-
-
-def blocks() -> list[Block]:
-    found = []
-    for page in PAGES:
-        text = page.read_text()
-        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-            line = text.count("\n", 0, match.start()) + 1
-            found.append(Block(str(page.relative_to(ROOT)), line, match[1], match[2]))
-    return found
-
-
-BLOCKS = blocks()
+BLOCKS = [block for page in PAGES for block in blocks(page)]
+CONSOLE = [block for block in BLOCKS if block.language == "console"]
 SERVED = "http://127.0.0.1:8080"
 PYTHON_PAGES = sorted({block.page for block in BLOCKS if block.language == "python"})
-CONSOLE_PAGES = sorted({block.page for block in BLOCKS if block.language == "console"})
+CLUSTER_PAGES = sorted({block.page for block in CONSOLE if "cluster.toml" in block.text})
+CONSOLE_PAGES = sorted({block.page for block in CONSOLE} - set(CLUSTER_PAGES))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_fence_escapes(page: Path) -> None:
+    fences = re.findall(r"^[\s>]*(?:```|~~~)", page.read_text(), re.MULTILINE)
+    assert len(fences) == 2 * len(blocks(page))
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
 def test_every_block_has_a_language_that_is_checked(block: Block) -> None:
-    assert block.language in {"python", "console", "text"}
+    assert block.language in {"python", "console", "toml", "sql", "conf", "text"}
+    if block.language == "text":
+        assert not re.search(r"^(\$|toprung|make|curl|pip) ", block.text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("block", [b for b in BLOCKS if b.language == "toml"], ids=str)
+def test_settings_are_accepted(block: Block, tmp_path: Path) -> None:
+    file = tmp_path / "cluster.toml"
+    file.write_text(block.text)
+    assert cluster_settings(str(file), environment={}).index_url.startswith("redis")
+
+
+@pytest.mark.parametrize("block", CONSOLE, ids=str)
+def test_what_a_shell_would_expand_is_quoted(block: Block) -> None:
+    """An address with a `?` is a pattern for zsh, and one with a `&` two commands for any shell."""
+    for step in steps(block):
+        assert not re.search(r"\shttp[^\s'\"]*[?&*\[]", step.command)
 
 
 @pytest.mark.parametrize("page", PYTHON_PAGES)
@@ -104,48 +106,24 @@ def run_session(block: Block, names: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("page", CONSOLE_PAGES)
 def test_console_examples_run(page: str, start_service: StartService, tmp_path: Path) -> None:
     service: RunningService | None = None
-    for block in [b for b in BLOCKS if (b.page, b.language) == (page, "console")]:
-        for step in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-            command, _, expected = step.partition("\n")
-            if command == "make serve":
-                service = start_service()
-                assert service.greeting == expected.strip().replace("8080", str(service.port))
-            else:
-                printed = run(command, service, tmp_path)
-                assert not expected or printed.strip() == expected.strip()
+    for step in [step for block in CONSOLE if block.page == page for step in steps(block)]:
+        if step.command == "make serve":
+            service = start_service()
+            assert service.greeting == step.expected.replace("8080", str(service.port))
+        else:
+            assert_answer(step, run(step.command, service, tmp_path))
 
 
 def run(command: str, service: RunningService | None, folder: Path) -> str:
     program, *arguments = shlex.split(command)
     if program == "curl":
         assert service is not None, "the page asks a service that it has not started"
-        return _curl(arguments, service.port)
+        return type_curl(command.replace(SERVED, service.url), folder, os.environ["PATH"])
     if program == "toprung":
-        return _output([sys.executable, "-m", "toprung", *arguments], folder)
+        return output([sys.executable, "-m", "toprung", *arguments], folder)
     assert program == "make", f"do not know how to run: {command}"
     assert arguments[0] in TARGETS
-    return _output(["make", "--no-print-directory", "help"]) if arguments == ["help"] else ""
-
-
-def _curl(arguments: list[str], port: int) -> str:
-    """What curl would print, for the few options that our pages use."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("-X", dest="method")
-    parser.add_argument("--json", type=str.encode)
-    parser.add_argument("url")
-    asked = parser.parse_args(arguments)
-    request = urllib.request.Request(
-        asked.url.replace("8080", str(port)), data=asked.json, method=asked.method
-    )
-    request.add_header("Content-Type", "application/json")
-    with urllib.request.urlopen(request, timeout=10) as response:
-        return str(response.read().decode())
-
-
-def _output(command: list[str], folder: Path = ROOT) -> str:
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=60, check=True
-    ).stdout
+    return output(["make", "--no-print-directory", "help"], ROOT) if arguments == ["help"] else ""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
