@@ -1,10 +1,13 @@
 """Hot pages: the first page of a ladder is asked for again and again, and rarely changes between.
 
-An encoded page is kept with the version its ladder had *before* it was read, so a page can be
-newer than its version says but never older. In the embedded profile the version is asked for
-every time and costs nothing; elsewhere it may be a moment old (`head_seconds`). Most changes of a
-ladder are far below its head: when the version is another one but the entries are the same, so is
-the page.
+In the embedded profile all changes are made here. An encoded page is kept with the version its
+ladder had *before* it was read, so a page can be newer than its version says but never older, and
+the version is asked for every time, which costs nothing. Most changes of a ladder are far below its
+head: when the version is another one but the entries are the same, so is the page.
+
+In a cluster others change ladders and names. A page is answered for `head_seconds` from the moment
+before it was read, and is then read again: to ask whether it is still true would cost as much.
+
 The entity tag is a hash of the page itself, so that every process gives the same one.
 """
 
@@ -28,7 +31,6 @@ Show = Callable[["Call[StandingsQuery, None]", "Glimpse"], Awaitable[bytes]]
 
 PAGES_MAX: Final = 512
 PAGE_BYTES_MAX: Final = 256 * 1024
-NAMES_SECONDS: Final = 5
 PRIVATE: Final = (b"cache-control", b"private, no-cache")
 PUBLIC: Final = (b"cache-control", b"public, max-age=1, stale-while-revalidate=5")
 
@@ -36,22 +38,25 @@ PUBLIC: Final = (b"cache-control", b"public, max-age=1, stale-while-revalidate=5
 class Head(NamedTuple):
     """An encoded page, and what it was read from."""
 
-    stamp: object
-    names: int
-    """The state of names that this process knows of."""
-    version: int
-    digest: bytes
-    """Of the entries."""
     body: bytes
     tag: bytes
-    checked_at: float
+    names: int
+    """The state of names that this process knows of."""
+    read_at: float = 0.0
+    """In a cluster: when reading it began."""
+    stamp: object = None
+    version: int = 0
+    digest: bytes = b""
+    """Of the entries."""
 
 
 class Heads:
     """The hot pages of all ladders, the least recently used forgotten first."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
+        self.clock = clock
+        """Seconds that only go forward."""
         self._pages: OrderedDict[tuple[str, bytes], Head] = OrderedDict()
         self.hits = 0
         self.misses = 0
@@ -64,32 +69,45 @@ class Heads:
             body = await read(call)
             return _answer(call, body, _tag(body))
         name = (call.values[0], call.query_string)
-        head = self._pages.get(name)
-        now = time.monotonic() if self._seconds else 0.0
-        is_fresh = head is not None and now - head.checked_at < self._seconds
-        if head is not None and is_fresh and head.names == call.state.names_version:
+        known = self._pages.get(name)
+        true_page = self._recent if call.state.boards.reads_suspend else self._current
+        head = await true_page(call, show, known)
+        if known is not None and head.body is known.body:
             self.hits += 1
-            return _answer(call, head.body, head.tag)
-        names = call.state.names_version
-        stamp, version = await _stamp(call, names, now)
-        if head is not None and head.stamp == stamp and head.version == version:
-            self.hits += 1
-            if self._seconds:
-                self._pages[name] = head._replace(checked_at=now)
+        else:
+            self.misses += 1
+        if head is not known:
+            self._keep(name, head)
+        else:
             self._pages.move_to_end(name)
-            return _answer(call, head.body, head.tag)
-        same = head if head is not None and head.stamp == stamp else None
+        return _answer(call, head.body, head.tag)
+
+    async def _recent(
+        self, call: Call[StandingsQuery, None], show: Show, known: Head | None
+    ) -> Head:
+        """The known page if it is young enough and no name changed here, or else a new one."""
+        now, names = self.clock(), call.state.names_version
+        if known is not None and known.names == names and now - known.read_at < self._seconds:
+            return known
+        board = await call.board()
+        body = await show(call, await board.glimpse(call.query.limit, **call.query.options()))
+        return Head(body, _tag(body), names, now)
+
+    async def _current(
+        self, call: Call[StandingsQuery, None], show: Show, known: Head | None
+    ) -> Head:
+        """The known page if it shows what is true now, or else a new one."""
+        names = call.state.names_version
+        stamp, version = await _stamp(call, names)
+        same = known if known is not None and known.stamp == stamp else None
+        if same is not None and same.version == version:
+            return same
         seen, digest = await _look(call, None if same is None else same.digest)
         if same is not None and (seen is None or same.digest == digest):
-            self.hits += 1
-            head = same._replace(version=version, checked_at=now)
-        else:
-            assert seen is not None, "there was nothing to compare with"
-            self.misses += 1
-            body = await show(call, seen)
-            head = Head(stamp, names, version, digest, body, _tag(body), now)
-        self._keep(name, head)
-        return _answer(call, head.body, head.tag)
+            return same._replace(version=version)
+        assert seen is not None, "there was nothing to compare with"
+        body = await show(call, seen)
+        return Head(body, _tag(body), names, stamp=stamp, version=version, digest=digest)
 
     def _keep(self, name: tuple[str, bytes], head: Head) -> None:
         if len(head.body) <= PAGE_BYTES_MAX:
@@ -99,17 +117,14 @@ class Heads:
                 self._pages.popitem(last=False)
 
 
-async def _stamp(call: Call[StandingsQuery, None], names: int, now: float) -> tuple[object, int]:
-    """Board rules, ladder and names, and the ladder's version: equal ones mean equal pages.
-
-    Names that another process changed are seen a few seconds later.
-    """
+async def _stamp(call: Call[StandingsQuery, None], names: int) -> tuple[object, int]:
+    """Board rules, ladder and names, and the ladder's version: equal ones mean equal pages."""
     query, board = call.query, await call.board()
     rules = await board.rules()
     ladder, version = await board.version(
         window=query.window, period=query.period, scope=query.scope
     )
-    return (rules.version, rules.generation, ladder, names, now // NAMES_SECONDS), version
+    return (rules.version, rules.generation, ladder, names), version
 
 
 async def _look(

@@ -58,7 +58,7 @@ class ServiceSettings:
     body_seconds_max: float = 20.0
     """How long a body may take to arrive."""
     head_seconds: float = 0.0
-    """How long a hot page may be served without asking for its ladder's version."""
+    """In a cluster: how long a hot page may be answered without reading it again."""
     send_seconds_max: float = 30.0
     """A live reader that takes nothing for so long is cut off."""
     sockets_max: int = 10_000
