@@ -128,32 +128,62 @@ def test_a_deleted_board_is_told(running: Serving) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "slug"),
+    ("text", "slug", "named"),
     [
-        ("nonsense", "malformed"),
-        ("[]", "invalid"),
-        ("{}", "invalid"),
-        ('{"subscribe": {"id": "a", "board": "nowhere", "top": 1}}', "unknown-board"),
-        ('{"subscribe": {"id": "a", "board": "first", "top": 101}}', "invalid"),
-        ('{"subscribe": {"id": "a", "board": "first"}}', "invalid"),
-        ('{"subscribe": {"id": "a", "board": "first", "top": 1, "topp": 1}}', "invalid"),
-        ('{"subscribe": {"id": "a", "board": "first", "top": 1, "top": 2}}', "malformed"),
-        ('{"subscribe": {"id": "a", "board": "first", "top": 1, "window": "x"}}', "unknown-window"),
-        ('{"subscribe": {"id": "a", "board": "first", "friends": true, "top": 1}}', "invalid"),
-        ('{"subscribe": {"id": "a", "board": "first", "player": "a/b"}}', "invalid"),
+        ("nonsense", "malformed", None),
+        ("[]", "invalid", None),
+        ("{}", "invalid", None),
+        ('{"subscribe": "a"}', "invalid", None),
+        ('{"unsubscribe": 1}', "invalid", None),
+        ('{"subscribe": {"board": "first", "top": 1}}', "invalid", None),
+        ('{"subscribe": {"id": "", "board": "first", "top": 1}}', "invalid", None),
+        ('{"subscribe": {"id": 5, "board": "first", "top": 1}}', "invalid", None),
+        ('{"subscribe": {"id": "%s", "board": "first"}}' % ("a" * 65), "invalid", None),
+        ('{"subscribe": {"id": "%s", "board": "first"}}' % ("a" * 64), "invalid", "a" * 64),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 1}', "malformed", None),
+        ('{"subscribe": {"id": "a", "top": %s' % ("[" * 9000), "malformed", None),
+        ('{"subscribe": {"id": "a"}}', "invalid", "a"),
+        ('{"subscribe": {"id": "a", "board": "nowhere", "top": 1}}', "unknown-board", "a"),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 101}}', "invalid", "a"),
+        ('{"subscribe": {"id": "ü\\n", "board": "first", "top": "1"}}', "invalid", "ü\n"),
+        ('{"subscribe": {"id": "a", "board": "first"}}', "invalid", "a"),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 1, "topp": 1}}', "invalid", "a"),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 1, "top": 2}}', "malformed", "a"),
+        ('{"subscribe": {"id": "a", "board": "first", "top": 1}, "x": 1}', "invalid", "a"),
+        (
+            '{"subscribe": {"id": "a", "board": "first", "top": 1, "window": "x"}}',
+            "unknown-window",
+            "a",
+        ),
+        ('{"subscribe": {"id": "a", "board": "first", "friends": true, "top": 1}}', "invalid", "a"),
+        ('{"subscribe": {"id": "a", "board": "first", "player": "a/b"}}', "invalid", "a"),
     ],
 )
 def test_a_bad_request_is_answered_and_the_socket_lives(
-    running: Serving, text: str, slug: str
+    running: Serving, text: str, slug: str, named: str | None
 ) -> None:
     running.http.put("/v1/boards/first", json={})
     with watch(running) as socket:
         socket.send(text)
         error = json.loads(socket.recv(timeout=20))
-        assert error["type"] == "error"
+        assert (error["type"], error["id"]) == ("error", named)
         assert error["problem"]["type"] == f"/docs#{slug}"
         ask(socket, board="first", top=1)
         receive(socket, "top")
+
+
+@pytest.mark.parametrize("bad", [{"top": 0}, {"board": "nowhere", "top": 1}, {"friends": True}])
+def test_a_subscription_that_an_error_names_has_ended(running: Serving, bad: Any) -> None:
+    running.http.put("/v1/boards/replaced", json={"policy": "latest"})
+    with watch(running) as socket:
+        for name in ("a", "b"):
+            ask(socket, id=name, board="replaced", top=1)
+            receive(socket, "top")
+        ask(socket, **{"board": "replaced", **bad})
+        assert json.loads(socket.recv(timeout=20))["id"] == "a"
+        for score in (1, 2):
+            submit(running, "replaced", "alice", score)
+            assert receive(socket, "top")["id"] == "b"
 
 
 def test_subscriptions_and_requests_are_limited(running: Serving) -> None:

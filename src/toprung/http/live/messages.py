@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, DecodeError, Meta, Struct, UnsetType
+from msgspec.json import Decoder
 
 from toprung.domain.player import GLOBAL
 from toprung.http.answers import encode
@@ -38,6 +39,16 @@ class Request(Struct, forbid_unknown_fields=True):
     unsubscribe: SubscriptionId | UnsetType = UNSET
 
 
+class _Named(Struct):
+    id: SubscriptionId
+
+
+class _NamedRequest(Struct):
+    """As much of a `Request` as says what a refusal is about."""
+
+    subscribe: _Named
+
+
 class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """What is to be watched, as a query string."""
 
@@ -58,6 +69,19 @@ class Message(Struct):
 
 
 read_request = BodyDecoder(Request).decode
+_read_name = Decoder(_NamedRequest).decode
+
+
+def subscription_in(request: bytes) -> str | None:
+    """The id in a request to subscribe, whatever else is wrong with it; None if there is none.
+
+    >>> subscription_in(b'{"subscribe": {"id": "a", "top": -1}}')
+    'a'
+    """
+    try:
+        return _read_name(request).subscribe.id
+    except (DecodeError, RecursionError):
+        return None
 
 
 def message(kind: str, subscription: str | None, token: str, part: bytes) -> Message:

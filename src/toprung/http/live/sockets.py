@@ -14,7 +14,13 @@ from toprung.errors import Invalid, ToprungError
 from toprung.http.auth import Gate, bearer
 from toprung.http.cors import Cors
 from toprung.http.limits import RateLimit
-from toprung.http.live.messages import Subscribe, message, part_of, read_request
+from toprung.http.live.messages import (
+    Subscribe,
+    message,
+    part_of,
+    read_request,
+    subscription_in,
+)
 from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
 from toprung.http.problems import Refused, as_problem
@@ -134,22 +140,24 @@ class _Connection:
                 return None
             if self._limit.take("client") is not None:
                 return POLICY
+            text = (received.get("text") or "").encode()
             try:
-                await self._obey(received.get("text") or "")
+                await self._obey(text)
             except ToprungError as error:
-                part = part_of(ErrorPart(None, as_problem(error)))
-                await self._send(message("error", _id_in(error), "", part).text)
+                await self._refuse(subscription_in(text), error)
 
-    async def _obey(self, text: str) -> None:
-        request = read_request(text.encode())
+    async def _refuse(self, subscription_id: str | None, error: ToprungError) -> None:
+        """Say what is wrong; the subscription that was to be replaced, if any, has ended."""
+        if subscription_id is not None:
+            self._watcher.unsubscribe(subscription_id)
+        part = part_of(ErrorPart(None, as_problem(error)))
+        await self._send(message("error", subscription_id, "", part).text)
+
+    async def _obey(self, text: bytes) -> None:
+        request = read_request(text)
         if isinstance(request.subscribe, Subscribe):
-            asked = request.subscribe
-            try:
-                await self._access.check(asked.board)
-                await self._watcher.subscribe(asked)
-            except ToprungError as error:
-                error.add_note(asked.id)
-                raise
+            await self._access.check(request.subscribe.board)
+            await self._watcher.subscribe(request.subscribe)
         elif isinstance(request.unsubscribe, str):
             self._watcher.unsubscribe(request.unsubscribe)
         else:
@@ -179,11 +187,6 @@ async def _end(tasks: list[asyncio.Task[int | None]]) -> None:
         for task in waiting:
             task.cancel()
         await asyncio.wait(waiting, timeout=CANCEL_SECONDS)
-
-
-def _id_in(error: ToprungError) -> str | None:
-    notes = getattr(error, "__notes__", [])
-    return str(notes[0]) if notes else None
 
 
 def _offered_key(headers: Mapping[bytes, bytes]) -> str | None:
