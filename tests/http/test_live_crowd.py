@@ -12,14 +12,19 @@ from typing import Any
 import httpx2
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from tests.conftest import RunningService, StartService
 from tests.http.serving import serving
 from tests.http.waiting import eventually
 from toprung.http.settings import ServiceSettings
 
-BATCHES = 40
-BATCH_ROWS = 100
+ROWS_PER_SECOND = 1000
+BATCH_ROWS = 10
+SENDERS = 8
+"""Batches that may be under way at a time, so that a late answer does not hold up the next."""
+PLAYERS = 100
+SHOWN = 10
 MEGABYTE = 1024 * 1024
 
 
@@ -28,55 +33,100 @@ def test_everyone_in_a_crowd_ends_with_the_final_state(
     start_service: StartService, request: pytest.FixtureRequest
 ) -> None:
     is_soak = request.config.getoption("--hypothesis-profile") == "soak"
-    crowd = 2000 if is_soak else 500
+    crowd, seconds = (2000, 20) if is_soak else (500, 5)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(hard, max(soft, crowd + 500))
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     service = start_service("--db", "crowd.db")
     before = resident_bytes(service)
-    asyncio.run(watch_all(service, crowd))
-    assert resident_bytes(service) - before < 300 * MEGABYTE
+    asyncio.run(watch_all(service, crowd, seconds * ROWS_PER_SECOND))
+    assert peak_bytes(service) - before < 300 * MEGABYTE
     assert service.stop() == (0, "")
 
 
-async def watch_all(service: RunningService, crowd: int) -> None:
+async def watch_all(service: RunningService, crowd: int, rows: int) -> None:
+    url = service.url.replace("http", "ws") + "/v1/live"
     async with httpx2.AsyncClient(base_url=service.url, timeout=60) as http:
         await http.put("/v1/boards/crowd", json={"windows": ["all-time"]})
-        url = service.url.replace("http", "ws") + "/v1/live"
-        sockets = [await connect(url, ping_interval=None) for _ in range(crowd)]
-        subscribe = {"id": "x", "board": "crowd", "top": 10, "player": "p7"}
-        for each in sockets:
-            await each.send(json.dumps({"subscribe": subscribe}))
-        done = asyncio.Event()
-        readers = [asyncio.create_task(last_top(each, done)) for each in sockets[: crowd * 9 // 10]]
-        late = sockets[crowd * 9 // 10 :]  # read nothing until all is over
-        for batch in range(BATCHES):
-            rows = [{"player": f"p{n}", "score": batch * BATCH_ROWS + n} for n in range(BATCH_ROWS)]
-            answer = await http.post("/v1/boards/crowd/scores/batch", json=rows)
-            assert answer.json()["accepted"] == BATCH_ROWS
-        page = (await http.get("/v1/boards/crowd/standings", params={"limit": 10})).json()
-        done.set()
-        readers += [asyncio.create_task(last_top(each, done)) for each in late]
-        for reader in readers:
-            final = await asyncio.wait_for(reader, 60)
-            assert final["standings"] == page["standings"]
-        await asyncio.gather(*(each.close() for each in sockets))
+        sockets = [await watching(url) for _ in range(crowd)]
+        try:
+            eager, late = sockets[: crowd * 9 // 10], sockets[crowd * 9 // 10 :]
+            readers = [asyncio.create_task(final_state(each, rows)) for each in eager]
+            await submit_paced(http, rows)
+            page = (await http.get("/v1/boards/crowd/standings", params={"limit": SHOWN})).json()
+            own = (await http.get("/v1/boards/crowd/standings/p7")).json()
+            readers += [asyncio.create_task(late_state(url, each, rows)) for each in late]
+            for reader in readers:
+                top, rank = await asyncio.wait_for(reader, 60)
+                assert (top["standings"], top["total"]) == (page["standings"], PLAYERS)
+                assert rank["standing"] == own
+        finally:
+            await asyncio.gather(*(each.close() for each in sockets))
 
 
-async def last_top(each: ClientConnection, done: asyncio.Event) -> Any:
-    """The top that shows the very last score."""
-    best = BATCHES * BATCH_ROWS - 1
-    while True:
+async def watching(url: str) -> ClientConnection:
+    """A connection that watches the top and p7."""
+    socket = await connect(url, ping_interval=None)
+    subscribe = {"id": "x", "board": "crowd", "top": SHOWN, "player": "p7"}
+    await socket.send(json.dumps({"subscribe": subscribe}))
+    return socket
+
+
+async def submit_paced(http: httpx2.AsyncClient, rows: int) -> None:
+    """Send that many submissions, each batch when it is due; a busy machine is late with them."""
+    loop = asyncio.get_running_loop()
+    start, batches = loop.time(), iter(range(0, rows, BATCH_ROWS))
+
+    async def send() -> None:
+        for first in batches:
+            await asyncio.sleep(start + first / ROWS_PER_SECOND - loop.time())
+            body = [
+                {"player": f"p{number % PLAYERS}", "score": number}
+                for number in range(first, first + BATCH_ROWS)
+            ]
+            answer = (await http.post("/v1/boards/crowd/scores/batch", json=body)).json()
+            assert answer["accepted"] + answer["unchanged"] == BATCH_ROWS, answer
+
+    await asyncio.gather(*(send() for _ in range(SENDERS)))
+
+
+async def final_state(each: ClientConnection, rows: int) -> tuple[Any, Any]:
+    """The messages that show the last scores of all, and where p7 is then; the best count."""
+    last = [(f"p{number % PLAYERS}", number) for number in range(rows - 1, rows - 1 - SHOWN, -1)]
+    place = (PLAYERS - 7, rows - PLAYERS + 7)
+    top = rank = None
+    while top is None or rank is None:
         message = json.loads(await each.recv())
-        rows = message["standings"] if message["type"] == "top" else []
-        if rows and rows[0]["score"] == best:
-            return message
         assert message["type"] != "error", message
+        if message["type"] == "top":
+            shown = [(row["player"], row["score"]) for row in message["standings"]]
+            top = message if shown == last else None
+        elif message["type"] == "rank" and message["standing"] is not None:
+            own = (message["standing"]["rank"], message["standing"]["score"])
+            rank = message if own == place else None
+    return top, rank
+
+
+async def late_state(url: str, each: ClientConnection, rows: int) -> tuple[Any, Any]:
+    """The same, of who reads nothing until all is over; by then it may have been cut off."""
+    try:
+        return await final_state(each, rows)
+    except ConnectionClosed:
+        async with await watching(url) as again:
+            return await final_state(again, rows)
 
 
 def resident_bytes(service: RunningService) -> int:
+    return _memory(service, "VmRSS:")
+
+
+def peak_bytes(service: RunningService) -> int:
+    return _memory(service, "VmHWM:")
+
+
+def _memory(service: RunningService, name: str) -> int:
     status = Path(f"/proc/{service.process.pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+    line = next(line for line in status.splitlines() if line.startswith(name))
     return int(line.split()[1]) * 1024
 
 
