@@ -115,7 +115,12 @@ class ClusterProfile:
     reads_suspend = True
 
     async def figures(self) -> Figures:
-        """How this process fares, and how far the index is behind; Redis knows its own size."""
+        """How this process fares, and how far the index is behind.
+
+        Not how large the index is. To count entries a script of each board would have to visit
+        all its ladders, for each process and scrape, and holds the server up meanwhile; the
+        server's own figures tell its memory, which may hold other things than the index, too.
+        """
         rows, seconds = await self.outbox.lag()
         return Figures(
             commits=self.journal.commits,
