@@ -16,6 +16,7 @@ import msgspec
 import uvicorn
 import uvloop
 
+from toprung.cli.serve import collect_garbage_rarely
 from toprung.http.server import listen, server_config
 
 
@@ -39,6 +40,7 @@ def main() -> None:
 
     async def serve() -> None:
         with listen("127.0.0.1", 0) as listener:
+            collect_garbage_rarely()
             print(listener.getsockname()[1], flush=True)
             await uvicorn.Server(server_config(app)).serve(sockets=[listener])
 

@@ -31,7 +31,7 @@ CARRIED_MS = 10.0
 
 Latencies = dict[str, dict[str, float]]
 
-_BODY = '{"player":"%d","score":7654321}'
+_BODY = '{"player":"%d","score":17654321}'
 _POST = (
     "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     f"Content-Length: {len(_BODY) + 10}\r\n\r\n{_BODY}"

@@ -3,8 +3,8 @@
 The bare handler (benchmarks.http_bare) runs on the same server library in a process of its own
 and answers a constant of the same bytes; for submissions it decodes the same body. wrk asks both
 in turn, with one thread: 32 connections for reads, 64 for submissions, which are durable in ours
-and improve the player's score. While the top is asked for, its head changes a hundred times a
-second; where that many could not be made, there is no figure for the bar.
+and nearly all improve the player's score. While the top is asked for, its head changes a hundred
+times a second; where that many could not be made, there is no figure for the bar.
 The last question is about batches: 1,000 rows per request against the library called directly,
 both in turn, on copies of one database.
 """
@@ -16,7 +16,6 @@ import json
 import random
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -123,8 +122,13 @@ def requests(
     for kind, contestants in questions.items():
         medians = compare(options.rounds, contestants)
         report.add_medians(kind, medians, "requests/s")
-        if kind != "top" or changing.rate() >= CHANGES_MIN:
-            report.add_bar(f"http-{kind}", medians["toprung"] / medians["bare handler"])
+        bar_id = f"http-{kind}"
+        if kind == "top" and changing.rate() < CHANGES_MIN:
+            print(
+                f"  the head changed fewer than {CHANGES_MIN} times a second: no figure for the bar"
+            )
+            continue
+        report.add_bar(bar_id, medians["toprung"] / medians["bare handler"])
     report.add_figure("changes of the head", changing.rate(), "/s", "toprung")
 
 
@@ -145,8 +149,8 @@ class ChangingHead:
         self._rates: list[float] = []
 
     def rate(self) -> float:
-        """How often it changed, per second: the median over all turns."""
-        return statistics.median(self._rates)
+        """How often it changed, per second: the slowest turn, but for the first."""
+        return min(self._rates[1:] or self._rates)
 
     def during(self, ask: Ask) -> Ask:
         """The same question, asked while the head changes."""
@@ -169,7 +173,7 @@ class ChangingHead:
 
     def _change(self, due: float, done: threading.Event) -> int:
         """Submit whenever it is due, as one of several; how often it was done."""
-        http, made = HTTPConnection("127.0.0.1", self._port), 0
+        http, made = HTTPConnection("127.0.0.1", self._port, timeout=60), 0
         while not done.wait(max(0.0, due - time.perf_counter())):
             lead = next(self._leads)
             body = json.dumps({"player": f"leader-{lead % 100}", "score": lead})
@@ -192,7 +196,7 @@ def wrk(url: str, connections: int, script: Path | None, seconds: int) -> float:
     command += [] if script is None else ["-s", str(script)]
     command += [url, "--", str(next(_seeds))]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "Non-2xx" not in printed, printed
+    assert re.search("Non-2xx|Socket errors", printed) is None, printed
     found = re.search(r"Requests/sec:\s+([\d.]+)", printed)
     assert found is not None, printed
     return float(found[1])

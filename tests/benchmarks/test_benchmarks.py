@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -67,9 +69,16 @@ def selected(session: pytest.Session) -> list[str]:
 
 def run(module: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", f"benchmarks.{module}", *TINY]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
     )
+    try:
+        printed = process.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # and the servers that it has started
+        process.communicate()
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, *printed)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -12,6 +12,7 @@ import asyncio
 import os
 import signal
 import sys
+import traceback
 
 import asyncpg  # noqa: F401 -- or each process would do so for itself
 import redis.asyncio  # noqa: F401
@@ -49,8 +50,9 @@ def start(settings: ClusterSettings, acks: int) -> int:
         return process
     try:
         asyncio.run(submit_until_killed(settings, acks))
-    finally:  # it is not this process that starts the next one
-        os._exit(1)
+    except BaseException:  # noqa: BLE001
+        traceback.print_exc()
+    os._exit(1)  # it is not this process that starts the next one
 
 
 def main(journal_url: str, index_url: str, schema: str, prefix: str, *acks: str) -> bool:

@@ -179,3 +179,27 @@ def test_a_board_that_changes_while_it_is_read_is_not_remembered_as_it_was(
             assert (await opened.journal.board("blitz")).public
 
     asyncio.run(main())
+
+
+def test_those_who_ask_for_a_board_at_once_wait_for_one_query(
+    postgres: PostgresServer, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with processes(postgres, redis_server, 1) as [opened]:
+            assert isinstance(opened.maintenance, ClusterProfile)
+            await opened.boards.create("blitz")
+            store, asked = opened.maintenance.store, []
+            connection = store.connection
+
+            def counted() -> Any:
+                asked.append(1)
+                return connection()
+
+            monkeypatch.setattr(store, "connection", counted)
+            reading = [asyncio.create_task(opened.journal.board("blitz")) for _ in range(50)]
+            await asyncio.sleep(0)
+            reading.pop().cancel()  # the others are not concerned
+            assert {board.id for board in await asyncio.gather(*reading)} == {"blitz"}
+            assert len(asked) == 1
+
+    asyncio.run(main())

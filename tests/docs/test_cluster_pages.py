@@ -18,11 +18,13 @@ from tests.docs.blocks import ROOT, assert_answer, blocks, steps
 from tests.docs.test_pages import CLUSTER_PAGES, CONSOLE, run
 from toprung.testing.servers import PostgresServer, RedisServer
 
-SET_UP = {
-    block.language: block.text
+_BLOCKS = [
+    block
     for block in blocks(ROOT / "docs/how-to/cluster.md")
     if block.language in {"sql", "conf", "toml"}
-}
+]
+SET_UP = {block.language: block.text for block in _BLOCKS}
+assert len(SET_UP) == len(_BLOCKS), "one block of each language, or not all of them are tried"
 
 
 @pytest.fixture

@@ -47,11 +47,14 @@ def test_pages_of_other_boards_may_not(running: Serving, headers: dict[str, str]
     assert "access-control-allow-origin" not in answer.headers
 
 
-def test_that_nothing_changed_is_told_with_the_same_words(running: Serving) -> None:
+@pytest.mark.parametrize("headers", [{}, BY_A_PAGE], ids=["anybody", "a page"])
+def test_that_nothing_changed_is_told_with_the_same_words(
+    running: Serving, headers: dict[str, str]
+) -> None:
     for board, told in (("open", PUBLIC), ("secret", PRIVATE)):
         path = f"/v1/boards/{board}/standings"
         tag = running.http.get(path).headers["etag"]
-        unchanged = running.http.get(path, headers={"if-none-match": tag})
+        unchanged = running.http.get(path, headers={"if-none-match": tag, **headers})
         assert (unchanged.status_code, unchanged.headers["cache-control"]) == (304, told)
 
 

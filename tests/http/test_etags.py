@@ -14,7 +14,6 @@ from tests.http.raw import BYE, connected, until_closed
 from tests.http.serving import Serving, serving
 from toprung.http.settings import ServiceSettings
 
-ELSEWHERE = {"origin": "https://fans.example"}
 KEPT = {"limit": 3}
 READ_ANEW = (
     {"from": 1, "limit": 3},
@@ -161,17 +160,6 @@ def test_every_form_of_if_none_match(running: Serving, url: str, form: str, stat
     answer = ask(running, url, known, KEPT)
     assert (answer.status_code, answer.headers["etag"]) == (status, tag)
     assert (answer.content == b"") == (status == 304)
-
-
-def test_public_boards_may_be_kept_by_caches(running: Serving, url: str) -> None:
-    for tag in ("", tag_of(running, url, KEPT)):
-        headers = {"if-none-match": tag, **ELSEWHERE}
-        shown = running.http.get(url, params=KEPT, headers=headers)
-        assert shown.status_code == (304 if tag else 200)
-        assert shown.headers["cache-control"] == "public, max-age=1, stale-while-revalidate=5"
-    running.http.patch(url.removesuffix("/standings"), json={"public": False})
-    hidden = running.http.get(url, params=KEPT)
-    assert hidden.headers["cache-control"] == "private, no-cache"
 
 
 def test_an_answer_without_a_body_is_followed_by_the_next(running: Serving, url: str) -> None:

@@ -48,14 +48,16 @@ async def watch_all(service: RunningService, crowd: int, rows: int) -> None:
     url = service.url.replace("http", "ws") + "/v1/live"
     async with httpx2.AsyncClient(base_url=service.url, timeout=60) as http:
         await http.put("/v1/boards/crowd", json={"windows": ["all-time"]})
-        sockets = [await watching(url) for _ in range(crowd)]
+        sockets: list[ClientConnection] = []
         try:
+            for _ in range(crowd):
+                sockets.append(await watching(url))  # noqa: PERF401 -- those that are open are closed
             eager, late = sockets[: crowd * 9 // 10], sockets[crowd * 9 // 10 :]
-            readers = [asyncio.create_task(final_state(each, rows)) for each in eager]
+            readers = [asyncio.create_task(in_the_end(url, each, rows)) for each in eager]
             await submit_paced(http, rows)
             page = (await http.get("/v1/boards/crowd/standings", params={"limit": SHOWN})).json()
             own = (await http.get("/v1/boards/crowd/standings/p7")).json()
-            readers += [asyncio.create_task(late_state(url, each, rows)) for each in late]
+            readers += [asyncio.create_task(in_the_end(url, each, rows)) for each in late]
             for reader in readers:
                 top, rank = await asyncio.wait_for(reader, 60)
                 assert (top["standings"], top["total"]) == (page["standings"], PLAYERS)
@@ -107,8 +109,8 @@ async def final_state(each: ClientConnection, rows: int) -> tuple[Any, Any]:
     return top, rank
 
 
-async def late_state(url: str, each: ClientConnection, rows: int) -> tuple[Any, Any]:
-    """The same, of who reads nothing until all is over; by then it may have been cut off."""
+async def in_the_end(url: str, each: ClientConnection, rows: int) -> tuple[Any, Any]:
+    """The same; whoever has read nothing for long may have been cut off, and comes again."""
     try:
         return await final_state(each, rows)
     except ConnectionClosed:

@@ -239,3 +239,8 @@ def test_any_header_leads_to_an_address(forwarded: list[str]) -> None:
 def test_a_proxy_that_is_no_address_is_refused(wrong: str) -> None:
     with pytest.raises(Invalid, match=r"^proxy: .* is not an IP address, nor a network"):
         Proxies(["10.0.0.1", wrong])
+
+
+def test_a_proxy_is_not_named_by_the_ipv6_form_of_its_address() -> None:
+    with pytest.raises(Invalid, match="without the ::ffff:"):
+        Proxies(["::ffff:10.0.0.1"])

@@ -92,7 +92,7 @@ def open_page(
         page = context.new_page()
         page.on("console", on_console)
         page.on("pageerror", lambda error: complaints.note(str(error)))
-        page.goto(address if ":" in address else service.url + address)
+        page.goto(service.url + address if address.startswith("/") else address)
         return page
 
     yield open_it

@@ -107,12 +107,12 @@ async def _serve(
         print(f"Toprung {metadata.version('toprung')} serves {url} (Ctrl-C stops it)")
         print(f"reference: {url}/docs")
         print(f"data: {options.db}", flush=True)
-        _collect_garbage_rarely()
+        collect_garbage_rarely()
         async with service:
             await serve(service, listener, proxies=proxies, on_stop=service.stop)
 
 
-def _collect_garbage_rarely() -> None:
+def collect_garbage_rarely() -> None:
     """Let requests come and go before anybody looks for cycles among them.
 
     By default the collector looks at every 700 new objects: with a few requests under way that is

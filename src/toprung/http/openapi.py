@@ -204,9 +204,9 @@ def _nonnull(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _problems(statuses: set[int]) -> dict[str, Any]:
+def _problems(told: set[int]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
-    for status in sorted(status for status in statuses if status >= 400):
+    for status in sorted(status for status in told if status >= 400):
         slugs = sorted(slug for slug, (known, _) in TITLES.items() if known == status)
         answers[str(status)] = {
             "description": "Problem: " + ", ".join(slugs),

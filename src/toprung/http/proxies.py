@@ -33,6 +33,7 @@ LIST_CHARACTERS_MAX: Final = 500
 LISTS_HELD_MAX: Final = 4096
 
 _HEADER: Final = b"x-forwarded-for"
+_MAPPED: Final = ipaddress.IPv6Network("::ffff:0:0/96")
 _WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::[0-9]{1,5})?|([^:]+):[0-9]{1,5}")
 
 
@@ -113,11 +114,14 @@ class ProxiedSocket(WebSocketsSansIOProtocol):
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     try:
-        return ipaddress.ip_network(text)
+        network = ipaddress.ip_network(text)
     except ValueError as error:
         raise Invalid(
             "proxy", f"{text!r} is not an IP address, nor a network such as 10.0.0.0/8: {error}"
         ) from None
+    if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED):
+        raise Invalid("proxy", f"{text!r} is for IPv4: name it without the ::ffff: before it")
+    return network
 
 
 def _address(text: str) -> Address | None:

@@ -73,6 +73,8 @@ class PostgresJournal:
         self._boards: dict[str, tuple[Board | None, float]] = {}
         self._board_changes = 0
         """How many boards this process has changed: what was read across a change is not kept."""
+        self._board_reads: dict[str, asyncio.Task[Board | None]] = {}
+        """Reads under way, which whoever asks meanwhile waits for, too."""
         self._routes: dict[tuple[int, int], BoardRoutes] = {}
         self._recorded_at = 0
         self._known: set[str] = set()
@@ -168,6 +170,7 @@ class PostgresJournal:
         if run.touched is not None:
             self._board_changes += 1
             self._boards.pop(run.touched, None)
+            self._board_reads.pop(run.touched, None)  # it may have begun before the change
         await self._hand_over.wait_for_all()  # a rebuild must not run into batches of before
         if run.follow is not None:
             await run.follow(self._sink)
@@ -221,10 +224,26 @@ class PostgresJournal:
         """The board as now recorded, or as it was half a second ago by another process."""
         board, read_at = self._boards.get(board_id, (None, 0.0))
         if board is None or time.monotonic() - read_at > BOARD_SECONDS:
-            board = await self._read_board(board_id, board)
+            board = await self._read_board_together(board_id, board)
         if board is None:
             raise UnknownBoard(f"there is no board {board_id!r}")
         return board
+
+    async def _read_board_together(self, board_id: str, known: Board | None) -> Board | None:
+        """One query for all who ask at once; who gives up does not end it for the others."""
+        reads = self._board_reads
+        reading = reads.get(board_id)
+        if reading is None:
+            reading = reads[board_id] = asyncio.create_task(self._read_board(board_id, known))
+
+            def end(task: asyncio.Task[Board | None]) -> None:
+                if reads.get(board_id) is task:
+                    del reads[board_id]
+                if not task.cancelled():
+                    task.exception()  # all who asked may have given up: then nobody hears of it
+
+            reading.add_done_callback(end)
+        return await asyncio.shield(reading)
 
     async def _read_board(self, board_id: str, known: Board | None) -> Board | None:
         changes = self._board_changes
@@ -234,6 +253,8 @@ class PostgresJournal:
         except TruthUnavailable:
             if known is None:
                 raise
+            if changes == self._board_changes:
+                self._boards[board_id] = (known, time.monotonic())
             return known  # reads go on while PostgreSQL is away
         if row is None:
             self._boards.pop(board_id, None)

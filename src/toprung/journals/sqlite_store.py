@@ -7,9 +7,10 @@ reader's is read-only and shared under a lock. In memory there is one connection
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ import apsw
 import msgspec
 
 from toprung.domain.outcomes import STATUSES
-from toprung.errors import Closed, DatabaseDamaged, StorageFailed
+from toprung.errors import Closed, DatabaseDamaged, Invalid, StorageFailed
 from toprung.journals.sqlite_file import connect, prepare
 from toprung.journals.sqlite_inserts import inserts_of
 from toprung.ports import Plan, RecordedKey
@@ -166,11 +167,20 @@ class SqliteStore:
     def copy_to(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; a copy that fails leaves none."""
         try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644))
+        except FileExistsError:
+            raise Invalid("path", f"{path!r} exists already; a backup never overwrites") from None
+        except OSError as error:
+            raise StorageFailed(f"cannot write the copy {path!r}: {error.strerror}") from error
+        try:
             with closing(apsw.Connection(path)) as target:
                 self._copy_to(target)
-        except apsw.Error as error:
-            Path(path).unlink(missing_ok=True)
-            raise StorageFailed(f"cannot write the copy {path!r}: {error}") from error
+        except BaseException as error:
+            with suppress(OSError):
+                Path(path).unlink()
+            if isinstance(error, apsw.Error):
+                raise StorageFailed(f"cannot write the copy {path!r}: {error}") from error
+            raise
 
     def _copy_to(self, target: apsw.Connection) -> None:
         if self._reader is self._writer:

@@ -230,8 +230,6 @@ class EmbeddedProfile:
         self.journal.require_owner()
         if self._is_closed:
             raise Closed
-        if Path(path).exists():
-            raise Invalid("path", f"{path!r} exists already; a backup never overwrites")
         self.store.copy_to(str(Path(path).absolute()))
 
     def announce(self, url: str) -> None:

@@ -105,7 +105,7 @@ async function ask(path, values = {}, hasScores = true) {
   const address = path + query(hasScores ? { ...values, numbers: "string" } : values);
   let response;
   try {
-    response = await fetch(address, { headers });
+    response = await fetch(address, { headers, cache: "no-cache" }); // what was kept is asked for again
   } catch {
     throw new ApiError(0, "The service cannot be reached.");
   }

@@ -47,6 +47,7 @@ const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short"
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const MINUTE = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit" });
 const DAYS_APART = 2 * 86_400_000;
+const ROLL_OVER_MS = 1_500;
 
 /** @param {string} time an RFC 3339 time */
 export function formatMoment(time) {
@@ -75,6 +76,15 @@ export function ago(time, now) {
   if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
   if (seconds < 129600) return `${Math.round(seconds / 3600)} h ago`;
   return formatMoment(time).replace(/,.*/, "");
+}
+
+/**
+ * Do something when a period has ended: a little later, and not on all pages at the same moment.
+ * @param {() => void} action
+ * @param {number} [patience] how many times as late
+ */
+export function afterRollOver(action, patience = 1) {
+  setTimeout(action, ROLL_OVER_MS * patience * (0.5 + Math.random()));
 }
 
 /**

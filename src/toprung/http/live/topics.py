@@ -26,7 +26,7 @@ LOOK_SECONDS: Final = 0.5
 
 RENAMED_MAX: Final = 1000
 
-_TOKEN: Final = re.compile(r"\d+\.(?P<period>[\w.-]+)\.\d+")
+_TOKEN: Final = re.compile(r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+")
 
 _log = logging.getLogger("toprung.http")
 
@@ -63,9 +63,14 @@ class Topic:
         return "" if self.ladder is None else self.ladder.period
 
     def period_in(self, token: str) -> str:
-        """The period in which a caller was given this token; the current one, if it is no token."""
+        """The period in which a caller was given this token; the current one, if it is no token.
+
+        Nor is one of a board that had the same id before.
+        """
         known = _TOKEN.fullmatch(token)
-        return self.period if known is None else known["period"]
+        if known is None or known["generation"] != self.token.partition(".")[0]:
+            return self.period
+        return known["period"]
 
     async def look(self) -> bool:
         """Whether the ladder is another one, or another version, than at the last look."""

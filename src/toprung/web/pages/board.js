@@ -10,7 +10,7 @@ import { LadderList } from "../ladder_list.js";
 import { errorNotice, loadingRows } from "../notices.js";
 import { formatCount, plural } from "../numbers.js";
 import { StandingsTable } from "../standings_table.js";
-import { periodName, windowName } from "../times.js";
+import { afterRollOver, periodName, windowName } from "../times.js";
 import { defaultWindow, windowsOf } from "../windows.js";
 
 /** @typedef {import("../address.js").Address} Address */
@@ -241,8 +241,13 @@ export class BoardView {
   }
 
   /** Another period has begun: show it or, if the old one was asked for, that it is closed. */
-  async #rollOver() {
+  #rollOver() {
     this.#unwatch();
+    const visit = this.#visit;
+    afterRollOver(() => visit === this.#visit && this.#showNow());
+  }
+
+  async #showNow() {
     const visit = this.#visit;
     try {
       const board = await getBoard(this.#id);
@@ -250,7 +255,7 @@ export class BoardView {
       this.#board = board;
       this.#showLadder();
     } catch (error) {
-      if (visit === this.#visit) this.#list.notice(errorNotice(error, () => this.#rollOver()));
+      if (visit === this.#visit) this.#list.notice(errorNotice(error, () => this.#showNow()));
     }
   }
 

@@ -6,7 +6,7 @@ import { Countdown } from "../countdown.js";
 import { el, name, setText } from "../dom.js";
 import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
 import { groupDigits, plural } from "../numbers.js";
-import { periodName, windowName } from "../times.js";
+import { afterRollOver, periodName, windowName } from "../times.js";
 import { defaultWindow, soonestWindow } from "../windows.js";
 
 /** @typedef {import("../api.js").Board} Board */
@@ -15,7 +15,8 @@ import { defaultWindow, soonestWindow } from "../windows.js";
 
 const LEADERS = 3;
 const BOARDS_MAX = 240;
-const ROLL_OVER_MS = 2_000;
+/** How often the next period is asked for, each time after twice the time: our clock may be ahead. */
+const ROLL_OVER_TRIES = 8;
 
 export class BoardsView {
   #context;
@@ -73,6 +74,8 @@ class BoardCard {
   #clock = new Countdown(() => this.#rollOver());
   #leaders = el("ol", { class: "leaders" });
   #id;
+  /** The window and the period that are shown. */
+  #shown = "";
   #unwatch = () => {};
   #isClosed = false;
 
@@ -105,26 +108,34 @@ class BoardCard {
       this.#showTop(page);
       this.#unwatch = context.live.watch({ board: this.#id, window, top: LEADERS }, (message) => {
         if (message.type === "top") this.#showTop(/** @type {any} */ (message));
+        if (message.type === "period") this.#rollOver();
       });
     } catch {
       setText(this.#size, "cannot be read at the moment");
     }
   }
 
-  /** The period that was shown is over: see which one is open, a little later and not all pages at once. */
-  #rollOver() {
-    const look = () => getBoard(this.#id).then((board) => this.#showPeriod(board), () => {});
-    setTimeout(() => this.#isClosed || look(), ROLL_OVER_MS * (0.5 + Math.random()));
+  /** The period that was shown seems to be over: see which one is open. */
+  #rollOver(tries = 0) {
+    if (tries === ROLL_OVER_TRIES) return;
+    afterRollOver(async () => {
+      if (this.#isClosed) return;
+      const board = await getBoard(this.#id).catch(() => null);
+      if (board === null || !this.#showPeriod(board)) this.#rollOver(tries + 1);
+    }, 2 ** tries);
   }
 
-  /** @param {Board} board */
+  /** @param {Board} board @returns {boolean} whether it is another period than before */
   #showPeriod(board) {
-    if (this.#isClosed) return;
     const window = soonestWindow(board);
     const period = board.periods[window];
+    const shown = `${window} ${period.period}`;
+    if (this.#isClosed || shown === this.#shown) return this.#isClosed;
+    this.#shown = shown;
     const isEndless = period.closes_at === null;
     setText(this.#period, isEndless ? windowName(window) : `${windowName(window)} · ${periodName(period.period)}`);
     this.#clock.show(period.closes_at);
+    return true;
   }
 
   /** @param {{total: number, standings: Standing[]}} top */
