@@ -115,27 +115,27 @@ class BoardCard {
     }
   }
 
-  /** The period that was shown seems to be over: see which one is open. */
-  #rollOver(tries = 0) {
+  /** The period that is shown seems to be over: see which one is open, until it is another one. */
+  #rollOver(over = this.#shown, tries = 0) {
     if (tries === ROLL_OVER_TRIES) return;
     afterRollOver(async () => {
-      if (this.#isClosed) return;
+      if (this.#isClosed || this.#shown !== over) return;
       const board = await getBoard(this.#id).catch(() => null);
-      if (board === null || !this.#showPeriod(board)) this.#rollOver(tries + 1);
+      if (board !== null) this.#showPeriod(board);
+      this.#rollOver(over, tries + 1);
     }, 2 ** tries);
   }
 
-  /** @param {Board} board @returns {boolean} whether it is another period than before */
+  /** @param {Board} board */
   #showPeriod(board) {
     const window = soonestWindow(board);
     const period = board.periods[window];
     const shown = `${window} ${period.period}`;
-    if (this.#isClosed || shown === this.#shown) return this.#isClosed;
+    if (this.#isClosed || shown === this.#shown) return;
     this.#shown = shown;
     const isEndless = period.closes_at === null;
     setText(this.#period, isEndless ? windowName(window) : `${windowName(window)} · ${periodName(period.period)}`);
     this.#clock.show(period.closes_at);
-    return true;
   }
 
   /** @param {{total: number, standings: Standing[]}} top */
