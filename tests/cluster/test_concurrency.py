@@ -17,6 +17,7 @@ from toprung.domain.entry import Entry, decide
 from toprung.domain.submission import Submission
 from toprung.errors import KeyReused
 from toprung.journals.card_rules import best
+from toprung.journals.postgres_store import PostgresStore
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
 from toprung.service.leaderboards import Leaderboards
@@ -152,14 +153,23 @@ def test_records_compare_as_decide_does(order: str, subscore: str | None, tie_br
     assert entry_record(card) == board.shape.record(entries[0])
 
 
+@asynccontextmanager
+async def a_board(
+    postgres: PostgresServer, redis_server: RedisServer
+) -> AsyncIterator[tuple[Opened, PostgresStore]]:
+    """One process with the board `blitz`, and the store that its journal asks."""
+    async with processes(postgres, redis_server, 1) as [opened]:
+        assert isinstance(opened.maintenance, ClusterProfile)
+        await opened.boards.create("blitz")
+        yield opened, opened.maintenance.store
+
+
 def test_a_board_that_changes_while_it_is_read_is_not_remembered_as_it_was(
     postgres: PostgresServer, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
-        async with processes(postgres, redis_server, 1) as [opened]:
-            assert isinstance(opened.maintenance, ClusterProfile)
-            await opened.boards.create("blitz")
-            store, is_read, may_go_on = opened.maintenance.store, asyncio.Event(), asyncio.Event()
+        async with a_board(postgres, redis_server) as (opened, store):
+            is_read, may_go_on = asyncio.Event(), asyncio.Event()
             connection = store.connection
 
             @asynccontextmanager
@@ -185,11 +195,8 @@ def test_those_who_ask_for_a_board_at_once_wait_for_one_query(
     postgres: PostgresServer, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
-        async with processes(postgres, redis_server, 1) as [opened]:
-            assert isinstance(opened.maintenance, ClusterProfile)
-            await opened.boards.create("blitz")
-            store, asked = opened.maintenance.store, []
-            connection = store.connection
+        async with a_board(postgres, redis_server) as (opened, store):
+            asked, connection = [], store.connection
 
             def counted() -> Any:
                 asked.append(1)

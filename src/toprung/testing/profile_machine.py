@@ -127,7 +127,8 @@ class ProfileMachine(RuleBasedStateMachine):
 
     def workbench(self) -> Workbench:
         """A new place to open the profile at."""
-        raise NotImplementedError
+        # Not abstract: Hypothesis has a metaclass of its own.
+        raise NotImplementedError("a machine's subclass says where its profile is opened")
 
     @initialize(start=st.sampled_from(STARTS), first=board_rules, second=board_rules)
     def start(self, start: str, first: dict[str, Any], second: dict[str, Any]) -> None:
