@@ -7,6 +7,7 @@ whole nanoseconds, because sums of fractions are not exact and a burst is to pas
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import time
 from collections.abc import Callable
@@ -20,6 +21,26 @@ CALLERS_MAX: Final = 100_000
 _SECOND: Final = 1_000_000_000
 
 
+def caller_of(client: tuple[str, int] | None) -> str:
+    """The name under which an address is counted: IPv6 callers own a whole /64, so that counts.
+
+    >>> caller_of(("192.0.2.7", 1)), caller_of(("2001:db8:1:2:3::4", 1)), caller_of(None)
+    ('192.0.2.7', '2001:db8:1:2::/64', 'unknown')
+    """
+    if client is None:
+        return "unknown"
+    host = client[0]
+    if ":" not in host:
+        return host
+    try:
+        address = ipaddress.IPv6Address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(address) >> 64 << 64, 64)))
+
+
 class RateLimit:
     """Callers by name, and how far ahead of their rate each is."""
 
@@ -29,10 +50,15 @@ class RateLimit:
         self._clock = clock
         self._until: dict[str, int] = {}
 
-    def take(self, caller: str) -> float | None:
-        """Count one request; None when it may pass, else the seconds to wait."""
+    def take(self, caller: str, cost: int = 1) -> float | None:
+        """Count one request; None when it may pass, else the seconds to wait.
+
+        `cost`: how many requests it counts as; one that costs more than the whole burst passes
+        when the burst is unused.
+        """
         now = self._clock()
-        until = max(self._until.get(caller, now), now) + self._interval
+        charge = min(self._interval * cost, self._ahead_max)
+        until = max(self._until.get(caller, now), now) + charge
         if until - now > self._ahead_max:
             return (until - now - self._ahead_max) / _SECOND
         if caller not in self._until and len(self._until) >= CALLERS_MAX:
@@ -40,9 +66,9 @@ class RateLimit:
         self._until[caller] = until
         return None
 
-    def check(self, caller: str) -> None:
+    def check(self, caller: str, cost: int = 1) -> None:
         """Count one request, and refuse it when there were too many."""
-        wait = self.take(caller)
+        wait = self.take(caller, cost)
         if wait is not None:
             seconds = max(1, math.ceil(wait))
             raise Refused(
