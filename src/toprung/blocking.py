@@ -153,6 +153,7 @@ class Leaderboard(Blocking[asynchronous.Leaderboard]):
     submit_many = blocking(asynchronous.Leaderboard.submit_many)
     remove = blocking(asynchronous.Leaderboard.remove)
     standing = reading(asynchronous.Leaderboard.standing)
+    find = reading(asynchronous.Leaderboard.find)
     lookup = reading(asynchronous.Leaderboard.lookup)
     total = reading(asynchronous.Leaderboard.total)
     top = reading(asynchronous.Leaderboard.top)

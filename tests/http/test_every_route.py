@@ -25,7 +25,11 @@ BODIES: dict[str, Any] = {
     "create_key": {"name": "game"},
     "backup": {},
 }
-PARAMETERS = {"get_around_score": {"score": "7"}, "watch_board": {"top": "1"}}
+PARAMETERS = {
+    "get_around_score": {"score": "7"},
+    "watch_board": {"top": "1"},
+    "find_players": {"text": "ann"},
+}
 
 
 def name_of(route: Route) -> str:

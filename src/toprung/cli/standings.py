@@ -1,4 +1,4 @@
-"""`toprung top`, `rank` and `around`: who is where."""
+"""`toprung top`, `rank`, `around` and `find`: who is where."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def add_to(app: typer.Typer) -> None:
     command(app)(top)
     command(app)(rank)
     command(app)(around)
+    command(app)(find)
 
 
 def top(
@@ -70,6 +71,19 @@ def around(
         else:
             page = found.around_score(score, above, below, **read.words())
     _print_page(target, page, player)
+
+
+def find(
+    target: Target,
+    board: BoardId,
+    text: Annotated[str, typer.Argument(help="how the name begins, or a player id")],
+    read: ReadOptions,
+    n: Annotated[int, typer.Option("--count", "-n", min=1, max=50, help="how many")] = 10,
+) -> None:
+    """Find players of a board by name, or by id."""
+    with opened(target) as boards:
+        page = boards.board(board).find(text, n, **read.words())
+    _print_page(target, page)
 
 
 def _print_page(target: Target, page: Page, player: str | None = None) -> None:

@@ -14,6 +14,7 @@ from toprung.cli.outcome import FAILED
 from toprung.cli.show import print_json, say
 from toprung.cli.target import local_file, opened
 from toprung.errors import DatabaseDamaged, Invalid, NotFound
+from toprung.files import replace, sync_folder
 
 BESIDE: Final = ("-wal", "-shm", ".checkpoint")
 """What may lie beside a database file and belongs to its old content."""
@@ -101,7 +102,7 @@ def _put_in_place(backup: Path, path: Path) -> int:
         for ending in BESIDE:
             Path(f"{path}{ending}").unlink(missing_ok=True)
         copy.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     finally:
         for ending in ("", ".lock", *BESIDE):
             Path(f"{copy}{ending}").unlink(missing_ok=True)
@@ -109,7 +110,7 @@ def _put_in_place(backup: Path, path: Path) -> int:
 
 
 def _copy(source: Path, target: Path) -> None:
-    with source.open("rb") as read, target.open("wb") as write:
+    with source.open("rb") as read, replace(target) as write:
         shutil.copyfileobj(read, write, 1 << 20)
         write.flush()
         os.fsync(write.fileno())
@@ -139,11 +140,3 @@ def _check(copy: Path) -> int:
     if verdict != "ok":
         raise DatabaseDamaged(f"the backup is damaged: {verdict}")
     return found
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

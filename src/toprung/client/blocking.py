@@ -71,6 +71,7 @@ class Leaderboard(Blocking[leaderboards.Leaderboard]):
     submit_many = blocking(leaderboards.Leaderboard.submit_many)
     remove = blocking(leaderboards.Leaderboard.remove)
     standing = blocking(leaderboards.Leaderboard.standing)
+    find = blocking(leaderboards.Leaderboard.find)
     lookup = blocking(leaderboards.Leaderboard.lookup)
     total = blocking(leaderboards.Leaderboard.total)
     top = blocking(leaderboards.Leaderboard.top)

@@ -34,7 +34,7 @@ from toprung.contract import (
     SubmissionsAnswer,
 )
 from toprung.domain.ladder import Ladder
-from toprung.domain.player import GLOBAL, parse_player
+from toprung.domain.player import GLOBAL, NAME_BYTES_MAX, check_text, parse_player
 from toprung.domain.ranking import Ranking
 from toprung.domain.standing import (
     Distribution,
@@ -99,6 +99,16 @@ class BoardReads(BoardAccess):
         )
         answer = await self._caller.call(request, LookupAnswer)
         return lookup_of(answer, self.id, names=asked.names)
+
+    async def find(self, text: str, limit: int = 10, **options: Unpack[ListOptions]) -> Page:
+        """Players of a ladder whose names begin with a text, whatever its case, or with that id.
+
+        At most `limit` (1 to 50): the one with that id, then by name, namesakes by id. They need
+        not be neighbours, so there are no cursors. Of names that very many players of other boards
+        share, the first 1,000 are looked at. Options: `toprung.ListOptions`.
+        """
+        wanted = check_text(text, NAME_BYTES_MAX, "text")
+        return await self._page(AskedList(**options), "find", text=wanted, limit=limit)
 
     async def total(self, **options: Unpack[LadderOptions]) -> int:
         """How many players the ladder has. Options: `toprung.LadderOptions`."""

@@ -16,7 +16,7 @@ from typing import Final, Literal, cast, get_args
 
 import msgspec
 
-from toprung.domain.player import check_text
+from toprung.domain.player import parse_name as parse_visible
 from toprung.errors import Invalid
 
 Verb = Literal["read", "write", "admin"]
@@ -101,4 +101,4 @@ def parse_patterns(patterns: object) -> tuple[str, ...]:
 
 def parse_name(name: object) -> str:
     """What people call the key."""
-    return check_text(name, NAME_BYTES_MAX, "name")
+    return parse_visible(name, NAME_BYTES_MAX)

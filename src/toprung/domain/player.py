@@ -6,11 +6,13 @@ Ids are opaque: compared as UTF-8 bytes, never normalised, case matters.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 
 from toprung.errors import Invalid
 
 PLAYER_ID_BYTES_MAX = 128
+NAME_BYTES_MAX = 256
 SCOPE_VALUE_BYTES_MAX = 64
 ATTRIBUTES_MAX = 16
 GLOBAL = "global"
@@ -19,6 +21,9 @@ GLOBAL = "global"
 _RESERVED_ATTRIBUTES = frozenset({GLOBAL, "friends"})
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_BLANK_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cf", "Cn", "Co"})
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
+"""Fillers: letters and symbols by category, and nothing to see."""
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 
 
@@ -37,6 +42,44 @@ def parse_player(value: object, field: str = "player") -> str:
     if text in (".", ".."):
         raise Invalid(field, 'must not be "." or ".."')
     return text
+
+
+def parse_name(value: object, bytes_max: int = NAME_BYTES_MAX) -> str:
+    """A name that people can see.
+
+    >>> parse_name("Ann"), parse_name(" Ann B.")
+    ('Ann', ' Ann B.')
+    >>> parse_name(" \u200b ")
+    Traceback (most recent call last):
+    toprung.errors.Invalid: name: must have a visible character
+    """
+    text = check_text(value, bytes_max, "name")
+    if all(map(_is_blank, text)):
+        raise Invalid("name", "must have a visible character")
+    return text
+
+
+def fold_name(text: str) -> str:
+    """A name as it is compared when somebody is looked for: without case or typographic form.
+
+    >>> fold_name("Stra\u00dfe"), fold_name("\uff21nn"), fold_name("  Ann")
+    ('strasse', 'ann', 'ann')
+    """
+    return unicodedata.normalize("NFKC", text).casefold().strip()
+
+
+def name_range(prefix: str) -> tuple[str, str]:
+    """Where folded names that begin like `prefix` begin, and where they end, in byte order.
+
+    >>> name_range("An")
+    ('an', 'an\U0010ffff')
+    """
+    folded = fold_name(prefix)
+    return folded, folded + "\U0010ffff"
+
+
+def _is_blank(character: str) -> bool:
+    return unicodedata.category(character) in _BLANK_CATEGORIES or character in _BLANK_LETTERS
 
 
 def parse_attributes(value: object, field: str = "attributes") -> dict[str, str]:

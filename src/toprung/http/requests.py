@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from toprung.domain.player import GLOBAL
+from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
 from toprung.service.options import ListOptions
 from toprung.service.overview import BUCKETS_MAX
 from toprung.service.pages import LIMIT_MAX, RANK_MAX
-from toprung.service.read import AROUND_MAX
+from toprung.service.read import AROUND_MAX, FOUND_MAX
 
 Score = Annotated[
     Any,
@@ -169,6 +169,14 @@ class AroundScoreQuery(AroundQuery, forbid_unknown_fields=True, frozen=True, kw_
     """Neighbours of a score."""
 
     score: str
+
+
+class FindQuery(ListQuery, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Whom to look for."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=NAME_BYTES_MAX)]
+    """How the name begins, in upper or lower case; or a whole player id."""
+    limit: Annotated[int, Meta(ge=1, le=FOUND_MAX)] = 10
 
 
 class FriendsQuery(ListQuery, forbid_unknown_fields=True, frozen=True):

@@ -27,6 +27,7 @@ from toprung._native import PlayerTable
 from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder
 from toprung.errors import ToprungError
+from toprung.files import replace, sync_folder
 from toprung.indexes.fold import MemoryFold
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.sheets import PlayerSheets
@@ -67,17 +68,13 @@ class Checkpoint:
         """Replace the checkpoint at `path`, atomically and durably."""
         header = json.dumps(self._header).encode()
         target, temporary = Path(path), Path(f"{path}.new")
-        with temporary.open("wb") as file:
+        with replace(temporary) as file:
             file.write(_MAGIC + _FRAME.pack(len(header), _hash(header)) + header)
             file.writelines(self._sections)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
-        directory = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        sync_folder(target.parent)
 
 
 def load_checkpoint(

@@ -7,12 +7,14 @@ file's text is only for people: who holds it and, if it serves, where.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
 import weakref
 
 from toprung.errors import DatabaseInUse, StorageFailed
+from toprung.files import claim
 
 
 class Ownership:
@@ -21,9 +23,12 @@ class Ownership:
     def __init__(self, path: str) -> None:
         self._path = path
         try:
-            self._file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = claim(f"{path}.lock")
         except OSError as error:
-            raise StorageFailed(f"cannot open {path!r}: {error.strerror}") from error
+            reason = error.strerror
+            if error.errno == errno.ELOOP:
+                reason = f"its lock file {path + '.lock'!r} is a symbolic link; remove it"
+            raise StorageFailed(f"cannot open {path!r}: {reason}") from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -24,6 +24,7 @@ from toprung.domain.board import Board
 from toprung.domain.command import Command, Submit
 from toprung.domain.figures import Commits
 from toprung.domain.outcomes import STATUSES
+from toprung.domain.player import name_range
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.postgres_commands import CommandRun
 from toprung.journals.postgres_hand_over import HandOver
@@ -284,6 +285,11 @@ class PostgresJournal:
         """Name and avatar of those players that have one or the other, in one query."""
         rows = await self._store.select("shown", list(dict.fromkeys(players)))
         return {player: (name, avatar_url) for player, name, avatar_url in rows}
+
+    async def named(self, prefix: str, limit: int) -> Sequence[str]:
+        """Players whose names begin like this, in the order of their names."""
+        rows = await self._store.select("named", *name_range(prefix), limit)
+        return [row[0] for row in rows]
 
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""

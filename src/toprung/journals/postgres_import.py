@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from toprung.errors import Invalid
 from toprung.journals.postgres_store import PostgresStore
 
-PLAYER_COLUMNS = ("number", "id", "name", "avatar_url", "attributes")
+PLAYER_COLUMNS = ("number", "id", "name", "avatar_url", "attributes", "folded")
 FRIEND_COLUMNS = ("player", "friend")
 BOARD_COLUMNS = ("id", "generation", "version", "rules")
 CARD_COLUMNS = ("generation", "player", "version", "entries")

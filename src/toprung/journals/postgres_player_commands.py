@@ -19,6 +19,7 @@ from toprung.domain.card import (
 )
 from toprung.domain.command import FRIENDS_MAX, SetPlayer
 from toprung.domain.ladder import open_periods, scopes_of
+from toprung.domain.player import fold_name
 from toprung.errors import Invalid, TooManyFriends, UnknownBoard
 from toprung.journals.postgres_command_tables import CommandTables
 
@@ -31,11 +32,13 @@ async def set_player(tables: CommandTables, command: SetPlayer) -> None:
     before = (await tables.attributes([number]))[number]
     moved = [b for b in boards if scopes_of(b, before) != scopes_of(b, command.attributes)]
     await tables.connection.execute(
-        "UPDATE players SET name = $2, avatar_url = $3, attributes = $4 WHERE number = $1",
+        "UPDATE players SET name = $2, avatar_url = $3, attributes = $4, folded = $5"
+        " WHERE number = $1",
         number,
         command.name,
         command.avatar_url,
         msgspec.json.encode(command.attributes).decode(),
+        None if command.name is None else fold_name(command.name),
     )
     version = await tables.draw()
     opened = {board.id: open_periods(board, tables.now) for board in moved}

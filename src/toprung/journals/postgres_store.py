@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from toprung.domain.player import fold_name
 from toprung.errors import Closed, DatabaseDamaged, MissingExtra, TruthUnavailable
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ NAMES_REMEMBERED = 200_000
 STATEMENT_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
 MONTHS_AHEAD = 2
+_FOLDED_AT_ONCE = 10_000
 
 _SQL = files(__package__).joinpath("sql/postgres")
 _MIGRATION = re.compile(r"(\d{4})_\w+\.sql")
@@ -154,6 +156,8 @@ class PostgresStore:
             missing = [(number, text) for number, text in known if number not in done]
             for number, text in missing:
                 await connection.execute(text)
+                if number in _FURTHER_STEPS:
+                    await _FURTHER_STEPS[number](connection)
                 await connection.execute("INSERT INTO migrations VALUES ($1)", number)
         return [number for number, _ in missing]
 
@@ -218,6 +222,24 @@ class PostgresStore:
         for number, name in rows:
             self._names[number] = name
             self._numbers[generation, kind, name] = number
+
+
+async def _fold_names(connection: Any) -> None:
+    """Fold the names that were set before folded ones were kept."""
+    after = 0
+    while rows := await connection.fetch(
+        "SELECT number, name FROM players WHERE number > $1 AND name IS NOT NULL"
+        " ORDER BY number LIMIT $2",
+        after,
+        _FOLDED_AT_ONCE,
+    ):
+        folded = [(number, fold_name(name)) for number, name in rows]
+        await connection.executemany("UPDATE players SET folded = $2 WHERE number = $1", folded)
+        after = rows[-1][0]
+
+
+_FURTHER_STEPS: Mapping[int, Callable[[Any], Awaitable[None]]] = {5: _fold_names}
+"""What migrations do that SQL cannot, by number, in the same transaction."""
 
 
 def _month_start(month: int) -> int:

@@ -33,6 +33,7 @@ from toprung.domain.figures import Commits
 from toprung.domain.outcomes import STATUSES
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
 from toprung.journals.sqlite_events import SqliteEvents
+from toprung.journals.sqlite_names import players_named
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.pending import Pending, resolve_all, running_loop
@@ -329,6 +330,10 @@ class SqliteJournal:
         if not numbers:
             return {}
         return {numbers[number]: shown for number, shown in self._profiles.find(numbers).items()}
+
+    async def named(self, prefix: str, limit: int) -> Sequence[str]:
+        """Players whose names begin like this, in the order of their names."""
+        return players_named(self._store, prefix, limit)
 
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""

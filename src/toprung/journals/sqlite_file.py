@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from importlib.resources import files
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import apsw
 
 from toprung.errors import DatabaseDamaged, StorageFailed
+from toprung.files import claim
+from toprung.journals.sqlite_names import add_folded_names
 
 FORMAT = "1"
 BUSY_MILLISECONDS = 5_000
@@ -25,6 +28,10 @@ def connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connecti
     if path == ":memory:":
         connection = apsw.Connection(path, statementcachesize=_STATEMENTS_CACHED)
         return connection, connection
+    try:
+        os.close(claim(path))  # SQLite gives its log the permissions of the database
+    except OSError as error:
+        raise StorageFailed(f"cannot open {path!r}: {error.strerror}") from error
     try:
         writer = apsw.Connection(path, statementcachesize=_STATEMENTS_CACHED)
         _check_file(writer, path)  # before anything is written to it
@@ -74,6 +81,7 @@ def prepare(writer: apsw.Connection, path: str) -> str:
                 execute(_SCHEMA)
                 values = ("database", uuid.uuid4().hex, "format", FORMAT)
                 execute("INSERT INTO meta VALUES (?, ?), (?, ?)", values)
+        add_folded_names(writer)
         meta: dict[str, str] = dict(execute("SELECT name, value FROM meta"))
     except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
         raise DatabaseDamaged(f"{path!r} cannot be read: {error}") from error

@@ -7,7 +7,6 @@ reader's is read-only and shared under a lock. In memory there is one connection
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
@@ -18,7 +17,9 @@ import apsw
 import msgspec
 
 from toprung.domain.outcomes import STATUSES
+from toprung.domain.player import fold_name
 from toprung.errors import Closed, DatabaseDamaged, Invalid, StorageFailed
+from toprung.files import create
 from toprung.journals.sqlite_file import connect, prepare
 from toprung.journals.sqlite_inserts import inserts_of
 from toprung.ports import Plan, RecordedKey
@@ -81,9 +82,10 @@ class SqliteStore:
             for statement, values in inserts:
                 execute(statement, values)
             for number, name, avatar_url in plan.profiles:
+                folded = None if name is None else fold_name(name)
                 execute(
-                    "UPDATE players SET name = ?, avatar_url = ? WHERE number = ?",
-                    (name, avatar_url, number),
+                    "UPDATE players SET name = ?, avatar_url = ?, folded = ? WHERE number = ?",
+                    (name, avatar_url, folded, number),
                 )
             for number in plan.erased:
                 keys += self._erase(number, last_submission(number))
@@ -167,7 +169,7 @@ class SqliteStore:
     def copy_to(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; a copy that fails leaves none."""
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644))
+            create(path).close()
         except FileExistsError:
             raise Invalid("path", f"{path!r} exists already; a backup never overwrites") from None
         except OSError as error:

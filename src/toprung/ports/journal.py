@@ -91,6 +91,13 @@ class Journal(Protocol):
         """What lists show of those players that have a name or an avatar, in one batch."""
         ...
 
+    async def named(self, prefix: str, limit: int) -> Sequence[str]:
+        """Ids of at most `limit` players whose names begin with `prefix`.
+
+        Both are folded (`toprung.domain.player.fold_name`); by name, namesakes by id.
+        """
+        ...
+
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends, in any order; empty for an unknown player."""
         ...

@@ -135,8 +135,8 @@ class _Copying:
         done = 0
         for page in self._players():
             rows = [
-                (number + 1, player, name, avatar_url, _json(fold.sheets.attributes(number)))
-                for number, player, name, avatar_url in page
+                (number + 1, player, name, avatar, _json(fold.sheets.attributes(number)), folded)
+                for number, player, name, avatar, folded in page
             ]
             await target.add("players", into.PLAYER_COLUMNS, rows)
             done += len(rows)
@@ -146,7 +146,7 @@ class _Copying:
             await target.add("friends", into.FRIEND_COLUMNS, some)
 
     def _players(self) -> Iterator[list[tuple[Any, ...]]]:
-        statement = "SELECT number, id, name, avatar_url FROM players WHERE number > ?"
+        statement = "SELECT number, id, name, avatar_url, folded FROM players WHERE number > ?"
         return self._source.store.pages(statement, -1)
 
     # --- boards --------------------------------------------------------------------------------

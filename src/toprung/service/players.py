@@ -8,14 +8,13 @@ from contextlib import suppress
 
 from toprung.domain.board import Board
 from toprung.domain.command import Befriend, ErasePlayer, SetPlayer, Unfriend
-from toprung.domain.player import check_text, parse_attributes, parse_player
+from toprung.domain.player import check_text, parse_attributes, parse_name, parse_player
 from toprung.domain.standing import Standing
 from toprung.errors import Invalid, UnknownPlayer
 from toprung.pending import turn
 from toprung.ports import Clock, Index, Journal, PlayerProfile
 from toprung.service.view import view_of
 
-NAME_BYTES_MAX = 256
 URL_BYTES_MAX = 2048
 BOARDS_AT_ONCE = 100
 
@@ -45,7 +44,7 @@ class Players:
         """
         profile = PlayerProfile(
             parse_player(player),
-            None if name is None else check_text(name, NAME_BYTES_MAX, "name"),
+            None if name is None else parse_name(name),
             None if avatar_url is None else _parse_url(avatar_url, "avatar_url"),
             {} if attributes is None else parse_attributes(attributes),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
-from toprung.domain.player import GLOBAL, parse_player
+from toprung.domain.player import GLOBAL, NAME_BYTES_MAX, check_text, parse_player
 from toprung.domain.ranking import Ranking
 from toprung.domain.score import parse_score
 from toprung.domain.standing import Lookup, Page, Standing
@@ -17,6 +17,9 @@ from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import View, bounded
 
 AROUND_MAX = 100
+FOUND_MAX = 50
+NAMESAKES_MAX = 1000
+"""Players of any board whose names fit, that a search looks at."""
 
 
 class BoardReads(BoardAccess):
@@ -80,6 +83,33 @@ class BoardReads(BoardAccess):
         )
         return Lookup(await lister.standings(listed), tuple(missing))
 
+    async def find(self, text: str, limit: int = 10, **options: Unpack[ListOptions]) -> Page:
+        """Players of a ladder whose names begin with a text, whatever its case, or with that id.
+
+        At most `limit` (1 to 50): the one with that id, then by name, namesakes by id. They need
+        not be neighbours, so there are no cursors. Of names that very many players of other boards
+        share, the first 1,000 are looked at. Options: `toprung.ListOptions`.
+        """
+        asked = AskedList(**options)
+        bounded(limit, FOUND_MAX, "limit")
+        wanted = check_text(text, NAME_BYTES_MAX, "text")
+        lister = await self._lister(asked)
+        ladder = lister.view.ladder
+        named = await self._journal.named(wanted, NAMESAKES_MAX)
+        players = list(dict.fromkeys([*_as_id(wanted), *named]))[:LIMIT_MAX]
+        places = await self._index.places(ladder, players)
+        found = [
+            (player, place)
+            for player, place in zip(players, places, strict=True)
+            if place is not None
+        ][:limit]
+        total = found[0][1].total if found else await self._index.size(ladder)
+        counts = [place for _, place in found]
+        listed = Listed(
+            [player for player, _ in found], [place.record for place in counts], counts, total
+        )
+        return Page(*ladder, total, await lister.standings(listed))
+
     async def total(self, **options: Unpack[LadderOptions]) -> int:
         """How many players the ladder has. Options: `toprung.LadderOptions`."""
         view = await self._view(AskedLadder(**options))
@@ -119,6 +149,14 @@ class BoardReads(BoardAccess):
         return await lister.page(
             await self._index.slice_at(ladder, key, "", above, below, full=True)
         )
+
+
+def _as_id(text: str) -> list[str]:
+    """The text as a player's id, if it can be one."""
+    try:
+        return [parse_player(text)]
+    except Invalid:
+        return []
 
 
 def _parse_players(players: Iterable[str]) -> list[str]:

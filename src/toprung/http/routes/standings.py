@@ -12,6 +12,7 @@ from toprung.http.live.messages import LiveQuery
 from toprung.http.requests import (
     AroundQuery,
     AroundScoreQuery,
+    FindQuery,
     FriendsQuery,
     ListQuery,
     LookupBody,
@@ -113,6 +114,19 @@ async def get_around_score(call: Call[AroundScoreQuery, None]) -> Answer:
     board, query = await call.board(), call.query
     page = await board.around_score(query.score, query.above, query.below, **query.options())
     return ok(_shown(page, query))
+
+
+@routes.get(
+    "/v1/boards/{board}/find",
+    "read",
+    query=FindQuery,
+    answer=PageAnswer,
+    public=True,
+)
+async def find_players(call: Call[FindQuery, None]) -> Answer:
+    """Players of a ladder by how their names begin, or by id."""
+    board, query = await call.board(), call.query
+    return ok(_shown(await board.find(query.text, query.limit, **query.options()), query))
 
 
 @routes.get(

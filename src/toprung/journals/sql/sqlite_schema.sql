@@ -13,11 +13,13 @@ CREATE TABLE players (
     number     INTEGER PRIMARY KEY,
     id         TEXT NOT NULL,
     name       TEXT,
-    avatar_url TEXT
+    avatar_url TEXT,
+    folded     TEXT -- the name as it is looked for: see toprung.domain.player.fold_name
 ) STRICT;
 
 -- Few players have something to show, and start-up finds them without reading all others.
 CREATE INDEX players_shown ON players (number) WHERE name IS NOT NULL OR avatar_url IS NOT NULL;
+CREATE INDEX players_by_name ON players (folded, id) WHERE folded IS NOT NULL;
 
 -- Where submissions counted: board (with the generation and version of its rules), periods and
 -- scopes, and who sent them. Thousands of submissions share one.

@@ -535,6 +535,29 @@ class JournalContract(ContractSuite):
             }
             recorder.opened.restart()
 
+    def test_players_are_found_by_how_their_names_begin(self, recorder: Recorder) -> None:
+        board = recorder.board("blitz")
+        recorder.record(SetPlayer("2", "ANN"))
+        recorder.record(SetPlayer("1", "Ann"))
+        recorder.record(SetPlayer("anna", "Anna K\u00f6nig"))
+        recorder.record(SetPlayer("bo", "Bo"))
+        recorder.record(SetPlayer("bo", "Andy \U0001f680"))
+        recorder.record(SetPlayer("cy", "Stra\u00dfe"))
+        recorder.record(SetPlayer("dee", "Anton"))
+        recorder.record(SetPlayer("dee", None))
+        recorder.record(SetPlayer("eve", "Annegret"))
+        recorder.record(ErasePlayer("eve"))
+        recorder.submit(board, result("annabel", 1))  # has no name
+        for _ in range(2):
+            ask = recorder.journal.named
+            assert list(recorder.opened.run(ask("an", 9))) == ["bo", "1", "2", "anna"]
+            assert list(recorder.opened.run(ask("aNN", 9))) == ["1", "2", "anna"]
+            assert list(recorder.opened.run(ask("ann", 1))) == ["1"]
+            assert list(recorder.opened.run(ask("anna k\u00d6", 9))) == ["anna"]
+            assert list(recorder.opened.run(ask("STRASS", 9))) == ["cy"]
+            assert list(recorder.opened.run(ask("bo", 9))) == []
+            recorder.opened.restart()
+
     def test_names_are_those_of_players_who_have_any(self, recorder: Recorder) -> None:
         board = recorder.board("blitz")
         recorder.record(SetPlayer("ann", "Ann", None, {"country": "US"}))
