@@ -295,8 +295,10 @@ inline constexpr char kMergeDoc[] = R"(A batch of submissions folded over sets, 
 Rows are packed native i64: player number, route, time in microseconds, score, and a subscore when
 two words are tied. Records are those words encoded best first, the time, and the row's version.
 A row that improves by more than `max_increase` on its player's entry in the route's guard is refused;
-`guards` names a set (or None) for each route, by default the first one of the route. Planning k rows
-over routes of s sets is O(k * s), applying them O(k * s * log n).
+`guards` names a set (or None) for each route, by default the first one of the route. `claims` is a
+packed native i64 for each row, -1 for none: of rows with the same claim, those after the first that is
+not refused are REPEATED and do nothing. Planning k rows over routes of s sets is O(k * s), applying
+them O(k * s * log n).
 
 >>> from struct import pack, unpack
 >>> players = PlayerTable()
@@ -312,8 +314,8 @@ over routes of s sets is O(k * s), applying them O(k * s * log n).
 >>> score
 75)";
 
-inline constexpr char kMergeStatuses[] = "One byte per row: UNCHANGED, ACCEPTED, OVERFLOW or EXCESSIVE.";
-inline constexpr char kMergeVersions[] = "Packed native i64, one per row; 0 where it was refused.";
+inline constexpr char kMergeStatuses[] = "One byte per row: UNCHANGED, ACCEPTED, OVERFLOW, EXCESSIVE or REPEATED.";
+inline constexpr char kMergeVersions[] = "Packed native i64, one per row; 0 where it was refused or repeated.";
 inline constexpr char kMergeChanges[] = R"(For each set of a row's route its (record before or None, record after): O(sets).
 
 They are as that row saw them, after the rows before it. A refused row has none.)";

@@ -13,6 +13,9 @@
 // A row that improves by more than `max_increase` is refused. What it is compared with is the player's
 // record on its route's guard: the first set of the route, or another one that is read and not written.
 //
+// Rows may carry a claim, of which one row of the batch gets hold: the first that is not refused. Rows
+// after it with the same claim are repeated: they do nothing.
+//
 // Callers who wait for one submission want to know where its player stood before the batch and stands
 // after it. A route's watched sets are those where that is looked up, by plan() and by apply().
 #pragma once
@@ -26,7 +29,7 @@
 namespace toprung {
 
 enum class Rule { keep_better, replace, add };
-enum class Status : u8 { unchanged = 0, accepted = 1, overflow = 2, excessive = 3 };
+enum class Status : u8 { unchanged = 0, accepted = 1, overflow = 2, excessive = 3, repeated = 4 };
 
 struct MergeOptions {
   Rule rule = Rule::keep_better;
@@ -42,14 +45,16 @@ class Merge {
   // `sets` are distinct and of one shape over one table; a route lists indexes into them, and
   // `watched` for each route indexes into that (or is empty: nothing is watched). `guards` names for
   // each route one of the sets, or kNone; if it is empty, the first set of the route is its guard.
+  // `claims` names for each row a number below that of rows, or kNone; if it is empty, no row has one.
   Merge(PlayerTable* table, Vector<RankedSet*> sets, Vector<Vector<u32>> routes,
-        Vector<Vector<u32>> watched, Vector<u32> guards, Vector<i64> rows, unsigned tied,
-        const MergeOptions& options)
+        Vector<Vector<u32>> watched, Vector<u32> guards, Vector<u32> claims, Vector<i64> rows,
+        unsigned tied, const MergeOptions& options)
       : table_(table),
         sets_(std::move(sets)),
         routes_(std::move(routes)),
         watched_(std::move(watched)),
         guards_(std::move(guards)),
+        claims_(std::move(claims)),
         rows_(std::move(rows)),
         options_(options),
         tied_(tied),
@@ -341,13 +346,18 @@ class Merge {
     for (const auto& route : routes_) widest = std::max(widest, route.size());
     Vector<u64> results(widest * words_);
     Vector<u8> wins(widest);
+    Vector<u8> claimed(claims_.size());
     u64 version = options_.first_version;
     for (std::size_t row = 0; row < row_count_; ++row) {
-      const Status status = fold_row(row, version, results.data(), wins.data());
+      const u32 claim = claims_.empty() ? kNone : claims_[row];
+      const bool repeats = claim != kNone && claimed[claim] != 0;
+      const Status status =
+          repeats ? Status::repeated : fold_row(row, version, results.data(), wins.data());
       statuses_[row] = static_cast<u8>(status);
       versions_[row] = 0;
       if (status > Status::accepted) continue;
       versions_[row] = static_cast<i64>(version++);
+      if (claim != kNone) claimed[claim] = 1;
     }
   }
 
@@ -501,6 +511,7 @@ class Merge {
   Vector<Vector<u32>> routes_;
   Vector<Vector<u32>> watched_;
   Vector<u32> guards_;
+  Vector<u32> claims_;
   Vector<i64> rows_;
   const MergeOptions options_;
   const unsigned tied_;

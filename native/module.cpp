@@ -595,9 +595,26 @@ Vector<u32> read_guards(nb::handle value, Routes& routes) {
   return guards;
 }
 
+// For each row the number of its claim, or kNone; empty for None.
+Vector<u32> read_claims(nb::handle value, std::size_t rows) {
+  Vector<u32> claims;
+  if (value.is_none()) return claims;
+  const Vector<i64> numbers = PinnedBuffer(value, "claims").copy<i64>("claims", "ql");
+  if (numbers.size() != rows) throw nb::value_error("claims has a number for each row");
+  claims.reserve(rows);
+  for (const i64 number : numbers) {
+    if (number < -1 || number >= static_cast<i64>(rows)) {
+      throw nb::value_error("a claim is a number below that of rows, or -1");
+    }
+    claims.push_back(number < 0 ? kNone : static_cast<u32>(number));
+  }
+  return claims;
+}
+
 void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::handle rows_value,
                 nb::handle first_version, nb::handle descending, nb::handle last_wins,
-                nb::handle max_increase, nb::handle watched_value, nb::handle guards_value) {
+                nb::handle max_increase, nb::handle watched_value, nb::handle guards_value,
+                nb::handle claims_value) {
   MergeOptions options;
   options.rule = read_rule(rule);
   options.first_version = to_count(first_version, "first_version");
@@ -622,9 +639,10 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
     throw std::overflow_error("versions do not fit 64 bits");
   }
   Vector<Vector<u32>> watched = read_watched(watched_value, routes.routes);
+  Vector<u32> claims = read_claims(claims_value, rows.size() / width);
   auto merge = std::make_unique<Merge>(table, std::move(routes.sets), std::move(routes.routes),
-                                       std::move(watched), std::move(guards), std::move(rows), tied,
-                                       options);
+                                       std::move(watched), std::move(guards), std::move(claims),
+                                       std::move(rows), tied, options);
   merging(*merge, [&] { merge->plan(); });
   new (self) PyMerge{std::move(routes.objects), std::move(merge)};
 }
@@ -820,12 +838,13 @@ NB_MODULE(_native, module) {
   merge
       .def("__init__", merge_init, "rule"_a, "routes"_a, "rows"_a, nb::kw_only(), "first_version"_a,
            "descending"_a = 1, "last_wins"_a = false, "max_increase"_a = nb::none(),
-           "watched"_a = nb::none(), "guards"_a = nb::none(),
+           "watched"_a = nb::none(), "guards"_a = nb::none(), "claims"_a = nb::none(),
            nb::sig("def __init__(self, rule: str, routes: Sequence[Sequence[RankedSet]], rows: Buffer, "
                    "*, first_version: int, descending: int = 1, last_wins: bool = False, "
                    "max_increase: int | None = None, "
                    "watched: Sequence[Sequence[int]] | None = None, "
-                   "guards: Sequence[RankedSet | None] | None = None) -> None"))
+                   "guards: Sequence[RankedSet | None] | None = None, "
+                   "claims: Buffer | None = None) -> None"))
       .def("__len__", [](PyMerge& m) { return m.merge->size(); })
       .def_prop_ro("statuses", [](PyMerge& m) { return to_bytes(m.merge->statuses()); }, kMergeStatuses,
                    nb::sig("def statuses(self) -> bytes"))
@@ -842,6 +861,7 @@ NB_MODULE(_native, module) {
   merge.attr("ACCEPTED") = static_cast<int>(Status::accepted);
   merge.attr("OVERFLOW") = static_cast<int>(Status::overflow);
   merge.attr("EXCESSIVE") = static_cast<int>(Status::excessive);
+  merge.attr("REPEATED") = static_cast<int>(Status::repeated);
 
   PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw nb::python_error();

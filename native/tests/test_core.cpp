@@ -315,7 +315,8 @@ void test_readers_during_merge() {
     options.first_version = version;
     version += players;
     const Vector<i64> copy = rows;
-    Merge merge(&table, {first.get(), second.get()}, {{0, 1}}, {{1}}, {}, std::move(rows), 1, options);
+    Merge merge(&table, {first.get(), second.get()}, {{0, 1}}, {{1}}, {}, {}, std::move(rows), 1,
+                options);
     merge.plan();
     merge.apply();
     for (std::size_t row = 0; row < merge.size(); ++row) {

@@ -106,6 +106,7 @@ class Merge:
     ACCEPTED: int  # 1
     OVERFLOW: int  # 2, refused: the sum leaves int64
     EXCESSIVE: int  # 3, refused: improves by more than max_increase
+    REPEATED: int  # 4, an earlier row got hold of its claim
 
     def __init__(
         self,
@@ -119,12 +120,13 @@ class Merge:
         max_increase: int | None = None,
         watched: Sequence[Sequence[int]] | None = None,  # for each route, indexes of its sets
         guards: Sequence[RankedSet | None] | None = None,  # by route; else its first
+        claims: Buffer | None = None,  # packed i64, for each row a number below that of rows, or -1
     ) -> None: ...
     def __len__(self) -> int: ...
     @property
     def statuses(self) -> bytes: ...
     @property
-    def versions(self) -> bytes: ...  # packed i64, 0 where refused
+    def versions(self) -> bytes: ...  # packed i64, 0 where refused or repeated
     def changes(self, row: int, /) -> list[tuple[bytes | None, bytes]]: ...
     # for each watched set: score after and before the row, what lies before the player (entries,
     # entries before the tie group, distinct prefixes) until the batch and since it, size

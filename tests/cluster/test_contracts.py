@@ -6,6 +6,7 @@ import pytest
 
 from tests.cluster.conftest import INDEXES
 from tests.cluster.workbench import ClusterWorkbench
+from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
@@ -27,6 +28,10 @@ class OnCluster:
 
 
 class TestJournal(OnCluster, JournalContract):
+    pass
+
+
+class TestBatch(OnCluster, BatchContract):
     pass
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.workbenches import EmbeddedWorkbench
+from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
@@ -22,6 +23,10 @@ class OnEmbedded:
 
 
 class TestJournal(OnEmbedded, JournalContract):
+    pass
+
+
+class TestBatch(OnEmbedded, BatchContract):
     pass
 
 

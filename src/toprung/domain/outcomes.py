@@ -57,11 +57,9 @@ class BatchOutcomes:
         self.counts[owner[0]][2] += 1
 
     def settle_twin(self, owner: Owner, first: Owner) -> None:
-        """Answer a submission that repeats the key of an earlier one of the same batch."""
+        """Answer a submission that repeats the key of one that the same batch records."""
         if self.submission(owner).digest != self.submission(first).digest:
             self.reject_reused(owner)
-        elif first in self.rejected:
-            self.rejected[owner] = self.rejected[first]
         else:
             self.replay(owner, self.receipts[first])
 

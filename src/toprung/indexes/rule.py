@@ -25,11 +25,13 @@ def merge_rule(
     limit: int | None,
     watched: Sequence[Sequence[int]] | None = None,
     guards: Sequence[RankedSet | None] | None = None,
+    claims: array[int] | None = None,
 ) -> Merge:
     """The board's rule over native rows; `limit` is its max_increase, None in replay.
 
     `watched` names for each route the sets on which places are looked up, `guards` the one that
-    `limit` is judged by; without them it is the first of the route.
+    `limit` is judged by; without them it is the first of the route. Of rows with the same number in
+    `claims` only the first that is not refused counts; -1 is no claim.
     """
     return Merge(
         _RULES[board.policy],
@@ -41,4 +43,5 @@ def merge_rule(
         max_increase=limit,
         watched=watched,
         guards=guards,
+        claims=claims,
     )

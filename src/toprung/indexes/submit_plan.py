@@ -16,11 +16,12 @@ This module is the order of the steps. `submit_repeats` knows the keys of the ba
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from toprung._native import RankedSet
+from toprung._native import Merge, RankedSet
 from toprung.domain.board import Board
 from toprung.domain.command import Receipts, Submit
 from toprung.domain.ladder import guard_ladder, route_of
@@ -64,6 +65,7 @@ class SubmitPlan(DecidedBatch):
         self._groups: list[Group] = []
         try:
             self._groups = self._sort_out()
+            self._drop_twins()
             for group in self._groups:
                 self._decide(group)
                 self._write(group)
@@ -124,13 +126,33 @@ class SubmitPlan(DecidedBatch):
                 route_of(board, submission.at, self._now, ())
             except TooLate as error:
                 # Its traceback would keep this plan, and its sets, for as long as a caller likes.
-                self._outcomes.rejected[owner] = error.with_traceback(None)
+                refusal = error.with_traceback(None)
+                if key is None:
+                    self._outcomes.rejected[owner] = refusal
+                else:
+                    self._repeats.note_late(owner, key, refusal)
                 return False  # and leaves its key to others
         return key is None or self._repeats.claim(owner, key)
 
+    def _drop_twins(self) -> None:
+        """Set aside the submissions that repeat a key of this batch: a trial tells which they are.
+
+        They change nothing, so deciding the others without them comes to the same; and nobody
+        becomes a player by a submission that does not count.
+        """
+        for group in self._groups:
+            claims = self._repeats.claims(group.owners) if group.is_keyed else None
+            if claims is not None:
+                self._decide(group, claims)
+                statuses = group.statuses
+                group.keep([i for i, each in enumerate(statuses) if each != Merge.REPEATED])
+        if self.players:
+            self.players.clear()
+            self._fold.players.truncate(self._players_before)
+
     # --- deciding a group ------------------------------------------------------------------------
 
-    def _decide(self, group: Group) -> None:
+    def _decide(self, group: Group, claims: array[int] | None = None) -> None:
         """Number the players, find the routes, and have the native core apply the rule."""
         players = self._fold.players
         limit = players.limit
@@ -158,6 +180,7 @@ class SubmitPlan(DecidedBatch):
             limit=group.board.max_increase,
             watched=[routes[number].globals if is_watched else () for number, is_watched in local],
             guards=self._guards(group.board, len(local)),
+            claims=claims,
         )
         group.versions = memoryview(group.merge.versions).cast("q")
         group.statuses = group.merge.statuses

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from toprung.domain.command import Receipt
 from toprung.domain.outcomes import BatchOutcomes, Outcomes, Owner
-from toprung.errors import Overloaded
+from toprung.errors import Overloaded, ToprungError
 from toprung.indexes.sheets import KeyMemory
 from toprung.ports import RecordedKey
 
 
 class Repeats:
-    """The keys that a batch brings, and the repeats that wait for the outcome of the first."""
+    """The keys that a batch brings, and the repeats that wait for the outcome of the first.
+
+    A submission that is refused leaves its key to the next one that brings it, as if each had come
+    alone. So all of them are put to the merge, which tells who got hold of the key.
+    """
 
     def __init__(self, keys: KeyMemory, outcomes: BatchOutcomes) -> None:
         self._keys = keys
         self._outcomes = outcomes
-        self._claimed: dict[bytes, Owner] = {}
-        self._twins: list[tuple[Owner, bytes]] = []
-        """Repeats of a submission of the same batch."""
+        self._claimed: dict[bytes, list[Owner]] = {}
+        """Submissions of this batch that bring a new key, in turn."""
+        self._rivals: dict[Owner, bytes] = {}
+        """The keys of those who share theirs with others of this batch."""
+        self._late: list[tuple[Owner, bytes, ToprungError]] = []
+        """Those that nobody could place in time: refused, unless they repeat their key."""
         self._recorded: list[tuple[Owner, int]] = []
         """Repeats of what was recorded before, with its position."""
 
@@ -31,25 +39,39 @@ class Repeats:
         return [position for _, position in self._recorded]
 
     def has(self, owner: Owner, key: bytes) -> bool:
-        """Whether the key was used before, recorded or in this batch; answered later."""
+        """Whether the key was recorded before; answered later."""
         position = self._keys.find(key)
-        if position is not None:
-            self._recorded.append((owner, position))
-        elif key in self._claimed:
-            self._twins.append((owner, key))
-        else:
+        if position is None:
             return False
+        self._recorded.append((owner, position))
         return True
 
     def claim(self, owner: Owner, key: bytes) -> bool:
-        """Use a key that is new, if it can be remembered."""
+        """Try to use a key, if it can be remembered."""
+        owners = self._claimed.get(key)
+        if owners is not None:
+            owners.append(owner)
+            self._rivals[owners[0]] = self._rivals[owner] = key
+            return True
         if not self._keys.has_room(len(self._claimed) + 1):
             self._outcomes.rejected[owner] = Overloaded(
                 "too many idempotency keys within 24 hours; submit without a key or try later"
             )
             return False
-        self._claimed[key] = owner
+        self._claimed[key] = [owner]
         return True
+
+    def note_late(self, owner: Owner, key: bytes, error: ToprungError) -> None:
+        """A submission that is refused with `error`, unless an earlier one has used its key."""
+        self._late.append((owner, key, error))
+
+    def claims(self, owners: Sequence[Owner]) -> array[int] | None:
+        """For each submission the number of its key, -1 for none; None if no key comes twice."""
+        if not self._rivals.keys() & set(owners):
+            return None
+        keys = [self._rivals.get(owner) for owner in owners]
+        numbers = {key: at for at, key in enumerate(keys) if key is not None}
+        return array("q", [-1 if key is None else numbers[key] for key in keys])
 
     def settle(self, recorded: Mapping[int, RecordedKey]) -> None:
         """Answer repeats of what the journal holds with what was recorded the first time."""
@@ -64,12 +86,20 @@ class Repeats:
 
     def finish(self, now: int) -> None:
         """Remember the new keys of what was recorded, and answer repeats of the same batch."""
-        receipts = self._outcomes.receipts
-        used = (
-            (key, receipts[owner].submission)
-            for key, owner in self._claimed.items()
-            if owner in receipts
-        )
-        self._keys.remember(used, now)
-        for owner, key in self._twins:
-            self._outcomes.settle_twin(owner, self._claimed[key])
+        outcomes = self._outcomes
+        users = {
+            key: user
+            for key, owners in self._claimed.items()
+            if (user := next((owner for owner in owners if owner in outcomes.receipts), None))
+        }
+        positions = [(key, outcomes.receipts[user].submission) for key, user in users.items()]
+        self._keys.remember(positions, now)
+        for key, user in users.items():
+            for owner in self._claimed[key]:
+                if owner != user and owner not in outcomes.rejected:
+                    outcomes.settle_twin(owner, user)
+        for owner, key, error in self._late:
+            if key in users and users[key] < owner:
+                outcomes.settle_twin(owner, users[key])
+            else:
+                outcomes.rejected[owner] = error

@@ -65,6 +65,10 @@ class Group:
         self.owners: list[Owner] = []
         self.has_late = False
         self.repeats = Repeats(board.generation, now)
+        self.late: list[tuple[Owner, Submission]] = []
+        """Submissions with a key that no period takes: refused, unless they repeat their key."""
+        self.claimed: dict[str, Owner] = {}
+        """New keys, and the submissions that got hold of them: the first that were not refused."""
         self.twins: list[tuple[Owner, Owner]] = []
         """Submissions that carry the key of an earlier one of the batch, and that one."""
         self.players: dict[str, PlayerState] = {}
@@ -109,8 +113,10 @@ class SubmitBatch:
                 await self._decide(group, drawn, before)
                 await self._write(connection, group)
         for group in groups:
+            self._settle_late(group)
             for owner, first in group.twins:
                 self._outcomes.settle_twin(owner, first)
+        await self._drop_strangers(connection, groups)
         return self._outcomes.results()
 
     # --- which submissions take part -------------------------------------------------------------
@@ -143,21 +149,35 @@ class SubmitBatch:
         return list(groups.values())
 
     def _is_placed(self, group: Group, owner: Owner, submission: Submission) -> bool:
-        """Whether some period takes the submission; if none does, it is rejected."""
+        """Whether some period takes the submission; if none does, it is set aside or rejected."""
         if group.routes.is_timely(submission):
             return True
         if periods_of(group.board, submission.at, self._now)[0]:
             return True
-        detail = f"belongs to no period that board {group.board.id!r} still retains"
-        self._outcomes.reject(owner, TooLate("at", detail))
+        if submission.key is None:
+            self._reject_late(group, owner)
+        else:
+            group.late.append((owner, submission))
         return False
 
+    def _reject_late(self, group: Group, owner: Owner) -> None:
+        detail = f"belongs to no period that board {group.board.id!r} still retains"
+        self._outcomes.reject(owner, TooLate("at", detail))
+
+    def _settle_late(self, group: Group) -> None:
+        """Answer what came too late, or after its key was used."""
+        for owner, submission in group.late:
+            first = group.claimed.get(submission.key or "")
+            if first is not None and first < owner:
+                group.twins.append((owner, first))
+            else:
+                self._reject_late(group, owner)
+
     async def _drop_repeats(self, connection: Any, group: Group) -> None:
-        """Answer submissions whose key was used before; reject new ones that are too late."""
+        """Answer submissions whose key was used before; leave out new ones that are too late."""
         if not group.repeats:
             return
         await group.repeats.look_up(connection)
-        claimed: dict[str, Owner] = {}
         kept: list[int] = []
         for at, (owner, submission) in enumerate(zip(group.owners, group.submissions, strict=True)):
             key = submission.key
@@ -169,10 +189,7 @@ class SubmitBatch:
                     self._outcomes.replay(owner, receipt)
                 else:
                     self._outcomes.reject_reused(owner)
-            elif key in claimed:
-                group.twins.append((owner, claimed[key]))
-            elif self._is_placed(group, owner, submission):  # else it leaves its key to others
-                claimed[key] = owner
+            elif self._is_placed(group, owner, submission):
                 kept.append(at)
         group.submissions = [group.submissions[at] for at in kept]
         group.owners = [group.owners[at] for at in kept]
@@ -231,6 +248,10 @@ class SubmitBatch:
         guard = await self._guard(group)
         rows = zip(group.submissions, group.owners, routes, positions, strict=True)
         for submission, owner, route, position in rows:
+            key = submission.key
+            if key is not None and key in group.claimed:
+                group.twins.append((owner, group.claimed[key]))
+                continue
             state = players[submission.player]
             entries = state.entries
             current = list(map(entries.get, route.periods))
@@ -255,7 +276,7 @@ class SubmitBatch:
                  submission.score, submission.subscore, route.number, changed, "score",
                  submission.details)
             )  # fmt: skip
-            if submission.key is not None or commands[owner[0]].receipts:
+            if key is not None or commands[owner[0]].receipts:
                 outcomes = _window_outcomes(board, route, current, records)
                 places = tuple(
                     before.get((Ladder(board.id, s.window, s.period, GLOBAL), submission.player))
@@ -264,7 +285,8 @@ class SubmitBatch:
                 receipt = self._outcomes.receipts[owner] = Receipt(
                     position, STATUSES[changed], route.skipped, outcomes, before=places
                 )
-                if submission.key is not None:
+                if key is not None:  # a refused one leaves its key to the next
+                    group.claimed[key] = owner
                     group.repeats.add(submission, receipt, state.number)
 
     async def _guard(self, group: Group) -> bytes | None:
@@ -290,6 +312,22 @@ class SubmitBatch:
         return await group.routes.usual(names, self._now)
 
     # --- writing ---------------------------------------------------------------------------------
+
+    async def _drop_strangers(self, connection: Any, groups: Sequence[Group]) -> None:
+        """Nobody becomes a player by submissions that only repeat keys of the same batch."""
+        twins = {
+            self._outcomes.submission(owner).player for group in groups for owner, _ in group.twins
+        }
+        if not twins:
+            return
+        states = [
+            group.players[player] for group in groups for player in twins & set(group.players)
+        ]
+        recorded = {row[3] for group in groups for row in group.decided}
+        idle = {state.number for state in states} - recorded
+        if idle:
+            await connection.execute(statement("drop_new_players"), list(idle))
+            self._known -= twins
 
     async def _write(self, connection: Any, group: Group) -> None:
         if not group.decided:

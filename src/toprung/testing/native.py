@@ -85,7 +85,7 @@ def merge(
 ) -> Merge:
     """A native merge of the arrivals under the board's rules, with every set watched."""
     rows = array("q")
-    for player, route, submission in arrivals:
+    for player, route, submission, _ in arrivals:
         number = sets[0].players.intern(player)
         rows.extend((number, routes.index(route), submission.at, submission.score))
         if submission.subscore is not None:
@@ -99,6 +99,7 @@ def merge(
         last_wins=board.shape.last_wins,
         max_increase=board.max_increase,
         watched=[range(len(route)) for route in routes],
+        claims=array("q", [arrival.claim for arrival in arrivals]),
     )
 
 

@@ -150,6 +150,7 @@ class Status(IntEnum):
     ACCEPTED = 1
     OVERFLOW = 2
     EXCESSIVE = 3
+    REPEATED = 4
 
 
 class Arrival(NamedTuple):
@@ -158,10 +159,12 @@ class Arrival(NamedTuple):
     player: bytes
     route: Sequence[int]
     submission: Submission
+    claim: int = -1
+    """What the first row that brings it and is not refused takes; later ones repeat. -1: none."""
 
 
 class Outcome(NamedTuple):
-    """What became of one row: version 0 and no changes when it was refused."""
+    """What became of one row: version 0 and no changes when it was refused or repeated."""
 
     status: Status
     version: int
@@ -180,10 +183,16 @@ def fold(
     """
     after = [dict(ladder.records) for ladder in ladders]
     outcomes: list[Outcome] = []
+    claimed: set[int] = set()
     version = first_version
     for arrival in arrivals:
+        if arrival.claim in claimed:
+            outcomes.append(Outcome(Status.REPEATED, 0, []))
+            continue
         outcome = _arrive(board, [after[number] for number in arrival.route], arrival, version)
         outcomes.append(outcome)
+        if outcome.version > 0 and arrival.claim >= 0:
+            claimed.add(arrival.claim)
         for number, (_, record) in zip(arrival.route, outcome.changes, strict=False):
             after[number][arrival.player] = record
         version += outcome.version > 0

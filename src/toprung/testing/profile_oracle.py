@@ -39,7 +39,6 @@ from toprung.errors import (
     KeyReused,
     PeriodGone,
     TooLate,
-    ToprungError,
     UnknownBoard,
     UnknownPeriod,
     UnknownPlayer,
@@ -348,40 +347,18 @@ class ProfileOracle:
         return Submitted(outcome.number, outcome.status, outcome.skipped, standings, replayed)
 
     def submit_many(self, board_id: str, rows: Sequence[Mapping[str, Any]]) -> BatchResult:
-        """Many submissions; within a batch a key stands for the first row that was not too late."""
+        """Many submissions: each fares as it would alone, after those before it."""
         board = self.board(board_id)
         tally = {"accepted": 0, "unchanged": 0, "duplicates": 0}
         rejected: list[Rejected] = []
-        first_uses: dict[str, tuple[tuple[object, ...], ToprungError | None]] = {}
         for at, fields in enumerate(rows):
             try:
                 submission = parse_submission(board.rules, self.now, **fields)
-                refused = first_uses.get(submission.key or "")
-                if refused is not None and refused[1] is not None:
-                    same = refused[0] == _body(submission, fields.get("at"))
-                    raise refused[1] if same else KeyReused("key", "")
                 outcome, replayed = self._record(board, submission, fields.get("at"))
                 tally["duplicates" if replayed else outcome.status] += 1
             except Invalid as error:
                 rejected.append(Rejected(at, error.field, error.detail))
-                self._note_refusal(board, fields, error, first_uses)
         return BatchResult(**tally, rejected=tuple(rejected))
-
-    def _note_refusal(
-        self,
-        board: OracleBoard,
-        fields: Mapping[str, Any],
-        error: Invalid,
-        first_uses: dict[str, tuple[tuple[object, ...], ToprungError | None]],
-    ) -> None:
-        key = fields.get("key")
-        if key is None or key in board.keys or key in first_uses or isinstance(error, TooLate):
-            return
-        try:
-            submission = parse_submission(board.rules, self.now, **fields)
-        except Invalid:
-            return
-        first_uses[key] = _body(submission, fields.get("at")), error
 
     def _record(
         self, board: OracleBoard, submission: Submission, at: object

@@ -193,8 +193,14 @@ def arrivals(
     board: Board, players: SearchStrategy[bytes], routes: Sequence[Sequence[int]]
 ) -> SearchStrategy[list[Arrival]]:
     """A batch of submissions to ladders by number, in which players may come again."""
-    one = st.builds(Arrival, players, st.sampled_from(routes), submissions(board))
-    return st.lists(one, max_size=30)
+    claims = st.just(-1) | st.integers(0, 2)
+    one = st.builds(Arrival, players, st.sampled_from(routes), submissions(board), claims)
+    return st.lists(one, max_size=30).map(_with_claims_in_range)
+
+
+def _with_claims_in_range(batch: list[Arrival]) -> list[Arrival]:
+    """Claims are numbers below that of rows."""
+    return [arrival._replace(claim=min(arrival.claim, len(batch) - 1)) for arrival in batch]
 
 
 def seeds() -> SearchStrategy[int]:
