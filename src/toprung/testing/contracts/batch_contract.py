@@ -47,8 +47,8 @@ class Fared(NamedTuple):
     tally: dict[str, int]
     rejected: list[tuple[int, str, str]]
     """Index, field and detail."""
-    standings: list[list[tuple[object, ...]]]
-    submissions: list[list[tuple[object, ...]] | None]
+    standings: list[Any]
+    submissions: list[Any]
     """Of each player; None is no player."""
 
 
