@@ -243,6 +243,8 @@ class KeyAnswer(Struct, omit_defaults=True):
     created_at: datetime
     last_used_at: datetime | None = None
     key: str | None = None
+    owner: str | None = None
+    """Whom the key belongs to; keys of one owner share their idempotency keys."""
 
 
 class KeysAnswer(Struct):

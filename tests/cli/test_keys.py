@@ -9,12 +9,13 @@ from tests.cli.program import answered, done, toprung
 
 def test_keys_are_made_listed_and_revoked(tmp_path: Path) -> None:
     database = str(tmp_path / "mine.db")
-    key = done("keys", "create", "--db", database, "--name", "game", "--verb", "write").strip()
+    options = ("--name", "game", "--verb", "write", "--owner", "studio")
+    key = done("keys", "create", "--db", database, *options).strip()
     assert key.startswith("tr_")
     key_id = key.split("_")[1]
     assert done("keys", "list", "--db", database).splitlines() == [
-        "id        verbs  boards  last used  name",
-        f"{key_id}  write  *       never      game",
+        "id        owner   verbs  boards  last used  name",
+        f"{key_id}  studio  write  *       never      game",
     ]
     assert key.encode() not in (tmp_path / "mine.db").read_bytes()
     assert done("keys", "revoke", key_id, "--db", database) == f"revoked {key_id}\n"
@@ -31,6 +32,7 @@ def test_keys_as_json(tmp_path: Path) -> None:
     assert made.pop("key").startswith(f"tr_{made['id']}_")
     assert listed == [made]
     assert made["boards"] == ["eu-*", "us-*"]
+    assert made["owner"] == made["id"]
     assert answered("keys", "revoke", made["id"], "--db", database) == {"revoked": made["id"]}
 
 

@@ -36,7 +36,7 @@ def methods(cls: type) -> dict[str, inspect.Signature]:
 
 
 # for ways in, not for their users
-INSIDE = {"announce", "figures", "glimpse", "mark", "page_of", "recording_as"}
+INSIDE = {"announce", "figures", "for_owner", "glimpse", "mark", "page_of", "recording_as"}
 ONLY_CLIENT = {"watch"}
 
 

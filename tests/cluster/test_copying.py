@@ -23,7 +23,7 @@ from toprung.testing.clock import FrozenClock
 from toprung.testing.servers import PostgresServer, RedisServer
 
 STEPS = 60
-KEY = AccessKey("k1", "game", ("read", "write"), ("*",), b"digest", 7)
+KEY = AccessKey("k1", "game", "studio", ("read", "write"), ("*",), b"digest", 7)
 
 
 class Sides:
@@ -113,6 +113,26 @@ def test_both_go_on_alike(seed: int, make: Make, clock: FrozenClock) -> None:
                 assert comparable(theirs) == comparable(ours), step
             assert comparable(await answers(sides.cluster)) == comparable(await answers(sides.file))
             assert await sides.target.verify() == []
+
+    asyncio.run(main())
+
+
+def test_idempotency_keys_keep_their_owners(make: Make) -> None:
+    """And those that were recorded before keys had owners are found by whoever repeats them."""
+
+    async def main() -> None:
+        async with make() as sides:
+            file = await sides.file.create("keyed", policy="sum")
+            await file.for_owner("studio").submit("alice", 5, key="once")
+            await file.for_owner("studio").submit("alice", 5, key="unowned")
+            sides.source.store._writer.execute(
+                "UPDATE submissions SET key = 'unowned' WHERE key LIKE '%unowned'"
+            )
+            await copy_into_cluster(sides.source, sides.target)
+            cluster = await sides.cluster.board("keyed")
+            assert (await cluster.for_owner("studio").submit("alice", 5, key="once")).replayed
+            assert (await cluster.for_owner("other").submit("alice", 5, key="unowned")).replayed
+            assert not (await cluster.for_owner("other").submit("alice", 5, key="once")).replayed
 
     asyncio.run(main())
 

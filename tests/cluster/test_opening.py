@@ -94,13 +94,31 @@ def test_feed_on_a_cluster(postgres: PostgresServer, redis_cluster: RedisCluster
 def test_access_keys(postgres: PostgresServer, redis_server: RedisServer) -> None:
     with session(ClusterWorkbench(postgres.url, redis_server.url), FrozenClock()) as opened:
         keys = opened.opened.maintenance.keys  # type: ignore[attr-defined]
-        key = AccessKey("abc", "eu", ("read", "write"), ("eu-*",), b"digest", 1)
+        key = AccessKey("abc", "eu", "studio", ("read", "write"), ("eu-*",), b"digest", 1)
         opened.run(keys.add(key))
         assert opened.run(keys.all()) == [key]
         opened.run(keys.note_uses({"abc": 7, "unknown": 8}))
         assert opened.run(keys.all())[0].last_used_at == 7
         assert opened.run(keys.remove("abc"))
         assert not opened.run(keys.remove("abc"))
+
+
+def test_keys_without_owners_are_looked_for_until_all_have_expired(
+    postgres: PostgresServer, redis_server: RedisServer
+) -> None:
+    """Two days they live, and for one more a process of the version before may have made some."""
+    workbench = ClusterWorkbench(postgres.url, redis_server.url)
+    schema = workbench.settings.schema
+    for ago, is_looked_for in (("0", True), ("71 hours", True), ("73 hours", False)):
+        with session(workbench, FrozenClock()) as opened:
+            store = opened.opened.maintenance.store  # type: ignore[attr-defined]
+            opened.run(
+                store.execute(
+                    f"UPDATE {schema}.migrations SET applied_at = now() - '{ago}'::interval"
+                )
+            )
+            opened.run(store.migrate())
+            assert store.has_unowned_keys is is_looked_for
 
 
 def test_environment(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:

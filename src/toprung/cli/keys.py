@@ -33,10 +33,14 @@ def create(
     board: Annotated[
         list[str] | None, typer.Option(help="a pattern of board ids, such as eu-*; repeat")
     ] = None,
+    owner: Annotated[
+        str | None,
+        typer.Option(help="keys of one owner share their idempotency keys; by default its id"),
+    ] = None,
 ) -> None:
     """Make a key. It is shown this once."""
     with opened(target, create=True) as boards:
-        key, text = _keys(boards).create(name, verb or VERBS, board or (EVERY_BOARD,))
+        key, text = _keys(boards).create(name, verb or VERBS, board or (EVERY_BOARD,), owner)
     if target.json:
         print_json(_answer(key) | {"key": text})
     else:
@@ -50,9 +54,16 @@ def list_keys(target: Target) -> None:
     if target.json:
         print_json({"keys": [_answer(key) for key in found]})
         return
-    heads = ("id", "verbs", "boards", "last used", "name")
+    heads = ("id", "owner", "verbs", "boards", "last used", "name")
     rows = [
-        (key.id, ",".join(key.verbs), ",".join(key.boards), _day(key.last_used_at), key.name)
+        (
+            key.id,
+            key.owner,
+            ",".join(key.verbs),
+            ",".join(key.boards),
+            _day(key.last_used_at),
+            key.name,
+        )
         for key in found
     ]
     print_table([Column(head) for head in heads], rows)
@@ -81,6 +92,7 @@ def _answer(key: AccessKey) -> dict[str, Any]:
     return {
         "id": key.id,
         "name": key.name,
+        "owner": key.owner,
         "verbs": key.verbs,
         "boards": key.boards,
         "created_at": instant_datetime(key.created_at),

@@ -214,4 +214,5 @@ def access_key_of(answer: KeyAnswer) -> AccessKey:
     used = None if answer.last_used_at is None else parse_instant(answer.last_used_at)
     created = parse_instant(answer.created_at)
     verbs = parse_verbs(answer.verbs)
-    return AccessKey(answer.id, answer.name, verbs, answer.boards, b"", created, used)
+    owner = answer.owner or answer.id  # a service of before keys had owners tells none
+    return AccessKey(answer.id, answer.name, owner, verbs, answer.boards, b"", created, used)

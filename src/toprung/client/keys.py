@@ -22,9 +22,15 @@ class Keys:
         name: str,
         verbs: tuple[str, ...] | list[str] = VERBS,
         boards: tuple[str, ...] | list[str] = (EVERY_BOARD,),
+        owner: str | None = None,
     ) -> tuple[AccessKey, str]:
-        """A new key, and the text to show once: it cannot be found out again."""
-        body = json_object("", {"name": name, "verbs": verbs, "boards": boards})
+        """A new key, and the text to show once: it cannot be found out again.
+
+        Keys of one `owner` share their idempotency keys, so give a key that replaces another the
+        same one. By default a key is its own owner, under its id.
+        """
+        asked = {"name": name, "verbs": verbs, "boards": boards}
+        body = json_object("", asked if owner is None else {**asked, "owner": owner})
         made = await self._caller.call(
             Request(method="POST", path=path("keys"), body=body), KeyAnswer
         )

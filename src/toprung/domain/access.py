@@ -23,6 +23,7 @@ Verb = Literal["read", "write", "admin"]
 VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
 
 NAME_BYTES_MAX: Final = 128
+OWNER_BYTES_MAX: Final = 64
 PATTERNS_MAX: Final = 64
 EVERY_BOARD: Final = "*"
 
@@ -35,6 +36,8 @@ class AccessKey(msgspec.Struct, frozen=True):
 
     id: str
     name: str
+    owner: str
+    """Whose idempotency keys it uses; keys of one owner share theirs. By default the key's id."""
     verbs: tuple[Verb, ...]
     boards: tuple[str, ...]
     """Patterns of board ids, in which * stands for any characters."""
@@ -45,7 +48,7 @@ class AccessKey(msgspec.Struct, frozen=True):
     def allows(self, verb: Verb, board_id: str | None) -> bool:
         """Whether the key may do this to a board; None means something beyond single boards.
 
-        >>> key = AccessKey("abc", "eu", ("read",), ("eu-*",), b"", 0)
+        >>> key = AccessKey("abc", "eu", "abc", ("read",), ("eu-*",), b"", 0)
         >>> key.allows("read", "eu-blitz"), key.allows("read", None), key.allows("write", "eu-x")
         (True, False, False)
         """
@@ -102,3 +105,8 @@ def parse_patterns(patterns: object) -> tuple[str, ...]:
 def parse_name(name: object) -> str:
     """What people call the key."""
     return parse_visible(name, NAME_BYTES_MAX)
+
+
+def parse_owner(owner: object) -> str:
+    """Whom a key belongs to."""
+    return parse_visible(owner, OWNER_BYTES_MAX, "owner")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
+from toprung.domain.idempotency import bare_key
 from toprung.domain.submission import Submission
 from toprung.errors import KeyReused, ScoreOverflow, ToprungError
 
@@ -48,7 +49,7 @@ class BatchOutcomes:
 
     def reject_reused(self, owner: Owner) -> None:
         """The submission's key belongs to another."""
-        key = self.submission(owner).key
+        key = bare_key(self.submission(owner).key or "")
         self.rejected[owner] = KeyReused("key", f"{key!r} was used before with another submission")
 
     def replay(self, owner: Owner, first: Receipt) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from toprung.domain.calendar import AHEAD_MAX
+from toprung.domain.idempotency import NOBODY, owned_key
 from toprung.domain.instant import parse_instant
 from toprung.domain.player import check_text, parse_player
 from toprung.domain.score import parse_score
@@ -30,11 +31,12 @@ class Submission(msgspec.Struct, frozen=True, gc=False):
     details: bytes | None = None
     """JSON text, kept as it was given."""
     key: str | None = None
+    """Its idempotency key, with the owner: see `owned_key`."""
     digest: bytes | None = None
     """What the caller sent, hashed: tells a repeat from another body under the same key."""
 
 
-def parse_submission(
+def parse_submission(  # noqa: PLR0913 -- what callers may send, and whose it is
     board: Board,
     now: int,
     player: object,
@@ -44,8 +46,9 @@ def parse_submission(
     subscore: object = None,
     details: object = None,
     key: object = None,
+    owner: str = NOBODY,
 ) -> Submission:
-    """A valid submission for `board`; `at` defaults to `now`."""
+    """A valid submission for `board`; `at` defaults to `now`, and `key` belongs to `owner`."""
     player_id = parse_player(player)
     exact = parse_score(score, board.decimals)
     if board.score_min is not None or board.score_max is not None:
@@ -63,7 +66,7 @@ def parse_submission(
         at=now if instant is None else instant,
         subscore=second,
         details=body,
-        key=None if key is None else check_text(key, KEY_BYTES_MAX, "key"),
+        key=None if key is None else owned_key(owner, check_text(key, KEY_BYTES_MAX, "key")),
         digest=None if key is None else _digest(player_id, exact, second, instant, body),
     )
 

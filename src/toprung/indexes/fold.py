@@ -13,17 +13,18 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Submit
+from toprung.domain.idempotency import key_digest, owner_of
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
 from toprung.domain.player import GLOBAL
 from toprung.errors import DatabaseDamaged, UnknownBoard
 from toprung.indexes.event_plan import EventPlan
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
 from toprung.indexes.router import Router
-from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook, key_digest
+from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook
 from toprung.indexes.submit_plan import SubmitPlan
 from toprung.ports import Event, Fold, Plan
 
@@ -81,6 +82,16 @@ class MemoryFold:
     def last_submission(self, number: int) -> int:
         """The position of the player's last submission on any board."""
         return self.sheets.last[number]
+
+    def recall_keys(self, keys: Iterable[tuple[int, int, str]], now: int) -> None:
+        """Remember the (position, board generation, key) that a journal recorded lately."""
+
+        def digests() -> Iterator[tuple[bytes, int]]:
+            for position, generation, key in keys:
+                self.keys.has_unowned |= owner_of(key) is None
+                yield key_digest(generation, key), position
+
+        self.keys.remember(digests(), now)
 
     def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:
         """Forget the keys that an erased player had used."""

@@ -5,7 +5,6 @@ Everything here is per player number, per interned combination, or bounded by ti
 
 from __future__ import annotations
 
-import hashlib
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -223,6 +222,8 @@ class KeyMemory:
         self._young, self._young_positions = PlayerTable(), array("q")
         self._old, self._old_positions = PlayerTable(), array("q")
         self._since = 0
+        self.has_unowned = False
+        """Whether some were recorded before keys had owners: see `toprung.domain.idempotency`."""
 
     def find(self, key: bytes) -> int | None:
         """The position at which the key was used, while it is remembered."""
@@ -263,8 +264,3 @@ class KeyMemory:
             self._old, self._old_positions = self._young, self._young_positions
             self._young, self._young_positions = PlayerTable(), array("q")
             self._since = now
-
-
-def key_digest(generation: int, key: str) -> bytes:
-    """What an idempotency key is remembered by: the board it was used on, and the key."""
-    return hashlib.blake2b(f"{generation}\0{key}".encode(), digest_size=16).digest()

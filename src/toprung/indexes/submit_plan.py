@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING
 from toprung._native import Merge, RankedSet
 from toprung.domain.board import Board
 from toprung.domain.command import Receipts, Submit
+from toprung.domain.idempotency import bare_key, key_digest
 from toprung.domain.ladder import guard_ladder, route_of
 from toprung.domain.outcomes import BatchOutcomes
 from toprung.errors import TooLate, UnknownBoard
 from toprung.indexes.plan import DecidedBatch
 from toprung.indexes.router import Router
 from toprung.indexes.rule import merge_rule
-from toprung.indexes.sheets import key_digest
 from toprung.indexes.submit_group import Group
 from toprung.indexes.submit_repeats import Repeats
 from toprung.indexes.submit_routes import BatchRoutes
@@ -118,9 +118,13 @@ class SubmitPlan(DecidedBatch):
 
     def _is_fresh(self, group: Group, i: int) -> bool:
         board, submission, owner = group.board, group.submissions[i], group.owners[i]
-        key = None if submission.key is None else key_digest(board.generation, submission.key)
-        if key is not None and self._repeats.has(owner, key):
-            return False
+        key = unowned = None
+        if submission.key is not None:
+            key = key_digest(board.generation, submission.key)
+            if self._fold.keys.has_unowned:
+                unowned = key_digest(board.generation, bare_key(submission.key))
+            if self._repeats.has(owner, key, unowned):
+                return False
         if not group.router.covers(submission.at, submission.at, self._now):
             try:
                 route_of(board, submission.at, self._now, ())

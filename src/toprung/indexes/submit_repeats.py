@@ -38,9 +38,14 @@ class Repeats:
         """Where the journal holds what was recorded before."""
         return [position for _, position in self._recorded]
 
-    def has(self, owner: Owner, key: bytes) -> bool:
-        """Whether the key was recorded before; answered later."""
+    def has(self, owner: Owner, key: bytes, unowned: bytes | None = None) -> bool:
+        """Whether the key was recorded before; answered later.
+
+        `unowned` is what it may have been remembered by before keys had owners.
+        """
         position = self._keys.find(key)
+        if position is None and unowned is not None:
+            position = self._keys.find(unowned)
         if position is None:
             return False
         self._recorded.append((owner, position))

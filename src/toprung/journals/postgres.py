@@ -150,7 +150,12 @@ class PostgresJournal:
 
         async def work(connection: Any, batch_id: UUID) -> tuple[SubmitBatch, Sequence[Any]]:
             run = SubmitBatch(
-                commands, self._moment(), self._known, self._routes_of, self._sink.before
+                commands,
+                self._moment(),
+                self._known,
+                self._routes_of,
+                self._sink.before,
+                has_unowned_keys=self._store.has_unowned_keys,
             )
             return run, await run.run(connection, batch_id)
 

@@ -19,7 +19,7 @@ class PostgresKeys:
     async def add(self, key: AccessKey) -> None:
         """Keep a new key; durable when this returns."""
         await self._store.execute(
-            "INSERT INTO access_keys VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "INSERT INTO access_keys VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             key.id,
             key.name,
             list(key.verbs),
@@ -27,6 +27,7 @@ class PostgresKeys:
             key.digest,
             key.created_at,
             key.last_used_at,
+            key.owner,
         )
 
     async def all(self) -> list[AccessKey]:
@@ -37,6 +38,7 @@ class PostgresKeys:
             AccessKey(
                 row["id"],
                 row["name"],
+                row["owner"] or row["id"],
                 cast(tuple[Verb, ...], tuple(row["verbs"])),
                 tuple(row["boards"]),
                 row["digest"],

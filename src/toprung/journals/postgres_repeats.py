@@ -7,12 +7,13 @@ has used meanwhile makes the insert come back short, and the batch is tried agai
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from toprung.domain.command import Receipt
+from toprung.domain.idempotency import bare_key, key_digest, owner_of
 from toprung.domain.outcomes import STATUSES, Outcomes
 from toprung.domain.submission import Submission
 from toprung.journals.postgres_store import statement
@@ -25,16 +26,20 @@ class Raced(Exception):  # noqa: N818 -- never leaves the journal
     """Another process used a key, or erased a player, meanwhile; the batch is tried again."""
 
 
-def key_hash(key: str) -> bytes:
-    """What an idempotency key is remembered by."""
-    return hashlib.blake2b(key.encode(), digest_size=16).digest()
+def recorded_digest(generation: int, key: str) -> bytes:
+    """What an owned key is remembered by; an unowned one, by what it was before keys had owners."""
+    if owner_of(key) is None:
+        return hashlib.blake2b(key.encode(), digest_size=16).digest()
+    return key_digest(generation, key)
 
 
 class Repeats:
     """The keys that a batch brings to one board."""
 
-    def __init__(self, generation: int, now: int) -> None:
+    def __init__(self, generation: int, now: int, *, has_unowned: bool) -> None:
+        """`has_unowned`: whether keys that were recorded without an owner may still count."""
         self._generation = generation
+        self._has_unowned = has_unowned
         self._now = now
         self._wanted: set[bytes] = set()
         self._found: dict[bytes, Mapping[str, Any]] = {}
@@ -45,7 +50,13 @@ class Repeats:
 
     def want(self, key: str) -> None:
         """Look this one up, too."""
-        self._wanted.add(key_hash(key))
+        self._wanted.update(self._digests(key))
+
+    def _digests(self, key: str) -> Iterator[bytes]:
+        """Everything that a key may be remembered by."""
+        yield recorded_digest(self._generation, key)
+        if self._has_unowned:
+            yield recorded_digest(self._generation, bare_key(key))
 
     async def look_up(self, connection: Any) -> None:
         """Find out which keys were used before."""
@@ -60,7 +71,8 @@ class Repeats:
     def first(self, submission: Submission) -> tuple[Receipt, bool] | None:
         """What the first with this key was told, and whether it was the same; None: it is new."""
         assert submission.key is not None
-        row = self._found.get(key_hash(submission.key))
+        rows = map(self._found.get, self._digests(submission.key))
+        row = next((row for row in rows if row is not None), None)
         if row is None:
             return None
         told = msgspec.json.decode(row["outcome"], type=Outcomes)
@@ -72,9 +84,8 @@ class Repeats:
         assert submission.key is not None
         body = msgspec.json.encode(Outcomes(receipt.outcomes, receipt.skipped))
         status = STATUSES.index(receipt.status)
-        self._rows.append(
-            (key_hash(submission.key), submission.digest, receipt.submission, status, body, number)
-        )
+        key = recorded_digest(self._generation, submission.key)
+        self._rows.append((key, submission.digest, receipt.submission, status, body, number))
 
     async def write(self, connection: Any) -> None:
         """Write what was added; Raced if one of the keys is not new any more."""

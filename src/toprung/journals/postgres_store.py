@@ -7,7 +7,9 @@ the others are used by name. Connections are few, short-lived in use, and given 
 from __future__ import annotations
 
 import asyncio
+import math
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -26,6 +28,10 @@ NAMES_REMEMBERED = 200_000
 STATEMENT_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
 MONTHS_AHEAD = 2
+OWNERS_MIGRATION = 6
+UNOWNED_SECONDS = 3 * 86_400.0
+"""How long after that migration keys without an owner are looked for: 48 hours, and one more day
+in which processes of the version before may still have run."""
 _FOLDED_AT_ONCE = 10_000
 
 _SQL = files(__package__).joinpath("sql/postgres")
@@ -63,6 +69,7 @@ class PostgresStore:
         self._numbers: dict[tuple[int, str, str], int] = {}
         self._names: dict[int, str] = {}
         self._is_closed = False
+        self._unowned_until = math.inf
 
     @classmethod
     async def connect(cls, url: str, *, schema: str | None = None) -> PostgresStore:
@@ -159,7 +166,18 @@ class PostgresStore:
                 if number in _FURTHER_STEPS:
                     await _FURTHER_STEPS[number](connection)
                 await connection.execute("INSERT INTO migrations VALUES ($1)", number)
+            passed = await connection.fetchval(
+                "SELECT extract(epoch FROM now() - applied_at)::float8 FROM migrations"
+                " WHERE number = $1",
+                OWNERS_MIGRATION,
+            )
+            self._unowned_until = time.monotonic() + UNOWNED_SECONDS - passed
         return [number for number, _ in missing]
+
+    @property
+    def has_unowned_keys(self) -> bool:
+        """Whether idempotency keys of before keys had owners may still count."""
+        return time.monotonic() < self._unowned_until
 
     async def prepare_partitions(self, now: int) -> None:
         """Make the partitions of events for this month and the next two."""

@@ -58,13 +58,15 @@ class PlayerState:
 class Group:
     """The submissions of a batch for one board."""
 
-    def __init__(self, board: Board, routes: BoardRoutes, now: int) -> None:
+    def __init__(
+        self, board: Board, routes: BoardRoutes, now: int, *, has_unowned_keys: bool
+    ) -> None:
         self.board = board
         self.routes = routes
         self.submissions: list[Submission] = []
         self.owners: list[Owner] = []
         self.has_late = False
-        self.repeats = Repeats(board.generation, now)
+        self.repeats = Repeats(board.generation, now, has_unowned=has_unowned_keys)
         self.late: list[tuple[Owner, Submission]] = []
         """Submissions with a key that no period takes: refused, unless they repeat their key."""
         self.claimed: dict[str, Owner] = {}
@@ -86,6 +88,8 @@ class SubmitBatch:
         known: set[str],
         routes_of: Callable[[Board], BoardRoutes],
         sink_before: SinkBefore,
+        *,
+        has_unowned_keys: bool = True,
     ) -> None:
         self._commands = commands
         self._now = now
@@ -93,6 +97,7 @@ class SubmitBatch:
         """Ids of players that exist, as far as this process knows."""
         self._routes_of = routes_of
         self._before = sink_before
+        self._has_unowned_keys = has_unowned_keys
         self._outcomes = BatchOutcomes(commands)
         self.boards: dict[str, Board] = {}
         self.changes: list[CardChanges] = []
@@ -131,7 +136,12 @@ class SubmitBatch:
                 continue
             group = groups.get(board.id)
             if group is None:
-                group = groups[board.id] = Group(board, self._routes_of(board), self._now)
+                group = groups[board.id] = Group(
+                    board,
+                    self._routes_of(board),
+                    self._now,
+                    has_unowned_keys=self._has_unowned_keys,
+                )
                 group.routes.roll(self._now)
             is_timely = group.routes.is_timely
             for i, submission in enumerate(command.submissions):

@@ -102,7 +102,7 @@ class SqliteEvents:
         return [Board.parse(body["board"], body["rules"]) for body in parsed]
 
     def keys_since(self, moment: int) -> Iterator[tuple[int, int, str]]:
-        """(position, board generation, key) of the keyed submissions recorded since a moment."""
+        """(position, board generation, owned key) of keyed submissions recorded since a moment."""
         pages = self._store.pages(
             "SELECT s.position, r.generation, s.key FROM submissions AS s "
             "JOIN routes AS r ON r.number = s.route "

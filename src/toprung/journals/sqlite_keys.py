@@ -26,7 +26,8 @@ CREATE TABLE IF NOT EXISTS access_keys (
     boards       TEXT NOT NULL, -- JSON list of patterns
     digest       BLOB NOT NULL, -- SHA-256 of the secret; the secret itself is nowhere
     created_at   INTEGER NOT NULL,
-    last_used_at INTEGER
+    last_used_at INTEGER,
+    owner        TEXT           -- NULL: the key itself, by its id
 ) STRICT, WITHOUT ROWID
 """
 
@@ -59,8 +60,9 @@ class SqliteKeys:
             key.digest,
             key.created_at,
             key.last_used_at,
+            key.owner,
         )
-        await self._write("INSERT INTO access_keys VALUES (?, ?, ?, ?, ?, ?, ?)", [row])
+        await self._write("INSERT INTO access_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row])
 
     async def all(self) -> list[AccessKey]:
         """Every key."""
@@ -103,9 +105,16 @@ class SqliteKeys:
         with self._turn:
             before = self._connection.total_changes()
             with self._connection:
-                self._connection.execute(_TABLE)
+                self._prepare()
                 self._connection.executemany(statement, rows)
             return self._connection.total_changes() - before
+
+    def _prepare(self) -> None:
+        """Make the table; or give one that was made before keys had owners its last column."""
+        self._connection.execute(_TABLE)
+        columns = self._connection.execute("SELECT name FROM pragma_table_info('access_keys')")
+        if ("owner",) not in columns.fetchall():
+            self._connection.execute("ALTER TABLE access_keys ADD COLUMN owner TEXT")
 
 
 def _key(
@@ -116,10 +125,12 @@ def _key(
     digest: bytes,
     created_at: int,
     last_used_at: int | None,
+    owner: str | None = None,
 ) -> AccessKey:
     return AccessKey(
         key_id,
         name,
+        owner or key_id,
         tuple(msgspec.json.decode(verbs)),
         tuple(msgspec.json.decode(boards)),
         digest,

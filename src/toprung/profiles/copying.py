@@ -28,7 +28,7 @@ from toprung.domain.player import GLOBAL
 from toprung.errors import Invalid
 from toprung.journals import postgres_import as into
 from toprung.journals.postgres_import import PostgresImport
-from toprung.journals.postgres_repeats import KEY_LIFE, key_hash
+from toprung.journals.postgres_repeats import KEY_LIFE, recorded_digest
 from toprung.journals.postgres_routes import route_name
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import EmbeddedProfile
@@ -250,14 +250,17 @@ class _Copying:
         for page in pages:
             rows = []
             for position, recorded_at, route, player, status, key, digest, outcome in page:
-                name = (self._routes[route].generation, key_hash(key))
+                generation = self._routes[route].generation
+                name = (generation, recorded_digest(generation, key))
                 if name not in seen:
                     seen.add(name)
                     told = (digest, position, recorded_at, status, outcome, player + 1)
                     rows.append((*name, *told))
             await target.add("keys", into.KEY_COLUMNS, rows)
         keys = await self._source.keys.all()
-        columns = ("id", "name", "verbs", "boards", "digest", "created_at", "last_used_at")
+        columns = (
+            "id", "name", "verbs", "boards", "digest", "created_at", "last_used_at", "owner",
+        )  # fmt: skip
         await target.add(
             "access_keys", columns, [tuple(getattr(key, name) for name in columns) for key in keys]
         )

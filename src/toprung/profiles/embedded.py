@@ -23,7 +23,7 @@ from toprung.indexes.difference import differences
 from toprung.indexes.fold import MemoryFold
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.replay import replay_submissions, restore_players
-from toprung.indexes.sheets import DAY, key_digest
+from toprung.indexes.sheets import DAY
 from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite import SqliteJournal
 from toprung.journals.sqlite_keys import SqliteKeys
@@ -115,11 +115,7 @@ class EmbeddedProfile:
         fold, position = found or (MemoryFold(MemoryIndex()), 0)
         self.replay(fold, position)
         since = self.clock.now() - 2 * DAY
-        keys = (
-            (key_digest(generation, key), at)
-            for at, generation, key in self.journal.recorded.keys_since(since)
-        )
-        fold.keys.remember(keys, self.clock.now())
+        fold.recall_keys(self.journal.recorded.keys_since(since), self.clock.now())
         return fold, position
 
     def replay(self, fold: MemoryFold, after: int) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from toprung.domain.board import Board
+from toprung.domain.idempotency import NOBODY
 from toprung.domain.ranking import Ranking
 from toprung.ports import Clock, Index, Journal
 from toprung.service.listing import Lister
@@ -20,20 +21,31 @@ _RecentView: TypeAlias = tuple[
 class BoardAccess:
     """One board by its id, and the ports to reach it. Threads may share it."""
 
-    __slots__ = ("_clock", "_index", "_journal", "_recent", "_source", "id")
+    __slots__ = ("_clock", "_index", "_journal", "_owner", "_recent", "_source", "id")
 
     def __init__(
-        self, board_id: str, journal: Journal, index: Index, clock: Clock, source: str
+        self,
+        board_id: str,
+        journal: Journal,
+        index: Index,
+        clock: Clock,
+        source: str,
+        owner: str = NOBODY,
     ) -> None:
         self.id = board_id
         self._journal = journal
         self._index = index
         self._clock = clock
         self._source = source
+        self._owner = owner
         self._recent: _RecentView | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r}>"
+
+    def for_owner(self, owner: str) -> Self:
+        """The same board for a caller whose idempotency keys belong to `owner`."""
+        return type(self)(self.id, self._journal, self._index, self._clock, self._source, owner)
 
     async def rules(self) -> Board:
         """The board's rules as they are now."""

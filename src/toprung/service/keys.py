@@ -13,6 +13,7 @@ from toprung.domain.access import (
     is_secret_of,
     key_text,
     parse_name,
+    parse_owner,
     parse_patterns,
     parse_verbs,
     secret_digest,
@@ -41,8 +42,13 @@ class Keys:
         name: str,
         verbs: tuple[str, ...] | list[str] = VERBS,
         boards: tuple[str, ...] | list[str] = (EVERY_BOARD,),
+        owner: str | None = None,
     ) -> tuple[AccessKey, str]:
-        """A new key, and the text to show once: it cannot be found out again."""
+        """A new key, and the text to show once: it cannot be found out again.
+
+        Keys of one `owner` share their idempotency keys, so give a key that replaces another the
+        same one. By default a key is its own owner, under its id.
+        """
         await self._load()
         if len(self._known) >= KEYS_MAX:
             raise Invalid("", f"there are {KEYS_MAX} keys already; revoke some first")
@@ -51,6 +57,7 @@ class Keys:
         key = AccessKey(
             key_id,
             parse_name(name),
+            key_id if owner is None else parse_owner(owner),
             parse_verbs(verbs),
             parse_patterns(boards),
             secret_digest(secret),

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Receipts, RemoveEntries, Submit, WindowOutcome
+from toprung.domain.idempotency import NOBODY
 from toprung.domain.ladder import Ladder, UndenseLadder, is_retained
 from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.ranking import rank
@@ -63,6 +64,7 @@ class BoardWrites(BoardAccess):
             subscore=subscore,
             details=details,
             key=key,
+            owner=self._owner,
         )
         command = Submit(board.id, board.generation, (submission,), self._source)
         receipts = await self._journal.record(command)
@@ -129,7 +131,7 @@ class BoardWrites(BoardAccess):
 
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
         board = await self._journal.board(self.id)
-        submissions, refused = parse_batch(board, self._clock.now(), rows)
+        submissions, refused = parse_batch(board, self._clock.now(), rows, self._owner)
         if submissions:
             command = Submit(board.id, board.generation, submissions, self._source, receipts=False)
             receipts = await self._journal.record(command)
@@ -188,7 +190,7 @@ class _Tally:
 
 
 def parse_batch(
-    board: Board, now: int, rows: list[BatchRow]
+    board: Board, now: int, rows: list[BatchRow], owner: str = NOBODY
 ) -> tuple[list[Submission], list[Refused]]:
     """The valid submissions in order, and the rows that are none."""
     submissions: list[Submission] = []
@@ -199,13 +201,13 @@ def parse_batch(
             if type(row) is tuple and len(row) == 2:  # the hot case
                 append(parse(board, now, row[0], row[1]))
             else:
-                append(_parse_row(board, now, row))
+                append(_parse_row(board, now, row, owner))
         except ToprungError as error:
             refused.append((at, error))
     return submissions, refused
 
 
-def _parse_row(board: Board, now: int, row: object) -> Submission:
+def _parse_row(board: Board, now: int, row: object, owner: str) -> Submission:
     if isinstance(row, list) and len(row) == 2:
         return parse_submission(board, now, row[0], row[1])
     if not isinstance(row, Mapping):
@@ -216,7 +218,7 @@ def _parse_row(board: Board, now: int, row: object) -> Submission:
     for name in ("player", "score"):
         if name not in row:
             raise Invalid(name, "is missing")
-    return parse_submission(board, now, **row)
+    return parse_submission(board, now, owner=owner, **row)
 
 
 def _is_behind(board: Board, record: bytes, receipt: Receipt, outcome: WindowOutcome) -> bool:

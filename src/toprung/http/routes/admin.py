@@ -35,6 +35,8 @@ class KeyBody(Struct, forbid_unknown_fields=True):
     """What it may do: read, write, admin."""
     boards: tuple[str, ...] = (EVERY_BOARD,)
     """Patterns of board ids, in which * stands for any characters."""
+    owner: str | None = None
+    """Keys of one owner share their idempotency keys; by default a key has an owner of its own."""
 
 
 class BackupBody(Struct, forbid_unknown_fields=True):
@@ -58,7 +60,7 @@ async def list_keys(call: Call[NoQuery, None]) -> Answer:
 async def create_key(call: Call[NoQuery, KeyBody]) -> Answer:
     """Make a key; this is the only time it is shown."""
     body = call.body
-    key, text = await _keys(call).create(body.name, body.verbs, body.boards)
+    key, text = await _keys(call).create(body.name, body.verbs, body.boards, body.owner)
     return ok(_answer(key, text), (NO_STORE,), 201)
 
 
@@ -136,4 +138,5 @@ def _answer(key: AccessKey, text: str | None = None) -> KeyAnswer:
         instant_datetime(key.created_at),
         None if key.last_used_at is None else instant_datetime(key.last_used_at),
         text,
+        key.owner,
     )

@@ -55,6 +55,8 @@ async def submit(call: Call[Numbers, SubmissionBody]) -> Answer:
         options = _options(body)
         if key is not None:
             options["key"] = _same_key(key, options.get("key"))
+        if call.key is not None and "key" in options:
+            board = board.for_owner(call.key.owner)
         result = await board.submit(body.player, body.score, **options)
     call.state.outcomes["duplicate" if result.replayed else result.status] += 1
     answer = submit_answer(result, shows(call.query.numbers))
@@ -72,6 +74,8 @@ async def submit(call: Call[Numbers, SubmissionBody]) -> Answer:
 async def submit_batch(call: Call[NoQuery, list[Any]]) -> Answer:
     """Submit at most 10,000 scores; a row that is refused does not sink the others."""
     board = await call.board()
+    if call.key is not None:
+        board = board.for_owner(call.key.owner)
     result = await board.submit_many(call.body)
     outcomes = call.state.outcomes
     outcomes["accepted"] += result.accepted

@@ -44,7 +44,7 @@ CREATE TABLE submissions (
     score       INTEGER NOT NULL,
     subscore    INTEGER,
     status      INTEGER NOT NULL, -- 1 accepted, 0 unchanged
-    key         TEXT,
+    key         TEXT,             -- idempotency key: its owner, U+001F, its text; before: its text
     digest      BLOB,
     outcome     BLOB              -- scores per window, recorded with a key for its repeats
 ) STRICT;

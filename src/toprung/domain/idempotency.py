@@ -1,0 +1,54 @@
+"""Idempotency keys: whose they are, and what they are remembered by.
+
+A key belongs to the owner of the access key that it was sent with, so two callers of one board may
+use the same text without meeting each other. The library, the command line and a service without
+access keys share the empty owner. Journals record the *owned key*, which is owner and key in one
+text; both profiles remember it by the same digest.
+
+Keys that were recorded before keys had owners are *unowned*: the bare text, without the separator.
+Whoever repeats one within its lifetime is answered as a repeat.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+NOBODY: Final = ""
+"""The owner of keys that came without an access key."""
+
+_SEPARATOR: Final = "\x1f"
+"""Between owner and key, neither of which has control characters."""
+
+
+def owned_key(owner: str, key: str) -> str:
+    """A key as journals record it.
+
+    >>> owned_key("studio", "match-17")
+    'studio\\x1fmatch-17'
+    """
+    return f"{owner}{_SEPARATOR}{key}"
+
+
+def bare_key(owned: str) -> str:
+    """The key as its caller wrote it; also how it was recorded before keys had owners.
+
+    >>> bare_key("studio\\x1fmatch-17"), bare_key("match-17")
+    ('match-17', 'match-17')
+    """
+    return owned.rpartition(_SEPARATOR)[2]
+
+
+def owner_of(owned: str) -> str | None:
+    """Whose key it is; None for an unowned one.
+
+    >>> owner_of("studio\\x1fmatch-17"), owner_of("match-17")
+    ('studio', None)
+    """
+    owner, separator, _ = owned.rpartition(_SEPARATOR)
+    return owner if separator else None
+
+
+def key_digest(generation: int, owned: str) -> bytes:
+    """What a key is remembered by: the board it was used on, its owner and its text."""
+    return hashlib.blake2b(f"{generation}\0{owned}".encode(), digest_size=16).digest()
