@@ -107,16 +107,11 @@ def test_keys_without_owners_are_looked_for_until_all_have_expired(
     postgres: PostgresServer, redis_server: RedisServer
 ) -> None:
     """Two days they live, and for one more a process of the version before may have made some."""
-    workbench = ClusterWorkbench(postgres.url, redis_server.url)
-    schema = workbench.settings.schema
-    for ago, is_looked_for in (("0", True), ("71 hours", True), ("73 hours", False)):
-        with session(workbench, FrozenClock()) as opened:
-            store = opened.opened.maintenance.store  # type: ignore[attr-defined]
-            opened.run(
-                store.execute(
-                    f"UPDATE {schema}.migrations SET applied_at = now() - '{ago}'::interval"
-                )
-            )
+    with session(ClusterWorkbench(postgres.url, redis_server.url), FrozenClock()) as opened:
+        store = opened.opened.maintenance.store  # type: ignore[attr-defined]
+        for ago, is_looked_for in (("0", True), ("71 hours", True), ("73 hours", False)):
+            statement = f"UPDATE migrations SET applied_at = now() - '{ago}'::interval"
+            opened.run(store.execute(statement))
             opened.run(store.migrate())
             assert store.has_unowned_keys is is_looked_for
 

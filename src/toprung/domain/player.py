@@ -44,7 +44,7 @@ def parse_player(value: object, field: str = "player") -> str:
     return text
 
 
-def parse_name(value: object, bytes_max: int = NAME_BYTES_MAX) -> str:
+def parse_name(value: object, bytes_max: int = NAME_BYTES_MAX, field: str = "name") -> str:
     """A name that people can see.
 
     >>> parse_name("Ann"), parse_name(" Ann B.")
@@ -53,9 +53,9 @@ def parse_name(value: object, bytes_max: int = NAME_BYTES_MAX) -> str:
     Traceback (most recent call last):
     toprung.errors.Invalid: name: must have a visible character
     """
-    text = check_text(value, bytes_max, "name")
+    text = check_text(value, bytes_max, field)
     if all(map(_is_blank, text)):
-        raise Invalid("name", "must have a visible character")
+        raise Invalid(field, "must have a visible character")
     return text
 
 
