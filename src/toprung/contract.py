@@ -196,6 +196,7 @@ class BoardAnswer(Struct, omit_defaults=True):
     tie_break: str
     ranking: str
     windows: list[str | dict[str, Any]]
+    default_window: str | None
     timezone: str
     scopes: list[str]
     public: bool

@@ -121,3 +121,22 @@ def test_the_default_window_is_all_time_or_the_first() -> None:
     assert board(windows=["weekly", "daily"]).window(None).name == "weekly"
     with pytest.raises(UnknownWindow, match="it has: weekly, daily"):
         board(windows=["weekly", "daily"]).window("hourly")
+
+
+def test_a_declared_default_window_is_read_when_none_is_named() -> None:
+    rules = {"windows": ["all-time", "daily", "weekly"]}
+    assert Board.parse("b", rules).window(None).name == "all-time"
+    board = Board.parse("b", rules | {"default_window": "weekly"})
+    assert board.window(None).name == "weekly"
+    assert board.guard_window.name == "all-time"  # limits do not move with it
+    assert Board.parse("b", board.rules()) == board
+    assert board.patched({"default_window": None}).window(None).name == "all-time"
+
+
+@pytest.mark.parametrize("value", ["hourly", 3, ["daily"], ""])
+def test_a_default_window_is_one_of_the_windows(value: object) -> None:
+    with pytest.raises(Invalid, match="default_window"):
+        Board.parse("b", {"windows": ["daily"], "default_window": value})
+    board = Board.parse("b", {"windows": ["daily", "weekly"], "default_window": "weekly"})
+    with pytest.raises(Invalid, match="default_window"):
+        board.patched({"windows": ["daily"]})

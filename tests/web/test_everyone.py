@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from importlib.resources import files
@@ -173,7 +174,10 @@ def test_a_board_on_a_page_of_another_origin(
     expect(shown.locator("tbody th")).to_have_text(["ada", "<b>bo", "cy"])
     expect(shown.locator("td:last-child").first).to_have_text("4,611,686,018,427,387,905")
     expect(shown.get_by_role("link")).to_have_text("Embedded")
-    expect(shown.locator("header p")).to_have_text("3 players")
+    expect(shown.locator("header p")).to_have_text(["All time", "3 players"])
+    expect(shown.get_by_role("link")).to_have_attribute(
+        "href", re.compile(r"/boards/embedded\?window=all-time$")
+    )
     submit(http, board, {"dee": 15})
     expect(shown.locator("tbody th")).to_have_text(["ada", "<b>bo", "dee"])
     page.evaluate("document.querySelector('#open').setAttribute('top', '2')")

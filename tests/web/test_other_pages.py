@@ -21,7 +21,8 @@ ROWS = ".ladder tbody tr"
 def test_boards_are_listed_with_size_period_and_close(
     http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
 ) -> None:
-    board = make_board("listed", {"ada": 7000, "bo": 5000}, title="Listed here")
+    rules = {"title": "Listed here", "windows": ["daily", "all-time"]}
+    board = make_board("listed", {"ada": 7000, "bo": 5000}, **rules)
     page = open_page("/")
     card = page.locator(".board-card", has_text="Listed here")
     expect(card).to_contain_text("2 players")
@@ -41,7 +42,7 @@ def test_boards_are_listed_with_size_period_and_close(
 def test_a_listed_board_goes_over_to_the_next_period(open_page: OpenPage) -> None:
     clock = FrozenClock("2026-11-15T23:59:50Z")
     with serving(ServiceSettings(), clock) as service:
-        service.http.put("/v1/boards/blitz", json={"windows": ["all-time", "daily"]})
+        service.http.put("/v1/boards/blitz", json={"windows": ["daily", "all-time"]})
         page = open_page("about:blank")
         page.clock.install(time="2026-11-15T23:59:50Z")
         page.goto(service.url)

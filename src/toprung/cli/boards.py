@@ -51,6 +51,9 @@ class Rules:
             "--window", help='all-time, daily, ..., or {"name": ..., "cron": ...} as JSON; repeat'
         ),
     ] = None
+    default_window: Annotated[
+        str | None, typer.Option(help="the window that is read when none is named")
+    ] = None
     timezone: Annotated[str | None, typer.Option(help="where its days end, as Europe/Oslo")] = None
     scopes: Annotated[
         list[str] | None,

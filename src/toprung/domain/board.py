@@ -54,6 +54,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tie_break: TieBreak = "first"
     ranking: Ranking = "ordinal"
     windows: tuple[Window, ...] = DEFAULT_WINDOWS
+    default_window: str | None = None
     timezone: str = "UTC"
     scopes: tuple[str, ...] = (GLOBAL,)
     public: bool = False
@@ -86,6 +87,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             title=_title(rules.get("title", "")),
             decimals=decimals,
             windows=_windows(rules["windows"]) if "windows" in rules else DEFAULT_WINDOWS,
+            default_window=_default_window(rules.get("default_window")),
             timezone=parse_timezone(rules.get("timezone", "UTC")),
             scopes=_scopes(rules["scopes"]) if "scopes" in rules else (GLOBAL,),
             public=_boolean(rules.get("public", False), "public"),
@@ -93,6 +95,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             **limits,
         )
         board._check_limits()
+        board._check_default_window()
         return board
 
     def rules(self) -> dict[str, Any]:
@@ -126,7 +129,9 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 )
 
     def window(self, name: str | None) -> Window:
-        """The window of this name; by default all-time if the board has it, else its first."""
+        """The window of this name; by default the declared one, else all-time, else the first."""
+        if name is None:
+            name = self.default_window
         if name is None:
             return self.guard_window
         for window in self.windows:
@@ -150,7 +155,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def guard_window(self) -> Window:
-        """All-time if the board has it, else the first: the default window of every read."""
+        """All-time if the board has it, else the first: where `max_increase` looks."""
         return next((w for w in self.windows if w.kind == "all-time"), self.windows[0])
 
     @property
@@ -166,6 +171,11 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if high is not None and score > high:
             raise Invalid("score", f"must be at most {score_value(high, self.decimals)}")
         return score
+
+    def _check_default_window(self) -> None:
+        names = [window.name for window in self.windows]
+        if self.default_window is not None and self.default_window not in names:
+            raise Invalid("default_window", f"must be one of the windows: {', '.join(names)}")
 
     def _check_limits(self) -> None:
         low, high = self.score_min, self.score_max
@@ -197,6 +207,12 @@ def _windows(value: object) -> tuple[Window, ...]:
         return parse_windows(value)
     except Invalid as error:
         raise error.under("windows") from None
+
+
+def _default_window(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise Invalid("default_window", "must be the name of a window, or null")
 
 
 def _scopes(value: object) -> tuple[str, ...]:

@@ -73,6 +73,7 @@ class Pages:
         shell = shell.replace(b"<!-- modules -->", links.encode())
         shell = shell.replace(b'"/web/', b'"/web/%s/' % self._digest)
         self._shell = _File(_SHELL, shell, _PAGE_HEADERS)
+        self._lost = Answer(404, shell, _PAGE_HEADERS, _TYPES["html"])
         headers = (_NO_SNIFF, _FOR_EVER)
         self._parts = {
             name.encode(): _File(name, content, headers) for name, content in contents.items()
@@ -82,7 +83,7 @@ class Pages:
         """The answer to a request; None when the address is not one of a page."""
         found = self._find(scope["raw_path"])
         if found is None:
-            return None
+            return self._missing(scope)
         if scope["method"] not in ("GET", "HEAD"):
             raise Refused(
                 405,
@@ -95,6 +96,14 @@ class Pages:
             known=headers.get(b"if-none-match", b""),
             is_gzip_welcome=b"gzip" in headers.get(b"accept-encoding", b""),
         )
+
+    def _missing(self, scope: Any) -> Answer | None:
+        """For a person who has come to an address of nothing: the page, which says so."""
+        headers = dict(scope["headers"])
+        wants_page = b"text/html" in headers.get(b"accept", b"")
+        if not wants_page or scope["method"] not in ("GET", "HEAD"):
+            return None
+        return None if scope["raw_path"].startswith((b"/v1/", b"/web/")) else self._lost
 
     def _find(self, path: bytes) -> _File | None:
         if _PAGE.fullmatch(path):

@@ -73,6 +73,8 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     tie_break: Literal["first", "last", "player"] | UnsetType | None = UNSET
     ranking: Ranking | UnsetType | None = UNSET
     windows: list[str | WindowBody] | UnsetType | None = UNSET
+    default_window: str | UnsetType | None = UNSET
+    """The window that is read, and that the page opens on, when none is named."""
     timezone: str | UnsetType | None = UNSET
     scopes: list[str] | UnsetType | None = UNSET
     public: bool | UnsetType | None = UNSET

@@ -81,8 +81,8 @@ class Leaderboards(Players):
         """Create a board; refused if it exists.
 
         Rules are those of the HTTP interface: `title`, `order`, `policy`, `decimals`,
-        `subscore`, `tie_break`, `ranking`, `windows`, `timezone`, `scopes`, `public`,
-        `score_min`, `score_max`, `max_increase`. Whatever is omitted takes its default.
+        `subscore`, `tie_break`, `ranking`, `windows`, `default_window`, `timezone`, `scopes`,
+        `public`, `score_min`, `score_max`, `max_increase`. Whatever is omitted takes its default.
         """
         return await self._set(SetBoard(parse_board_id(board_id), rules, "create"))
 

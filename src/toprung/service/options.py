@@ -17,8 +17,8 @@ from toprung.domain.ranking import Ranking
 class LadderOptions(TypedDict, total=False):
     """Which ladder of a board is read; each option can be left out.
 
-    - `window`: the name of one of the board's windows. Default: all-time if the board has it, else
-      its first.
+    - `window`: the name of one of the board's windows. Default: the board's `default_window`;
+      without one, all-time if the board has it, else its first.
     - `period`: the id of a period of that window, such as ``2026-11-15``. Default: the current one.
     - `scope`: ``global`` (the default), or a value of an attribute that the board has as a scope,
       such as ``country:PT``.

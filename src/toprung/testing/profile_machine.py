@@ -90,6 +90,7 @@ free_rules = {
     "scopes": scope_lists,
     "score_min": st.sampled_from([-3, -2]),
     "max_increase": st.sampled_from([2, 4]),
+    "default_window": st.sampled_from(["daily", "all-time"]),
 }
 fixed_rules = {
     "order": st.sampled_from(["desc", "asc"]),
@@ -99,7 +100,8 @@ fixed_rules = {
     "tie_break": st.sampled_from(["first", "last", "player"]),
     "timezone": st.sampled_from(ZONES),
 }
-rare = {name: free_rules[name] for name in ("score_min", "max_increase", "title", "public")}
+RARE = ("score_min", "max_increase", "default_window", "title", "public")
+rare = {name: free_rules[name] for name in RARE}
 usual = {k: v for k, v in {**free_rules, **fixed_rules}.items() if k not in rare}
 board_rules = st.fixed_dictionaries(usual, optional=rare)
 patches = st.dictionaries(

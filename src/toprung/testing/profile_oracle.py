@@ -405,8 +405,9 @@ class ProfileOracle:
         return Outcome(number, status, skipped, scores)
 
     def _guard_entry(self, board: OracleBoard, player: str, first: Entry | None) -> Entry | None:
-        """What `max_increase` looks at: the entry of the default window's current period."""
-        window = _window(board.rules, None)
+        """What `max_increase` looks at: the entry of the guard window's current period."""
+        windows = {window.name: window for window in board.rules.windows}
+        window = windows.get("all-time", board.rules.windows[0])
         period = board.rules.calendar(window).period_at(self.now)
         return first if period is None else board.entry((window.name, period.id), player)
 
@@ -628,7 +629,7 @@ def _periods(
 def _window(rules: Board, name: str | None) -> Window:
     windows = {window.name: window for window in rules.windows}
     if name is None:
-        return windows.get("all-time", rules.windows[0])
+        return windows.get(rules.default_window or "all-time", rules.windows[0])
     if name not in windows:
         raise UnknownWindow
     return windows[name]

@@ -26,6 +26,7 @@ import { currentKey } from "./keyring.js";
  * @property {string | null} subscore
  * @property {string} ranking
  * @property {(string | {name: string})[]} windows
+ * @property {string | null} default_window
  * @property {string} timezone
  * @property {string[]} scopes
  * @property {boolean} public
@@ -72,6 +73,9 @@ export async function findStanding(board, player, ladder) {
     throw error;
   }
 }
+
+/** Players by how their names begin, or by id. @param {string} board @param {string} text @param {Ladder} ladder @returns {Promise<Page>} */
+export const findPlayers = (board, text, ladder) => ask(at(board, "find"), { ...ladder, text, limit: 8 });
 
 /** @param {string} board @param {string} player @param {Ladder} ladder @returns {Promise<Page>} */
 export const listNeighbours = (board, player, ladder) =>

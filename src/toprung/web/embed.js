@@ -31,18 +31,23 @@ a { color: inherit; font-size: 1.15rem; font-weight: 750; letter-spacing: -0.01e
 a:hover { text-decoration: underline }
 a:focus-visible { outline: 3px solid var(--_accent); outline-offset: 2px }
 p { margin: 0; color: var(--_soft); font-size: 0.8125rem }
+a { flex: 1 1 100% }
 .message { padding: 1.5rem 1rem; text-align: center; font-size: 1rem }
 .message:empty, table:not(:has(tr)) { display: none }
 table { width: 100%; border-collapse: collapse; table-layout: fixed }
 th, td { box-sizing: border-box; padding: 0.5rem 1rem; border-top: 1px solid var(--_line); font-weight: inherit; text-align: start }
 td:first-child { width: 4rem }
 bdi { display: block; overflow: hidden; text-align: left; text-overflow: ellipsis; white-space: nowrap }
+table[data-long] td:last-child { width: 12rem; font-size: 0.8125rem; letter-spacing: -0.02em; overflow-wrap: normal; white-space: nowrap }
 td:last-child { width: 35%; text-align: end; font-weight: 650; overflow-wrap: anywhere }
 .rank { display: inline-grid; place-items: center; min-width: 1.9rem; height: 1.9rem; border-radius: 50%; font-weight: 650 }
 .rank[data-medal="1"] { background: #f6c544; color: #3c2b00 }
 .rank[data-medal="2"] { background: #ccd4e0; color: #232c3b }
 .rank[data-medal="3"] { background: #dd9a66; color: #351a08 }
 `;
+/** @type {Object<string, string>} */
+const WINDOWS = { "all-time": "All time", hourly: "Hourly", daily: "Daily", weekly: "Weekly", monthly: "Monthly", yearly: "Yearly" };
+const CLOSING = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 const TOP_MAX = 100;
 const DELAY_MIN = 500;
 const DELAY_MAX = 10_000;
@@ -59,7 +64,10 @@ class ToprungBoard extends HTMLElement {
   #delay = DELAY_MIN;
   #hasStarted = false;
   #link = document.createElement("a");
+  #period = document.createElement("p");
   #facts = document.createElement("p");
+  /** The period that is shown. */
+  #shown = "";
   #message = document.createElement("p");
   #table = document.createElement("table");
   #body = document.createElement("tbody");
@@ -73,7 +81,8 @@ class ToprungBoard extends HTMLElement {
     style.replaceSync(STYLE);
     root.adoptedStyleSheets = [style];
     const header = document.createElement("header");
-    header.append(this.#link, this.#facts);
+    this.#period.className = "period";
+    header.append(this.#link, this.#period, this.#facts);
     this.#message.className = "message";
     this.#message.role = "status";
     this.#table.append(this.#body);
@@ -108,9 +117,9 @@ class ToprungBoard extends HTMLElement {
     this.#body.replaceChildren();
     this.#facts.textContent = "";
     this.#message.textContent = "Loading …";
+    this.#shown = this.#period.textContent = "";
     this.#link.href = `${this.#service}/boards/${encodeURIComponent(this.#board)}`;
     this.#link.textContent = this.#board;
-    this.#loadTitle();
     this.#connect();
   }
 
@@ -122,12 +131,19 @@ class ToprungBoard extends HTMLElement {
     else socket?.close();
   }
 
-  async #loadTitle() {
+  /** The board's title, and which window is shown and when it closes. */
+  async #loadBoard() {
     const board = this.#board;
     try {
       const answer = await fetch(`${this.#service}/v1/boards/${encodeURIComponent(board)}`);
-      const { title } = await answer.json();
-      if (board === this.#board && title) this.#link.textContent = title;
+      const rules = await answer.json();
+      if (board !== this.#board || !answer.ok) return;
+      const window = this.getAttribute("window") ?? windowOf(rules);
+      this.#link.textContent = rules.title || board;
+      this.#link.href = `${this.#service}/boards/${encodeURIComponent(board)}?window=${encodeURIComponent(window)}`;
+      const closesAt = rules.periods[window]?.closes_at;
+      const words = [WINDOWS[window] ?? window, closesAt && `closes ${CLOSING.format(new Date(closesAt))}`];
+      this.#period.textContent = words.filter(Boolean).join(" \u00b7 ");
     } catch {
       // the id stays, and the connection says what is wrong
     }
@@ -158,14 +174,23 @@ class ToprungBoard extends HTMLElement {
       this.#message.textContent = `This board cannot be shown here: ${message.problem.detail ?? message.problem.title}`;
       this.#stop();
     } else if (message.type === "top") {
+      this.#showPeriod(message.period);
       this.#facts.textContent = `${group(String(message.total))} player${message.total === 1 ? "" : "s"}`;
       this.#message.textContent = message.total === 0 ? "No scores yet" : "";
       this.#show(message.standings);
     }
   }
 
+  /** Say when the period closes, once it is known which one it is, and again when the next one begins. @param {string} period */
+  #showPeriod(period) {
+    if (this.#shown === period) return;
+    this.#shown = period;
+    this.#loadBoard();
+  }
+
   /** @param {Standing[]} standings */
   #show(standings) {
+    this.#table.toggleAttribute("data-long", standings.some(({ score }) => score.length > 12));
     const places = new Map([...this.#rows].map(([player, row]) => [player, row.getBoundingClientRect().top]));
     const rows = new Map(standings.map((standing) => [standing.player, fill(this.#rows.get(standing.player) ?? emptyRow(), standing)]));
     this.#rows = rows;
@@ -176,6 +201,12 @@ class ToprungBoard extends HTMLElement {
       if (Math.abs(distance) > 1) row.animate({ transform: [`translateY(${distance}px)`, "none"] }, GLIDE);
     }
   }
+}
+
+/** The window that is read when none is named. @param {{default_window: string | null, windows: (string | {name: string})[]}} rules */
+function windowOf({ default_window, windows }) {
+  const names = windows.map((window) => (typeof window === "string" ? window : window.name));
+  return default_window ?? (names.includes("all-time") ? "all-time" : names[0]);
 }
 
 function emptyRow() {

@@ -17,6 +17,7 @@ import { throttled } from "./times.js";
  * @property {import("./standings_table.js").StandingsTable} table
  * @property {string} [marked] the player to mark
  * @property {string} whenEmpty
+ * @property {number} [rows] how many rows are shown, and no more; by default as many as are scrolled to
  */
 
 const REFRESH_MS = 1_000;
@@ -45,9 +46,14 @@ export class LadderList {
     return this.#segment.total;
   }
 
+  /** How many rows are shown. */
+  get rows() {
+    return this.#segment.rows.length;
+  }
+
   /** How many rows a live top must have to be all that is shown. */
   get topRows() {
-    return this.#segment.first === 1 ? PAGE_ROWS : 1;
+    return this.#segment.first === 1 ? this.#segment.pageRows : 1;
   }
 
   /**
@@ -60,8 +66,10 @@ export class LadderList {
     this.#source = source;
     this.#isLoading = true;
     try {
-      const page = await source.load({ limit: PAGE_ROWS, ...(first > 1 && { from: first }) });
+      const limit = source.rows ?? PAGE_ROWS;
+      const page = await source.load({ limit, ...(first > 1 && { from: first }) });
       if (source !== this.#source) return null;
+      this.#segment.pageRows = limit;
       this.#segment.replace(page, first);
       this.#rows.replaceChildren(source.table.element);
       this.#draw({ isSame: false });
@@ -90,7 +98,7 @@ export class LadderList {
    * @param {boolean} isAsShown whether its ranks count as those that are shown
    */
   follow(top, isAsShown) {
-    const isWhole = top.standings.length >= Math.min(PAGE_ROWS, top.total);
+    const isWhole = top.standings.length >= Math.min(this.#segment.pageRows, top.total);
     if (!isAsShown || !isWhole || !this.#segment.isHead || this.#isLoading) return this.#refresh();
     this.#segment.replace(top);
     this.#draw({ isSame: true });
@@ -134,7 +142,7 @@ export class LadderList {
 
   /** Load what comes next when an end of the list is about to be seen. @param {IntersectionObserverEntry[]} seen */
   async #extend(seen) {
-    if (this.#isLoading || this.#source === null) return;
+    if (this.#isLoading || this.#source === null || this.#source.rows !== undefined) return;
     const { before, after } = this.#segment;
     const isSeen = (/** @type {Element} */ end) => seen.some((entry) => entry.target === end);
     const isUp = before !== null && isSeen(this.#above);

@@ -10,6 +10,11 @@ export function groupDigits(score) {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** Whether a score is too long for the room that scores have: with up to 19 digits some are. @param {string} score */
+export function isLong(score) {
+  return score.length > 12;
+}
+
 /** @param {number} count */
 export function formatCount(count) {
   return groupDigits(String(count));

@@ -12,6 +12,8 @@ export const PAGE_ROWS = 50;
 export const ROWS_MAX = 300;
 
 export class Segment {
+  /** How many rows are asked for at once. */
+  pageRows = PAGE_ROWS;
   /** @type {Standing[]} */
   rows = [];
   total = 0;
@@ -22,7 +24,7 @@ export class Segment {
 
   /** The part to ask for to see all of this anew. @returns {Part} */
   get whole() {
-    return { from: this.first, limit: Math.max(PAGE_ROWS, this.rows.length) };
+    return { from: this.first, limit: Math.max(this.pageRows, this.rows.length) };
   }
 
   /** The part behind the last row; null at the end. @returns {Part | null} */
@@ -40,7 +42,7 @@ export class Segment {
 
   /** Whether the rows are exactly those that a live top brings. */
   get isHead() {
-    return this.first === 1 && this.rows.length <= PAGE_ROWS;
+    return this.first === 1 && this.rows.length <= this.pageRows;
   }
 
   /**

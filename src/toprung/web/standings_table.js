@@ -4,7 +4,7 @@
  */
 
 import { el, name, setText } from "./dom.js";
-import { formatCount, groupDigits, shareOf } from "./numbers.js";
+import { formatCount, groupDigits, isLong, shareOf } from "./numbers.js";
 import { ago, formatMoment } from "./times.js";
 
 /** @typedef {import("./api.js").Standing} Standing */
@@ -69,6 +69,7 @@ export class StandingsTable {
     const focused = document.activeElement;
     const places = isSame && !isStill && !REDUCED.matches ? this.#places() : new Map();
     if (!isSame) this.#clear();
+    this.element.toggleAttribute("data-long", standings.some(({ score }) => isLong(score)));
     this.#drop(standings);
     let at = this.#body.firstElementChild;
     for (const standing of standings) {

@@ -27,6 +27,28 @@ export function periodName(period) {
 }
 
 /**
+ * Which period it is, and in whose time, where that is not the viewer's own. Nothing, if it never ends.
+ * @param {{period: string, closes_at: string | null}} period
+ * @param {string} timezone the board's
+ * @returns {string[]}
+ */
+export function periodWords({ period, closes_at }, timezone) {
+  if (period === "all") return [];
+  return [periodName(period), ...(isForeign(timezone, closes_at) ? [`${timezone} time`] : [])];
+}
+
+/**
+ * Whether clocks of a zone show another time than the viewer's own.
+ * @param {string} timezone
+ * @param {string | null} time when, an RFC 3339 time; now, if nothing
+ */
+export function isForeign(timezone, time) {
+  const moment = time === null ? new Date() : new Date(time);
+  const clock = (/** @type {string | undefined} */ timeZone) => moment.toLocaleString("en-GB", { timeZone });
+  return clock(timezone) !== clock(undefined);
+}
+
+/**
  * What is left until a moment, largest part first, at most three parts.
  * @param {number} milliseconds
  * @returns {{value: string, unit: string}[]}

@@ -1,17 +1,19 @@
 /** One board: its standings as they change, and ways to look elsewhere on it. */
 
 import { boardAddress, playerAddress } from "../address.js";
-import { ApiError, findStanding, getBoard, listPeriods, listScopes, listStandings } from "../api.js";
+import { ApiError, findPlayers, findStanding, getBoard, listPeriods, listScopes, listStandings } from "../api.js";
 import { Announcement, Choice, askForm, periodOptions, rankingOptions, scopeOptions, windowLinks } from "../controls.js";
 import { Countdown } from "../countdown.js";
 import { el, name, setText } from "../dom.js";
+import { Finder } from "../finder.js";
 import { Followed } from "../followed.js";
 import { LadderList } from "../ladder_list.js";
 import { errorNotice, loadingRows } from "../notices.js";
 import { formatCount, plural } from "../numbers.js";
+import { Rotation, nextPage, rowsThatFit } from "../rotation.js";
 import { StandingsTable } from "../standings_table.js";
-import { afterRollOver, periodName, windowName } from "../times.js";
-import { defaultWindow, windowsOf } from "../windows.js";
+import { afterRollOver, periodName, periodWords, throttled, windowName } from "../times.js";
+import { openingWindow, windowsOf } from "../windows.js";
 
 /** @typedef {import("../address.js").Address} Address */
 /** @typedef {import("../api.js").Board} Board */
@@ -20,6 +22,7 @@ import { defaultWindow, windowsOf } from "../windows.js";
 
 /** How many rows are shown above a player who was looked for. */
 const ABOVE = 8;
+const RESIZE_MS = 300;
 const WIDE = matchMedia("(min-width: 48rem)");
 
 export class BoardView {
@@ -46,6 +49,11 @@ export class BoardView {
   #ranking = new Choice("Ranks", (ranking) => this.#choose({ ranking }));
   #news = new Announcement();
   #list = new LadderList(() => this.#showFacts());
+  #rotation = new Rotation(() => this.#turnPage());
+  #resize = throttled(() => this.#isScreen && this.#showLadder(), RESIZE_MS);
+  /** The place that the big screen begins with at the moment. */
+  #first = 1;
+  #finder;
   #followed;
   #parts;
   element = el("article", { class: "board-page" }, loadingRows());
@@ -55,14 +63,20 @@ export class BoardView {
     this.#context = context;
     this.#address = address;
     this.#followed = new Followed(this.#id);
+    this.#finder = new Finder(
+      (text) => findPlayers(this.#id, text, this.#ladder),
+      (player) => this.#choose({ player, from: undefined }),
+      address.player,
+    );
     this.#parts = [
       el("header", { class: "hero" }, el("div", { class: "hero-text" }, this.#title, this.#facts), this.#clock.element, this.#screen),
       this.#tabs,
-      el("details", { class: "fold", open: WIDE.matches }, el("summary", {}, "Look around"), this.#tools()),
+      el("details", { class: "fold", open: WIDE.matches }, el("summary", {}, "Find and filter"), this.#tools()),
       this.#news.element,
       el("div", { class: "columns" }, this.#list.element, this.#followed.element),
     ];
     document.addEventListener("fullscreenchange", this.#leaveScreen);
+    addEventListener("resize", this.#resize);
     this.#open();
   }
 
@@ -78,6 +92,10 @@ export class BoardView {
     this.#visit += 1;
     this.#unwatch();
     document.removeEventListener("fullscreenchange", this.#leaveScreen);
+    removeEventListener("resize", this.#resize);
+    this.#resize.cancel();
+    this.#rotation.stop();
+    this.#finder.close();
     this.#clock.stop();
     this.#list.close();
     this.#followed.close();
@@ -88,7 +106,7 @@ export class BoardView {
   }
 
   get #window() {
-    return this.#address.window ?? defaultWindow(/** @type {Board} */ (this.#board));
+    return this.#address.window ?? openingWindow(/** @type {Board} */ (this.#board));
   }
 
   /** The ladder that is shown, as the service names it. */
@@ -97,25 +115,23 @@ export class BoardView {
     return { window: this.#window, period, scope, ranking };
   }
 
+  get #isScreen() {
+    return this.#address.view === "screen";
+  }
+
   get #isPast() {
     const { period } = this.#address;
     return period !== undefined && period !== this.#board?.periods[this.#window]?.period;
   }
 
   #tools() {
-    const find = askForm({
-      label: "Find a player",
-      action: "Find",
-      attributes: { placeholder: "player id", maxlength: 128, value: this.#address.player },
-      go: (player) => this.#choose({ player, from: undefined }),
-    });
     const jump = askForm({
       label: "Go to a rank",
       action: "Go",
       attributes: { type: "number", min: 1, inputmode: "numeric", placeholder: "rank" },
       go: (from) => this.#choose({ from: Number(from), player: undefined }),
     });
-    return el("div", { class: "tools" }, find, jump, this.#period.element, this.#scope.element, this.#ranking.element);
+    return el("div", { class: "tools" }, this.#finder.element, jump, this.#period.element, this.#scope.element, this.#ranking.element);
   }
 
   /** @param {Partial<Address>} change */
@@ -151,8 +167,11 @@ export class BoardView {
     try {
       const { player, from } = this.#address;
       const ladder = this.#ladder;
+      this.#first = 1;
+      if (this.#isScreen) this.#rotation.start();
+      else this.#rotation.stop();
       const at = player === undefined ? null : await findStanding(this.#id, player, { ...ladder, ranking: "ordinal" });
-      const first = at === null ? (from ?? 1) : Math.max(1, at.rank - ABOVE);
+      const first = this.#isScreen ? 1 : at === null ? (from ?? 1) : Math.max(1, at.rank - ABOVE);
       if (visit !== this.#visit) return;
       const page = await this.#list.open(this.#source(), first);
       if (page === null || visit !== this.#visit) return;
@@ -179,7 +198,24 @@ export class BoardView {
       subscore: subscore && "Subscore",
     });
     const whenEmpty = this.#isPast ? "Nobody took part." : "The first one appears as soon as it is in.";
-    return { load: (part) => listStandings(this.#id, ladder, part), table, marked: this.#address.player, whenEmpty };
+    const rows = this.#isScreen ? rowsThatFit(this.#list.element) : undefined;
+    return { load: (part) => listStandings(this.#id, ladder, part), table, marked: this.#address.player, whenEmpty, rows };
+  }
+
+  /** On the big screen: the next page, if there is more than one. */
+  async #turnPage() {
+    const visit = this.#visit;
+    const first = nextPage({ first: this.#first, rows: this.#list.rows, total: this.#list.total });
+    if (first === this.#first || document.hidden) return;
+    try {
+      const page = await this.#list.open(this.#source(), first);
+      if (page === null || visit !== this.#visit) return;
+      this.#first = first;
+      this.#unwatch();
+      this.#watch();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error; // the page that is shown stays until the next turn
+    }
   }
 
   #showChoices() {
@@ -189,7 +225,7 @@ export class BoardView {
     const hadFocus = this.#tabs.contains(document.activeElement);
     this.#tabs.replaceChildren(links);
     if (hadFocus) /** @type {HTMLElement | null} */ (links.querySelector("[aria-current]"))?.focus();
-    setText(this.#screen, this.#address.view === "screen" ? "Leave big screen" : "Big screen");
+    setText(this.#screen, this.#isScreen ? "Leave big screen" : "Big screen");
     this.#ranking.show(rankingOptions(), this.#address.ranking ?? board.ranking);
   }
 
@@ -207,7 +243,9 @@ export class BoardView {
 
   #showFacts() {
     const words = [plural(this.#list.total, "player"), windowName(this.#window)];
-    if (this.#shown !== "all") words.push(periodName(this.#shown));
+    const board = /** @type {Board} */ (this.#board);
+    const { closes_at = null } = board.periods[this.#window] ?? {};
+    words.push(...periodWords({ period: this.#shown, closes_at }, board.timezone));
     if (this.#isPast) words.push("closed");
     setText(this.#facts, words.filter(Boolean).join(" · "));
   }
@@ -217,7 +255,7 @@ export class BoardView {
     const { player, from = 1 } = this.#address;
     if (player !== undefined && at === null) return this.#news.say(`${player} is not on this list.`);
     if (from > Math.max(1, this.#list.total)) this.#news.say(`The last rank is ${formatCount(this.#list.total)}.`);
-    if (at !== null || from > 1) this.#list.reveal(player);
+    if (!this.#isScreen && (at !== null || from > 1)) this.#list.reveal(player);
   }
 
   #watch() {
@@ -278,11 +316,11 @@ export class BoardView {
 
   /** Who leaves the full screen with Escape leaves the big screen, too. */
   #leaveScreen = () => {
-    if (document.fullscreenElement === null && this.#address.view === "screen") this.#choose({ view: undefined });
+    if (document.fullscreenElement === null && this.#isScreen) this.#choose({ view: undefined });
   };
 
   #toggleScreen() {
-    const isScreen = this.#address.view === "screen";
+    const isScreen = this.#isScreen;
     this.#choose({ view: isScreen ? undefined : "screen", from: undefined });
     if (isScreen && document.fullscreenElement) document.exitFullscreen();
     else if (!isScreen) document.documentElement.requestFullscreen?.().catch(() => {}); // the layout is enough

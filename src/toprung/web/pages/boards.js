@@ -5,9 +5,9 @@ import { boardAddress } from "../address.js";
 import { Countdown } from "../countdown.js";
 import { el, name, setText } from "../dom.js";
 import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
-import { groupDigits, plural } from "../numbers.js";
-import { afterRollOver, periodName, windowName } from "../times.js";
-import { defaultWindow, soonestWindow } from "../windows.js";
+import { groupDigits, isLong, plural } from "../numbers.js";
+import { afterRollOver, periodWords, windowName } from "../times.js";
+import { openingWindow } from "../windows.js";
 
 /** @typedef {import("../api.js").Board} Board */
 /** @typedef {import("../api.js").Standing} Standing */
@@ -74,7 +74,8 @@ class BoardCard {
   #clock = new Countdown(() => this.#rollOver());
   #leaders = el("ol", { class: "leaders" });
   #id;
-  /** The window and the period that are shown. */
+  #window;
+  /** The period that is shown. */
   #shown = "";
   #unwatch = () => {};
   #isClosed = false;
@@ -90,7 +91,8 @@ class BoardCard {
       this.#leaders,
       el("div", { class: "closing" }, this.#period, this.#clock.element),
     );
-    this.#load(defaultWindow(board), context);
+    this.#window = openingWindow(board);
+    this.#load(context);
   }
 
   close() {
@@ -99,8 +101,9 @@ class BoardCard {
     this.#unwatch();
   }
 
-  /** @param {string} window @param {Context} context */
-  async #load(window, context) {
+  /** @param {Context} context */
+  async #load(context) {
+    const window = this.#window;
     try {
       const [board, page] = await Promise.all([getBoard(this.#id), listStandings(this.#id, { window }, { limit: LEADERS })]);
       if (this.#isClosed) return;
@@ -128,13 +131,10 @@ class BoardCard {
 
   /** @param {Board} board */
   #showPeriod(board) {
-    const window = soonestWindow(board);
-    const period = board.periods[window];
-    const shown = `${window} ${period.period}`;
-    if (this.#isClosed || shown === this.#shown) return;
-    this.#shown = shown;
-    const isEndless = period.closes_at === null;
-    setText(this.#period, isEndless ? windowName(window) : `${windowName(window)} · ${periodName(period.period)}`);
+    const period = board.periods[this.#window];
+    if (this.#isClosed || period.period === this.#shown) return;
+    this.#shown = period.period;
+    setText(this.#period, [windowName(this.#window), ...periodWords(period, board.timezone)].join(" · "));
     this.#clock.show(period.closes_at);
   }
 
@@ -148,7 +148,7 @@ class BoardCard {
           { "data-medal": standing.rank },
           el("span", { class: "medal" }, standing.rank),
           name(standing.name ?? standing.player, { class: "leader-name" }),
-          el("span", { class: "leader-score" }, groupDigits(standing.score)),
+          el("span", { class: isLong(standing.score) ? "leader-score long" : "leader-score" }, groupDigits(standing.score)),
         ),
       ),
     );

@@ -5,11 +5,11 @@ import { ApiError, findStanding, getBoard, listFriends, listNeighbours, listSubm
 import { windowLinks } from "../controls.js";
 import { el, name } from "../dom.js";
 import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
-import { formatCount, formatPercent, groupDigits, percentileWords } from "../numbers.js";
+import { formatCount, formatPercent, groupDigits, isLong, percentileWords } from "../numbers.js";
 import { historyPlot } from "../plots.js";
 import { StandingsTable, hueOf, initialOf } from "../standings_table.js";
 import { formatMoment, periodName, throttled, windowName } from "../times.js";
-import { defaultWindow, windowsOf } from "../windows.js";
+import { openingWindow, windowsOf } from "../windows.js";
 
 /** @typedef {import("../address.js").Address} Address */
 /** @typedef {import("../api.js").Board} Board */
@@ -76,7 +76,7 @@ export class PlayerView {
   }
 
   get #window() {
-    return this.#address.window ?? defaultWindow(/** @type {Board} */ (this.#board));
+    return this.#address.window ?? openingWindow(/** @type {Board} */ (this.#board));
   }
 
   async #open() {
@@ -142,7 +142,7 @@ export class PlayerView {
         ...(place === null
           ? [el("p", { class: "figure" }, el("b", {}, "–")), el("p", { class: "small" }, "not on this list")]
           : [
-              el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`), el("span", {}, groupDigits(place.score))),
+              el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`), el("span", { class: isLong(place.score) && "long" }, groupDigits(place.score))),
               el("p", { class: "small" }, percentileWords(place)),
               el("p", { class: "small" }, `top ${formatPercent(place.top_percent)} % · ${periodName(place.period)}`),
             ]),
@@ -233,5 +233,5 @@ function submissionTable(submissions) {
     el("tr", {}, el("td", { class: "when" }, formatMoment(at)), el("td", { class: "score" }, groupDigits(score)), el("td", { class: "status" }, status === "accepted" ? "counted" : "no change")),
   );
   const head = el("tr", {}, el("th", { scope: "col", class: "when" }, "When"), el("th", { scope: "col", class: "score" }, "Score"), el("th", { scope: "col", class: "status" }, "Outcome"));
-  return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Recent submissions" }, el("table", { class: "standings submissions" }, el("caption", {}, "Recent submissions, newest first"), el("thead", {}, head), el("tbody", {}, ...rows)));
+  return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Recent submissions" }, el("table", { class: "standings submissions", "data-long": submissions.some(({ score }) => isLong(score)) }, el("caption", {}, "Recent submissions, newest first"), el("thead", {}, head), el("tbody", {}, ...rows)));
 }
