@@ -12,10 +12,24 @@
 namespace toprung {
 
 struct Best {
-  std::size_t present = 0;  // how many of the players have an entry
-  Vector<u32> numbers;      // the best of them, best first
-  Vector<PlaceOf> places;   // and where each stands
+  std::size_t present = 0;     // how many of the players have an entry
+  std::size_t tied_until = 0;  // how many of those are no worse than the last of the best
+  Vector<u32> numbers;         // the best of them, best first
+  Vector<PlaceOf> places;      // and where each stands
 };
+
+// How many of the players are tied with an entry, by its record.
+inline std::size_t count_tied(const RankedSet& set, const Vector<u32>& numbers, const u64* record) {
+  const Shape& shape = set.shape();
+  Vector<u64> records(numbers.size() * shape.words);
+  Vector<u8> found(numbers.size());
+  set.find_many(numbers.data(), numbers.size(), records.data(), found.data());
+  std::size_t tied = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    tied += found[i] != 0 && std::equal(record, record + shape.tied, &records[i * shape.words]);
+  }
+  return tied;
+}
 
 inline Best best_of(const RankedSet& set, const Vector<u32>& numbers, u64 wanted) {
   Vector<RoughPlace> entries;
@@ -52,6 +66,14 @@ inline Best best_of(const RankedSet& set, const Vector<u32>& numbers, u64 wanted
     best.numbers.push_back(candidates[order[i]]);
     best.places.push_back(places[order[i]]);
   }
+  // Others who are tied with the last: their leaves begin no later than its score.
+  const u64* last = best.places.back().record;
+  Vector<u32> others;
+  for (std::size_t i = count; i < order.size(); ++i) others.push_back(candidates[order[i]]);
+  for (auto entry = leading; entry != entries.end(); ++entry) {
+    if (entry->word <= last[0]) others.push_back(entry->number);
+  }
+  best.tied_until = count + count_tied(set, others, last);
   return best;
 }
 

@@ -125,14 +125,17 @@ inline constexpr char kSetOffset[] = R"(How many entries lie before the player's
 
 >>> RankedSet(PlayerTable()).offset("ann"))";
 
-inline constexpr char kSetPlace[] = R"(A player's (offset, entries before its tie group, distinct prefixes before, size, record): O(log n).
+inline constexpr char kSetPlace[] = R"(Where a player stands, or None: O(log n).
+
+Returns (offset, entries before its tie group, distinct prefixes before it, entries before its end, size,
+record).
 
 >>> players = PlayerTable()
 >>> ladder = RankedSet(players, words=1)
 >>> for player in "ann", "bob":
 ...     _ = ladder.put(players.intern(player), b"12345678")
 >>> ladder.place("bob")
-(1, 0, 0, 2, b'12345678'))";
+(1, 0, 0, 2, 2, b'12345678'))";
 
 inline constexpr char kSetAt[] = R"(The (number, id, record) at an offset; IndexError beyond the end: O(log n).
 
@@ -172,24 +175,26 @@ inline constexpr char kSetDistinctBefore[] = R"(How many distinct tied prefixes 
 
 inline constexpr char kSetSlice[] = R"(The rows at offsets [start, stop), clipped to the set: O(log n + k).
 
-Returns (start, size, entries before the first row's tie group, distinct prefixes before it, rows).
+Returns (start, size, entries before the first row's tie group, distinct prefixes before it, rows,
+entries before the end of the last row's tie group).
 
 >>> players = PlayerTable()
 >>> ladder = RankedSet(players, words=1)
 >>> _ = ladder.put(players.intern("ann"), b"12345678")
 >>> ladder.slice(0, 10)
-(0, 1, 0, 0, [(0, b'ann', b'12345678')]))";
+(0, 1, 0, 0, [(0, b'ann', b'12345678')], 1))";
 
 inline constexpr char kSetMark[] = R"(Bytes that are equal for equal first rows of sets of equal size: O(log n + k).
 
-The size, the number of rows, their records and, between zeros, their ids.
+The size, the entries before the end of the last row's tie group, the number of rows, their records
+and, between zeros, their ids.
 
 >>> players = PlayerTable()
 >>> ladder = RankedSet(players, words=1)
 >>> for player in "ann", "bob", "cy":
 ...     _ = ladder.put(players.intern(player), b"12345678")
 >>> ladder.mark(2)
-b'3 2 1234567812345678ann\x00bob')";
+b'3 3 2 1234567812345678ann\x00bob')";
 
 inline constexpr char kSetSliceAround[] = R"(A player's row with those above and below, or None: O(log n + k).
 
@@ -227,13 +232,14 @@ inline constexpr char kSetPlaces[] = R"(The place of each of many players, None 
 
 inline constexpr char kSetBestOf[] = R"(How many of the packed u32 numbers are present, and the best of them: O(k log n).
 
-At most `count` of them, best first, each as its id and its place, all at one moment.
+Returns (how many are present, how many of those are no worse than the last of the best, the best): at
+most `count`, best first, each as its id and its place, all at one moment.
 
 >>> players = PlayerTable()
 >>> ladder = RankedSet(players, words=1)
 >>> ladder.put_many(players.intern_many(["ann", "bob", "cy"]), b"333333331111111122222222")
 >>> ladder.best_of(players.numbers(["ann", "cy", "zoe"]), 1)
-(2, [(b'cy', (1, 1, 1, 3, b'22222222'))]))";
+(2, 1, [(b'cy', (1, 1, 1, 2, 3, b'22222222'))]))";
 
 inline constexpr char kSetPutMany[] = R"(Puts a record for each of the packed u32 numbers: O(k log n).
 

@@ -175,7 +175,7 @@ nb::object set_offset(PySet& self, nb::handle value) {
 nb::object to_place(const PySet& self, const PlaceOf& place, u64 size) {
   if (!place.found) return nb::none();
   return to_tuple(to_int(place.offset), to_int(place.tied_before), to_int(place.distinct_before),
-                  to_int(size), self.record(place.record));
+                  to_int(place.tied_until), to_int(size), self.record(place.record));
 }
 
 nb::object set_place(PySet& self, nb::handle value) {
@@ -204,7 +204,7 @@ nb::object to_rows(const PySet& self, const Rows& rows) {
 
 nb::object to_slice(const PySet& self, const Rows& rows) {
   return to_tuple(to_int(rows.start), to_int(rows.size), to_int(rows.tied_before),
-                  to_int(rows.distinct_before), to_rows(self, rows));
+                  to_int(rows.distinct_before), to_rows(self, rows), to_int(rows.tied_until));
 }
 
 nb::object set_at(PySet& self, nb::handle value) {
@@ -258,7 +258,8 @@ nb::object set_mark(PySet& self, nb::handle value) {
   const Rows rows = reading(self.gate(), [&] { return self.set->rows(0, stop); });
   const std::size_t count = rows.numbers.size();
   const std::size_t record_bytes = count * self.shape().words * 8;
-  const std::string head = std::to_string(rows.size) + ' ' + std::to_string(count) + ' ';
+  const std::string head = std::to_string(rows.size) + ' ' + std::to_string(rows.tied_until) + ' ' +
+                           std::to_string(count) + ' ';
   const std::size_t length =
       head.size() + record_bytes + rows.id_bytes.size() + (count == 0 ? 0 : count - 1);
   nb::object mark = to_bytes(nullptr, length);
@@ -396,7 +397,7 @@ nb::object set_best_of(PySet& self, nb::handle value, nb::handle count_value) {
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), row.release().ptr());
     id += id_lengths[i];
   }
-  return to_tuple(to_int(best.present), std::move(list));
+  return to_tuple(to_int(best.present), to_int(best.tied_until), std::move(list));
 }
 
 void set_put_many(PySet& self, nb::handle numbers_value, nb::handle records_value) {
@@ -813,7 +814,7 @@ NB_MODULE(_native, module) {
            kSetPlaces)
       .def("best_of", set_best_of,
            nb::sig("def best_of(self, numbers: Buffer, count: int, /)"
-                   " -> tuple[int, list[tuple[bytes, Place]]]"),
+                   " -> tuple[int, int, list[tuple[bytes, Place]]]"),
            kSetBestOf)
       .def("put_many", set_put_many,
            nb::sig("def put_many(self, numbers: Buffer, records: Buffer, /) -> None"), kSetPutMany)

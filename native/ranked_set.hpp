@@ -30,6 +30,7 @@ struct PlaceOf {
   u64 offset = 0;
   u64 tied_before = 0;
   u64 distinct_before = 0;
+  u64 tied_until = 0;  // entries before the end of the tie group: those that are not worse
   u64 record[kWordsMax] = {};
 };
 
@@ -45,6 +46,7 @@ struct Rows {
   u64 size = 0;
   u64 tied_before = 0;
   u64 distinct_before = 0;
+  u64 tied_until = 0;  // of the last row; the others are those of the first
   Vector<u32> numbers;
   Vector<u64> records;
   Vector<u16> id_lengths;

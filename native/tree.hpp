@@ -107,6 +107,7 @@ class Tree final : public RankedSet {
       rows.id_lengths.push_back(static_cast<u16>(id.length));
       rows.id_bytes.insert(rows.id_bytes.end(), id.bytes, id.bytes + id.length);
     }
+    rows.tied_until = tied_until(leaf, at - 1, rows.start + count - at);
     return rows;
   }
 
@@ -499,6 +500,7 @@ class Tree final : public RankedSet {
     place.offset = left.entries + at;
     copy_record(leaves_[leaf], at, place.record);
     tie_group(leaf, at, left, place.tied_before, place.distinct_before);
+    place.tied_until = tied_until(leaf, at, left.entries);
   }
 
   // Entries and distinct prefixes before the tie group of the entry at (leaf, at).
@@ -513,6 +515,21 @@ class Tree final : public RankedSet {
     u64 record[W];
     copy_record(node, at, record);
     entries = locate(prefix_probe(record)).entries;
+  }
+
+  // Entries before the end of the tie group of the entry at (leaf, at); `left` lie before the leaf.
+  // Nearly always the leaf's own bits tell, or the first bit of the next leaf.
+  u64 tied_until(u32 leaf, unsigned at, u64 left) const noexcept {
+    const LeafNode& node = leaves_[leaf];
+    const u64 later = node.starts & ~low_bits(at + 1);
+    if (later != 0) return left + static_cast<unsigned>(std::countr_zero(later));
+    if (node.next == kNone || (leaves_[node.next].starts & 1) != 0) return left + node.count;
+    u64 record[W];
+    copy_record(node, at, record);
+    for (unsigned w = shape_.tied; w-- > 0;) {
+      if (++record[w] != 0) return locate(prefix_probe(record)).entries;  // the next prefix begins there
+    }
+    return size_;
   }
 
   u32 first_leaf() const noexcept {

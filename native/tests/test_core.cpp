@@ -154,6 +154,10 @@ void compare(const RankedSet& set, const Model& model) {
     const PlaceOf place = set.place(sorted[i]);
     REQUIRE(place.found && place.offset == i && place.tied_before == group);
     REQUIRE(place.distinct_before == distinct);
+    std::size_t until = i + 1;
+    while (until < sorted.size() && model.prefix(sorted[until]) == model.prefix(sorted[i])) ++until;
+    REQUIRE(place.tied_until == until);
+    REQUIRE(set.rows(group, i + 1).tied_until == until);
     const Words& record = model.records.at(sorted[i]);
     REQUIRE(std::equal(record.begin(), record.end(), place.record));
     REQUIRE(set.count_before(record.data(), model.table.id_of(sorted[i])) == i);

@@ -40,13 +40,14 @@ class PlayerTable:
     def load(dump: Buffer, /) -> PlayerTable: ...
     def _check(self) -> None: ...
 
-# offset, number of entries before the tie group, distinct prefixes before, size, record
-Place: TypeAlias = tuple[int, int, int, int, bytes]
+# offset, number of entries before the tie group, distinct prefixes before it, number of entries
+# before its end, size, record
+Place: TypeAlias = tuple[int, int, int, int, int, bytes]
 # number, id, record
 Row: TypeAlias = tuple[int, bytes, bytes]
 # start offset, size of the set, entries before the first row's tie group, distinct prefixes before
-# the first row's tie group, rows
-Slice: TypeAlias = tuple[int, int, int, int, list[Row]]
+# the first row's tie group, rows, entries before the end of the last row's tie group
+Slice: TypeAlias = tuple[int, int, int, int, list[Row], int]
 
 @final
 class RankedSet:
@@ -77,8 +78,11 @@ class RankedSet:
     # batches
     def offsets(self, players: Sequence[int | str | bytes] | Buffer, /) -> bytes: ...
     def places(self, players: Sequence[int | str | bytes] | Buffer, /) -> list[Place | None]: ...
-    # how many are present, and (id, place) of the best `count` of them, best first
-    def best_of(self, numbers: Buffer, count: int, /) -> tuple[int, list[tuple[bytes, Place]]]: ...
+    # how many are present, how many of those are no worse than the last of the best, and
+    # (id, place) of the best `count` of them, best first
+    def best_of(
+        self, numbers: Buffer, count: int, /
+    ) -> tuple[int, int, list[tuple[bytes, Place]]]: ...
     def put_many(self, numbers: Buffer, records: Buffer, /) -> None: ...
     def remove_many(self, numbers: Buffer, /) -> int: ...
     def build(self, numbers: Buffer, records: Buffer, /) -> None: ...  # an empty set; any order

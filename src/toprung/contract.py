@@ -286,6 +286,8 @@ class TopPart(Struct):
     token: str
     period: str
     total: int
+    worse: int
+    """Players that are strictly worse than the last of these."""
     standings: list[StandingRow]
 
 

@@ -36,7 +36,7 @@ def test_scores_are_exact_and_ranked(there: Cli, board: str) -> None:
     assert [(s["rank"], s["player"], s["score"]) for s in page["standings"]] == [(2, "bob", -5)]
     assert there("rank", board, "bob").out.splitlines() == [
         "bob: rank 2 of 2",
-        "score -5, better than 0.0 %",
+        "score -5, better than 0.0 %, top 100.0 %",
         f"{board}, all-time, all, global",
     ]
     assert there("rank", board, "bob", "--json").json["percentile"] == 0.0

@@ -204,8 +204,41 @@ def test_ranking_semantics_over_one_order(boards: toprung.Leaderboards) -> None:
         listed = [standing.rank for standing in board.top(ranking=ranking)]
         alone = [board.standing(player, ranking=ranking).rank for player in "abcd"]
         assert listed == alone == expected[ranking]
-    assert [standing.percentile for standing in board.top()] == [75.0, 50.0, 50.0, 0.0]
+    assert [standing.percentile for standing in board.top()] == [75.0, 25.0, 25.0, 0.0]
     assert [standing.top_percent for standing in board.top()] == [25.0, 50.0, 50.0, 100.0]
+
+
+def test_ten_equals_beat_nobody(boards: toprung.Leaderboards) -> None:
+    board = boards.create("blitz", windows=["all-time"], ranking="competition")
+    fill(board, dict.fromkeys("abcdefghij", 40))
+    everyone = board.lookup(list("abcdefghij")).standings
+    assert {(each.percentile, each.top_percent) for each in everyone} == {(0.0, 10.0)}
+    fill(board, {"best": 50, "worst": 30})
+    shares = {"best": (1100 / 12, 100 / 12), "a": (100 / 12, 200 / 12), "worst": (0.0, 100.0)}
+    for read in (
+        board.top(3),  # its last is tied with others that it does not show
+        board.around("j", 1, 0).standings,
+        board.standings(4, from_rank=2).standings,
+        board.standings(2, min_score=40, max_score=40).standings,
+        board.standings(3, cursor=board.standings(3).next).standings,
+        [board.standing("a")],
+        [board.standing("worst"), board.standing("best")],
+    ):
+        for each in read:
+            name = each.player if each.player in shares else "a"
+            assert (each.percentile, each.top_percent) == shares[name]
+
+
+def test_percentiles_among_friends_count_friends(boards: toprung.Leaderboards) -> None:
+    board = boards.create("blitz", windows=["all-time"])
+    fill(board, {"a": 50, "b": 40, "c": 40, "d": 40, "e": 30, "stranger": 10})
+    for friend in "bcde":
+        boards.befriend("a", friend)
+    first = board.friends("a", 2)
+    assert [each.percentile for each in first.standings] == [80.0, 20.0]
+    rest = board.friends("a", 5, first.next)
+    assert [each.percentile for each in rest.standings] == [20.0, 20.0, 0.0]
+    assert [each.top_percent for each in rest.standings] == [40.0, 40.0, 100.0]
 
 
 def test_lookup_keeps_the_order_asked_for_and_names_the_missing(

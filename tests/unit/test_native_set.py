@@ -89,8 +89,8 @@ def test_remove(ladder: RankedSet) -> None:
 
 
 def test_place(ladder: RankedSet) -> None:
-    assert ladder.place("d") == (3, 2, 1, 10, record(20, 3))
-    assert ladder.place("a") == (0, 0, 0, 10, record(10, 0))
+    assert ladder.place("d") == (3, 2, 1, 4, 10, record(20, 3))
+    assert ladder.place("a") == (0, 0, 0, 2, 10, record(10, 0))
 
 
 def test_a_tie_group_longer_than_a_leaf() -> None:
@@ -101,8 +101,12 @@ def test_a_tie_group_longer_than_a_leaf() -> None:
         ranked.put(n, record(n // 1000))
     place = ranked.place(2999)
     assert place is not None
-    assert place[:3] == (2999, 2000, 2)
+    assert place[:4] == (2999, 2000, 2, 3000)
     assert ranked.slice(1500, 1501)[:4] == (1500, 3000, 1000, 1)
+    for n in range(0, 3000, 7):
+        at, until = ranked.place(n), (n // 1000 + 1) * 1000
+        assert at is not None
+        assert (at[3], ranked.slice(n - n % 1000, n + 1)[5]) == (until, until)
     ranked._check()
 
 
@@ -201,8 +205,8 @@ def test_slices_are_clipped(ladder: RankedSet) -> None:
     assert ids(ladder.slice(3, 5)) == ["d", "e"]
     assert ladder.slice(3, 5)[:4] == (3, 10, 2, 1)
     assert ids(ladder.slice(8, MOST)) == ["i", "j"]
-    assert ladder.slice(10, 20) == (10, 10, 0, 0, [])
-    assert ladder.slice(MOST, MOST) == (10, 10, 0, 0, [])
+    assert ladder.slice(10, 20) == (10, 10, 0, 0, [], 0)
+    assert ladder.slice(MOST, MOST) == (10, 10, 0, 0, [], 0)
     assert ladder.slice(5, 2)[4] == []
     for start, stop in ((-1, 2), (0, -1)):
         with pytest.raises(ValueError, match="negative"):
@@ -244,8 +248,10 @@ def test_batches_take_sequences_and_buffers(ladder: RankedSet) -> None:
 def test_best_of(ladder: RankedSet) -> None:
     everyone = [(ladder.at(n)[1], ladder.place(n)) for n in (0, 4, 9)]
     for count in (0, 1, 2, 3, 100):
-        assert ladder.best_of(numbers(9, 77, 0, 4), count) == (3, everyone[:count])
-    assert ladder.best_of(b"", 5) == (0, [])
+        found = ladder.best_of(numbers(9, 77, 0, 4), count)
+        assert found == (3, min(count, 3), everyone[:count])
+    assert ladder.best_of(b"", 5) == (0, 0, [])
+    assert ladder.best_of(numbers(1, 0, 4), 1)[:2] == (3, 2)
     with pytest.raises(ValueError, match="negative"):
         ladder.best_of(b"", -1)
 
@@ -264,7 +270,22 @@ def test_best_of_many_leaves(distinct: int) -> None:
         placed = [(place, table.id(n)) for n in asked if (place := ranked.place(n)) is not None]
         best = [(player, place) for place, player in sorted(placed)]
         for count in (0, 1, 20, size):
-            assert ranked.best_of(numbers(*asked), count) == (len(best), best[:count])
+            last = max((place[1] for _, place in best[:count]), default=-1)
+            until = sum(place[1] <= last for _, place in best)
+            assert ranked.best_of(numbers(*asked), count) == (len(best), until, best[:count])
+
+
+def test_the_end_of_the_last_tie_group_there_can_be() -> None:
+    """Beyond the greatest prefix there is no next one to look for."""
+    table = PlayerTable()
+    table.intern_many([f"{n:05}" for n in range(500)])
+    ranked = RankedSet(table, words=3, order=3, tied=2)
+    for n in range(500):
+        ranked.put(n, record(2**64 - 1 - (n < 200), 2**64 - 1, n))
+    first, last = ranked.place(0), ranked.place(499)
+    assert first is not None
+    assert last is not None
+    assert (first[3], last[3], ranked.slice(100, 300)[5]) == (200, 500, 500)
 
 
 def test_put_many_and_remove_many(ladder: RankedSet) -> None:

@@ -23,7 +23,7 @@ def ranks(scores: list[int], order: str, ranking: Ranking) -> list[int]:
     shape = Board.parse("b", {"order": order}).shape
     records = sorted(shape.record(Entry(score, None, at, 1)) for at, score in enumerate(scores))
     ties = [shape.tie(record) for record in records]
-    return [rank(ranking, counts) for counts in counts_along(Counts(0, 0, 0), ties)]
+    return [rank(ranking, counts) for counts in counts_along(Counts(0, 0, 0), ties, len(ties))]
 
 
 @pytest.mark.parametrize(
@@ -44,21 +44,31 @@ def test_the_three_semantics(order: str, ranking: Ranking, expected: list[int]) 
 @given(
     scores=st.lists(st.integers(-3, 3), min_size=1, max_size=20),
     start=st.integers(0, 19),
+    length=st.integers(1, 20),
     ranking=st.sampled_from(RANKINGS),
 )
 def test_a_page_ranks_as_the_whole_list_does(
-    scores: list[int], start: int, ranking: Ranking
+    scores: list[int], start: int, length: int, ranking: Ranking
 ) -> None:
     ordered = sorted(scores, reverse=True)
     start = min(start, len(ordered) - 1)
+    stop = min(start + length, len(ordered))
     before = [score for score in ordered if score > ordered[start]]
     first = Counts(start, len(before), len(set(before)))
-    whole = [rank(ranking, c) for c in counts_along(Counts(0, 0, 0), ordered)]
-    page = [rank(ranking, c) for c in counts_along(first, ordered[start:])]
-    assert page == whole[start:]
+    whole = counts_along(Counts(0, 0, 0), ordered, len(ordered))
+    page = counts_along(first, ordered[start:stop], whole[stop - 1].tied_until)
+    assert page == whole[start:stop]
+    expected = [sum(other >= score for other in ordered) for score in ordered]
+    assert [counts.tied_until for counts in whole] == expected
+    assert [rank(ranking, c) for c in page] == [rank(ranking, c) for c in whole[start:stop]]
 
 
 def test_percentiles_speak_of_the_players_that_are_beaten() -> None:
-    assert shares(1000, 1) == (99.9, 0.1)
-    assert shares(1000, 10) == (99, 1)
-    assert shares(1, 1) == (0, 100)
+    assert shares(1000, 0, 1) == (99.9, 0.1)
+    assert shares(1000, 9, 10) == (99, 1)
+    assert shares(1, 0, 1) == (0, 100)
+
+
+def test_ten_equals_beat_nobody() -> None:
+    assert shares(10, 0, 10) == (0, 10)
+    assert shares(12, 1, 11) == (100 / 12, 200 / 12)

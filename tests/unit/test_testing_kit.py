@@ -12,7 +12,7 @@ from toprung.errors import Invalid
 from toprung.testing import strategies as some
 from toprung.testing.clock import FrozenClock
 from toprung.testing.machine import LADDERS, IndexMachine
-from toprung.testing.oracle import Ladder, Row, Shape, words_of
+from toprung.testing.oracle import Ladder, Row, Shape, no_worse, words_of
 
 SHAPE = Shape(words=2, order=2, tied=1)
 
@@ -59,6 +59,10 @@ def test_the_oracle_ranks_by_hand_computed_figures(ladder: Ladder) -> None:
     assert [rank("ordinal", each) for each in counts] == [1, 2, 3, 4, 5]
     assert [rank("competition", each) for each in counts] == [1, 1, 3, 3, 5]
     assert [rank("dense", each) for each in counts] == [1, 1, 2, 2, 3]
+    assert [place.tied_until for place in places if place is not None] == [2, 2, 4, 4, 5]
+    assert [no_worse(ladder, ladder.ids()[1:], limit) for limit in (0, 1, 2, 3, None)] == [
+        *(0, 1, 3, 3, 4)
+    ]
 
 
 def test_the_oracle_counts_before_keys_and_prefixes(ladder: Ladder) -> None:
@@ -71,6 +75,7 @@ def test_the_oracle_counts_before_keys_and_prefixes(ladder: Ladder) -> None:
 
 def test_the_oracle_slices(ladder: Ladder) -> None:
     assert ladder.slice(3, 99)[:4] == (3, 5, 2, 1)
+    assert [ladder.slice(0, stop).tied_until for stop in range(6)] == [0, 2, 2, 4, 4, 5]
     assert [player for player, _ in ladder.slice(3, 99).rows] == [b"d", b"e"]
     assert ladder.slice_around(b"a", 2, 1) == ladder.slice(0, 4)
     assert ladder.slice_around(b"e", 1, 2) == ladder.slice(1, 5)

@@ -66,9 +66,20 @@ def test_percentiles_in_words_promise_neither_too_much_nor_nothing(page: Page) -
     assert run(page, "numbers.js", "return a.map(m.percentileWords)", places) == [
         "better than 99.2 % of 1,204,113 players",
         "better than 99.9 % of 1,204,113 players",
-        "better than 0.1 % of 25,000 players",
+        "better than 0.004 % of 25,000 players",
         "number 7 of 7 players",
         "the only player so far",
+    ]
+
+
+def test_percentages_are_never_rounded_in_the_players_favour(page: Page) -> None:
+    percentiles = [0, 0.004, 0.05, 1.1, 4.35, 66.66666666666667, 99.95, 99.999, 100]
+    assert run(page, "numbers.js", "return a.map(m.formatPercentile)", percentiles) == [
+        *("0", "0.004", "0.05", "1.1", "4.3", "66.6", "99.9", "99.9", "100")
+    ]
+    tops = [8.3e-7, 0.00083, 0.05, 0.1, 1.1, 2.3, 33.333333333333336, 99.95, 100]
+    assert run(page, "numbers.js", "return a.map(m.formatTopPercent)", tops) == [
+        *("0.0000009", "0.0009", "0.05", "0.1", "1.1", "2.3", "33.4", "100", "100")
     ]
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -168,3 +168,15 @@ def number(value: float | Decimal) -> str:
     """A number in a sentence: with separators on a terminal, without in a pipe."""
     separator = "," if sys.stdout.isatty() else ""
     return format(value, separator + ("d" if isinstance(value, int) else "f"))
+
+
+def percent(share: float, *, up: bool = False) -> str:
+    """A percentage, rounded down or up to one decimal, or to as many as make it more than 0.
+
+    >>> percent(99.99), percent(1.01, up=True), percent(0.00083, up=True), percent(0.0)
+    ('99.9', '1.1', '0.0009', '0.0')
+    """
+    exact = Decimal(repr(share))
+    decimals = max(1, -exact.adjusted()) if exact else 1
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return format(exact.quantize(Decimal(1).scaleb(-decimals), rounding), "f")

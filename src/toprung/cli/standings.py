@@ -10,7 +10,7 @@ import typer
 
 from toprung.cli.options import BoardId, PlayerId, ReadOptions, Target, command
 from toprung.cli.outcome import misused
-from toprung.cli.show import Cell, Column, number, print_json, print_table, say
+from toprung.cli.show import Cell, Column, number, percent, print_json, print_table, say
 from toprung.cli.target import opened
 from toprung.domain.standing import Page, Standing
 from toprung.http.wire import page_answer, standing_answer
@@ -48,7 +48,8 @@ def rank(target: Target, board: BoardId, player: PlayerId, read: ReadOptions) ->
         return
     name = f" ({found.name})" if found.name else ""
     say(f"{found.player}{name}: rank {number(found.rank)} of {number(found.total)}")
-    say(f"score {number(found.score)}{_subscore(found)}, better than {found.percentile:.1f} %")
+    beaten, best = percent(found.percentile), percent(found.top_percent, up=True)
+    say(f"score {number(found.score)}{_subscore(found)}, better than {beaten} %, top {best} %")
     say(f"{found.board}, {found.window}, {found.period}, {found.scope}")
 
 

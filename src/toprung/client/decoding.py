@@ -28,7 +28,7 @@ from toprung.contract import (
 from toprung.domain.access import AccessKey, parse_verbs
 from toprung.domain.board import Board
 from toprung.domain.instant import parse_instant
-from toprung.domain.ranking import shares
+from toprung.domain.ranking import Counts, counts_along, shares
 from toprung.domain.standing import (
     Bucket,
     Distribution,
@@ -99,14 +99,13 @@ def page_of(answer: PageAnswer, *, names: bool) -> Page:
     return Page(*ladder[1:], answer.total, standings, answer.next, answer.prev)
 
 
-def top_of(rows: list[StandingRow], ladder: LadderName) -> tuple[Standing, ...]:
-    """The first places of a ladder, without percentiles: who is tied with whom tells them."""
+def top_of(rows: list[StandingRow], ladder: LadderName, worse: int) -> tuple[Standing, ...]:
+    """The first places of a ladder; percentiles follow from who is tied with whom."""
     standings: list[Standing] = []
-    place, result = 0, None
-    for at, row in enumerate(rows, 1):
-        if (row.score, row.subscore) != result:
-            place, result = at, (row.score, row.subscore)
-        percentile, top_percent = shares(ladder.total, place)
+    ties = [(row.score, row.subscore) for row in rows]
+    along = counts_along(Counts(0, 0, 0), ties, ladder.total - worse)
+    for row, counts in zip(rows, along, strict=True):
+        percentile, top_percent = shares(ladder.total, counts.tied_before, counts.tied_until)
         standing = _row(row, ladder, names=True)
         standings.append(replace(standing, percentile=percentile, top_percent=top_percent))
     return tuple(standings)

@@ -66,7 +66,7 @@ def message_of(event: Event, board: str, window: str, scope: str) -> Message:
     if event.kind == "top":
         top = part_of(event, TopPart)
         ladder = LadderName(top.total, board, window, top.period, scope)
-        return Top(top.token, top.period, top.total, top_of(top.standings, ladder))
+        return Top(top.token, top.period, top.total, top_of(top.standings, ladder, top.worse))
     if event.kind == "rank":
         found = part_of(event, RankPart)
         where = found.standing

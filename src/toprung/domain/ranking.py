@@ -1,12 +1,14 @@
 """Ranking semantics: how a place in the order becomes the number people see.
 
 Each read knows three counts about an entry (its offset, the entries before its tie group, the
-distinct results before its tie group) and every rank anywhere comes from them through `rank`.
+distinct results before its tie group) and every rank anywhere comes from them through `rank`. A
+fourth, the entries before the end of its tie group, tells how many are worse (`shares`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import groupby
 from operator import attrgetter
 from typing import Literal
 
@@ -22,6 +24,13 @@ class Counts(msgspec.Struct, frozen=True, gc=False):
     offset: int
     tied_before: int
     distinct_before: int
+
+
+class TieCounts(Counts, frozen=True, gc=False):
+    """What lies before an entry, and how far its tie group goes."""
+
+    tied_until: int
+    """Entries before the end of the tie group: all that are not worse."""
 
 
 BEFORE: dict[Ranking, Callable[[Counts], int]] = {
@@ -50,31 +59,36 @@ def ranking_count(ranking: Ranking) -> int:
     return RANKINGS.index(ranking)
 
 
-def counts_along(first: Counts, ties: Iterable[object]) -> list[Counts]:
+def counts_along(first: Counts, ties: Iterable[object], tied_until: int) -> list[TieCounts]:
     """The counts of consecutive entries, given those of the first and what each is tied by.
 
-    >>> [c.tied_before for c in counts_along(Counts(0, 0, 0), [50, 50, 30])]
-    [0, 0, 2]
+    `tied_until` is that of the last: its tie group may go on.
+
+    >>> along = counts_along(Counts(0, 0, 0), [50, 50, 30], tied_until=4)
+    >>> [(each.tied_before, each.tied_until) for each in along]
+    [(0, 2), (0, 2), (2, 4)]
     """
-    tied_before, distinct_before = first.tied_before, first.distinct_before
-    previous: object = None
-    counts: list[Counts] = []
-    for offset, tie in enumerate(ties, first.offset):
-        if tie != previous and counts:
-            tied_before = offset
-            distinct_before += 1
-        previous = tie
-        counts.append(Counts(offset, tied_before, distinct_before))
+    offset, tied_before, distinct_before = first.offset, first.tied_before, first.distinct_before
+    lengths = [len(list(group)) for _, group in groupby(ties)]
+    counts: list[TieCounts] = []
+    for number, length in enumerate(lengths, 1):
+        end = offset + length
+        until = tied_until if number == len(lengths) else end
+        counts += [
+            TieCounts(each, tied_before, distinct_before, until) for each in range(offset, end)
+        ]
+        offset = tied_before = end
+        distinct_before += 1
     return counts
 
 
-def shares(total: int, competition_rank: int) -> tuple[float, float]:
+def shares(total: int, tied_before: int, tied_until: int) -> tuple[float, float]:
     """`percentile` and `top_percent` of a result; tied players share them.
 
-    The first is how many players of a hundred it beats, the second the best share of players,
-    in percent, that it belongs to.
+    The first is how many players of a hundred are strictly worse, the second the competition
+    rank as a percentage of all players. So who is tied with everybody beats nobody:
 
-    >>> shares(1000, 1), shares(1000, 10), shares(1000, 1000)
-    ((99.9, 0.1), (99.0, 1.0), (0.0, 100.0))
+    >>> shares(1000, 0, 1), shares(1000, 9, 10), shares(10, 0, 10)
+    ((99.9, 0.1), (99.0, 1.0), (0.0, 10.0))
     """
-    return 100 * (total - competition_rank) / total, 100 * competition_rank / total
+    return 100 * (total - tied_until) / total, 100 * (tied_before + 1) / total

@@ -26,9 +26,9 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     total: int
     """How many players the ladder has."""
     percentile: float
-    """How many players of a hundred this result beats."""
+    """How many players of a hundred are strictly worse: 100 * worse / total."""
     top_percent: float
-    """The best share of players, in percent, that this result belongs to."""
+    """100 * competition rank / total: the result is in the best so many percent."""
     board: str
     window: str
     period: str

@@ -77,17 +77,18 @@ class MemoryIndex:
 
     async def among(
         self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
-    ) -> tuple[int, list[tuple[str, Place]]]:
+    ) -> tuple[int, int, list[tuple[str, Place]]]:
         """The player and others, as far as they have an entry, best first. O(k log n)."""
         ranked = self.find(ladder)
         if ranked is None:
-            return 0, []
+            return 0, 0, []
         if isinstance(others, PlayerNumbers):
             numbers = self.players.numbers([player]) + others.numbers.tobytes()
         else:
             numbers = self.players.numbers([player, *others])
-        present, best = ranked.best_of(numbers, len(others) + 1 if limit is None else limit)
-        return present, [(friend.decode(), Place(*place)) for friend, place in best]
+        wanted = len(others) + 1 if limit is None else limit
+        present, tied_until, best = ranked.best_of(numbers, wanted)
+        return present, tied_until, [(friend.decode(), Place(*place)) for friend, place in best]
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop). O(log n + k)."""
@@ -200,11 +201,11 @@ class MemoryIndex:
 
 
 def _slice(found: NativeSlice) -> Slice:
-    start, total, tied_before, distinct_before, rows = found
+    start, total, tied_before, distinct_before, rows, tied_until = found
     first = Counts(start, tied_before, distinct_before)
     players = [player.decode() for _, player, _ in rows]
-    return Slice(first, total, players, [record for _, _, record in rows])
+    return Slice(first, total, players, [record for _, _, record in rows], tied_until)
 
 
-_EMPTY = Slice(Counts(0, 0, 0), 0, [], [])
+_EMPTY = Slice(Counts(0, 0, 0), 0, [], [], 0)
 _: type[Index] = MemoryIndex

@@ -66,13 +66,15 @@ class RedisIndex:
             "places", board, *_ladder_arguments(board, ladder), *players
         )
         return [
-            None if place is None else Place(place[0], place[1], place[2], total, place[3])
+            None
+            if place is None
+            else Place(place[0], place[1], place[2], place[3], total, place[4])
             for place in found
         ]
 
     async def among(
         self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
-    ) -> tuple[int, list[tuple[str, Place]]]:
+    ) -> tuple[int, int, list[tuple[str, Place]]]:
         """The player and others, as far as they have an entry, best first. O(k log n).
 
         Records are read first and places of the best then, so what changes between is as it was
@@ -80,20 +82,25 @@ class RedisIndex:
         """
         board = await self._board(ladder)
         if board is None:
-            return 0, []
-        words = 8 * board.shape.order
+            return 0, 0, []
+        words, tied = 8 * board.shape.order, 8 * board.shape.tied
         ordered = await self._order(board, ladder, [player, *others])
-        places = await self.places(ladder, ordered[:limit])
+        places = await self.places(ladder, [friend for _, friend in ordered[:limit]])
         found = [
             (friend, place)
-            for friend, place in zip(ordered, places, strict=False)
+            for (_, friend), place in zip(ordered, places, strict=False)
             if place is not None
         ]
         found.sort(key=lambda each: (each[1].record[:words], each[0]))
-        return len(ordered) - places.count(None), found
+        last = found[-1][1].record[:tied] if found else b""
+        beyond = [] if limit is None else ordered[limit:]
+        tied_until = len(found) + sum(key[:tied] <= last for key, _ in beyond)
+        return len(ordered) - places.count(None), tied_until, found
 
-    async def _order(self, board: Board, ladder: Ladder, players: Sequence[str]) -> list[str]:
-        """Those of the players that have an entry, best first."""
+    async def _order(
+        self, board: Board, ladder: Ladder, players: Sequence[str]
+    ) -> list[tuple[bytes, str]]:
+        """Those of the players that have an entry, best first, with their keys."""
         words = 8 * board.shape.order
         found: list[tuple[bytes, bytes]] = []
         head = _ladder_arguments(board, ladder)[:4]
@@ -105,7 +112,7 @@ class RedisIndex:
                 for player, record in zip(some, records, strict=True)
                 if record is not None
             ]
-        return [player.decode() for _, player in sorted(found)]
+        return [(key, player.decode()) for key, player in sorted(found)]
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop). O(log n + k)."""
@@ -183,12 +190,13 @@ class RedisIndex:
         answer = await self._run("slice", board, *head, *how)
         if answer is None:
             return None
-        start, total, tied_before, distinct_before, *rows = answer
+        start, total, tied_before, distinct_before, tied_until, *rows = answer
         return Slice(
             Counts(start, tied_before, distinct_before),
             total,
             [player.decode() for player in rows[::2]],
             rows[1::2],
+            tied_until,
         )
 
     async def _run(self, name: str, board: Board, *arguments: Any) -> Any:
@@ -224,5 +232,5 @@ def _ladder_arguments(board: Board, ladder: Ladder) -> tuple[Any, ...]:
     )
 
 
-_EMPTY = Slice(Counts(0, 0, 0), 0, [], [])
+_EMPTY = Slice(Counts(0, 0, 0), 0, [], [], 0)
 _: type[Index] = RedisIndex

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from toprung.domain.ladder import Ladder
-from toprung.domain.ranking import Counts
+from toprung.domain.ranking import Counts, TieCounts
 
 
-class Place(Counts, frozen=True, gc=False):
+class Place(TieCounts, frozen=True, gc=False):
     """Where a player stands on a ladder: what lies before its entry, of how many, and the entry."""
 
     total: int
@@ -17,21 +17,24 @@ class Place(Counts, frozen=True, gc=False):
 
 
 class Slice(NamedTuple):
-    """Consecutive entries of one ladder, and what lies before the first of them."""
+    """Consecutive entries of one ladder, with the counts of the first and the ties of the last."""
 
     first: Counts
+    """What lies before the first of them."""
     total: int
     players: list[str]
     records: list[bytes]
     """Those of the players' entries."""
+    tied_until: int
+    """Entries of the ladder that are not worse than the last of these; 0 if there are none here."""
 
     def mark(self) -> bytes:
-        r"""Equal for equal entries of ladders of equal size: ids have no NUL.
+        r"""Equal for equal entries of ladders of equal size, tied with as many: ids have no NUL.
 
-        >>> Slice(Counts(0, 0, 0), 3, ["ann", "bob"], [b"\1", b"\2"]).mark()
-        b'3 2 \x01\x02ann\x00bob'
+        >>> Slice(Counts(0, 0, 0), 3, ["ann", "bob"], [b"\1", b"\2"], 2).mark()
+        b'3 2 2 \x01\x02ann\x00bob'
         """
-        head = f"{self.total} {len(self.records)} ".encode()
+        head = f"{self.total} {self.tied_until} {len(self.records)} ".encode()
         return head + b"".join(self.records) + "\0".join(self.players).encode()
 
 
@@ -53,10 +56,11 @@ class Index(Protocol):
 
     async def among(
         self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
-    ) -> tuple[int, list[tuple[str, Place]]]:
+    ) -> tuple[int, int, list[tuple[str, Place]]]:
         """How many of the player and the others have an entry, and the best of these, in order.
 
-        At most `limit` of them; None means all.
+        At most `limit` of them; None means all. The second number tells how many of those that
+        have an entry are not worse than the last of the best.
         """
         ...
 

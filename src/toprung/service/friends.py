@@ -55,12 +55,12 @@ class BoardFriends(BoardAccess):
             view = cursor_view(board, self._clock.now(), edge, asked)
             after = (edge.key, edge.player)
         friends = await self._journal.friends(player)
-        total, found = await self._index.among(
+        total, tied_until, found = await self._index.among(
             view.ladder, player, friends, None if after else limit
         )
         start = 0 if after is None else _passed(view, found, after)
         records = [place.record for _, place in found]
-        counts = view.counts(NONE_BEFORE, records)
+        counts = view.counts(NONE_BEFORE, records, tied_until)
         page = slice(start, start + limit)
         listed = Listed(
             [friend for friend, _ in found[page]],

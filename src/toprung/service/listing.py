@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from toprung.domain.ranking import Counts
+from toprung.domain.ranking import TieCounts
 from toprung.domain.standing import Page, Standing
 from toprung.ports import Journal, Slice
 from toprung.service.cursor import BEST, WORST, PageCursor, cursor_text
@@ -34,8 +34,8 @@ class Listed(NamedTuple):
 
     players: Sequence[str]
     records: Sequence[bytes]
-    counts: Sequence[Counts]
-    """What lies before each."""
+    counts: Sequence[TieCounts]
+    """What lies before each, and how far its ties go."""
     total: int
     global_ranks: Iterable[int | None] = repeat(None)
 
@@ -72,13 +72,13 @@ class Lister(NamedTuple):
         beside it in the range: an entry that the slice holds, or without a range one that must
         exist because of the slice's offset and total.
         """
-        _, total, players, records = found
+        _, total, players, records, tied_until = found
         shown = range(len(records))[start:stop]
         if scores != EVERY_SCORE:
             inside = [at for at in shown if scores.has(records[at])]
             shown = range(inside[0], inside[-1] + 1) if inside else range(0)
         stretch = slice(shown.start, shown.stop)
-        counts = self.view.counts(found.first, records)
+        counts = self.view.counts(found.first, records, tied_until)
         listed = Listed(players[stretch], records[stretch], counts[stretch], total)
         above, below = self._beside(found, shown, scores)
         return Page(

@@ -20,6 +20,7 @@ from toprung.domain.ranking import (
     RANKINGS,
     Counts,
     Ranking,
+    TieCounts,
     counts_along,
     shares,
 )
@@ -63,7 +64,7 @@ class View:
         self,
         player: str,
         record: bytes,
-        counts: Counts,
+        counts: TieCounts,
         total: int,
         global_rank: int | None = None,
         shown: Shown | None = None,
@@ -74,7 +75,7 @@ class View:
         decimals = self.board.decimals
         board_id, window, period, scope = self.ladder
         name, avatar_url = shown or NAMELESS
-        percentile, top_percent = shares(total, counts.tied_before + 1)
+        percentile, top_percent = shares(total, counts.tied_before, counts.tied_until)
         return Standing(
             self.rank(counts),
             player,
@@ -94,10 +95,10 @@ class View:
             global_rank,
         )
 
-    def counts(self, first: Counts, records: Iterable[bytes]) -> list[Counts]:
-        """What lies before each of consecutive entries."""
+    def counts(self, first: Counts, records: Iterable[bytes], tied_until: int) -> list[TieCounts]:
+        """The counts of consecutive entries, given `tied_until` of the last."""
         width = 8 * self.board.shape.tied
-        return counts_along(first, [record[:width] for record in records])
+        return counts_along(first, [record[:width] for record in records], tied_until)
 
 
 @lru_cache(maxsize=32)

@@ -68,11 +68,11 @@ class NativeIndex:
         return self.players.intern_many(list(players))
 
 
-def stretch(answer: tuple[int, int, int, int, list[tuple[int, bytes, bytes]]]) -> Stretch:
+def stretch(answer: tuple[int, int, int, int, list[tuple[int, bytes, bytes]], int]) -> Stretch:
     """A slice as the oracle gives it: without player numbers."""
-    start, size, tied_before, distinct_before, rows = answer
+    start, size, tied_before, distinct_before, rows, tied_until = answer
     without_numbers = [(player, record) for _, player, record in rows]
-    return Stretch(start, size, tied_before, distinct_before, without_numbers)
+    return Stretch(start, size, tied_before, distinct_before, without_numbers, tied_until)
 
 
 def merge(

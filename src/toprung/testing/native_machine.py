@@ -12,7 +12,7 @@ from toprung._native import PlayerTable, RankedSet
 from toprung.testing import strategies as some
 from toprung.testing.machine import LADDERS, IndexMachine, counts, ladders, picks
 from toprung.testing.native import ABSENT, NativeIndex, merge, stretch, unpack
-from toprung.testing.oracle import Arrival, Place, Records, Shape, fold
+from toprung.testing.oracle import Arrival, Place, Records, Shape, fold, no_worse
 
 Places = tuple[int, int, int]
 
@@ -220,17 +220,19 @@ class NativeMachine(IndexMachine):
         answer = self.index.sets[ladder].slice(start, stop)
         assert stretch(answer) == self.model[ladder].slice(start, stop)
         assert all(self.names[number] == player for number, player, _ in answer[4])
-        rows = self.index.sets[ladder].slice(0, stop)[4]
+        *_, rows, until = self.index.sets[ladder].slice(0, stop)
         ids, records = b"\0".join(row[1] for row in rows), b"".join(row[2] for row in rows)
-        assert self.index.sets[ladder].mark(stop) == b"%d %d %s%s" % (size, len(rows), records, ids)
+        head = b"%d %d %d " % (size, until, len(rows))
+        assert self.index.sets[ladder].mark(stop) == head + records + ids
 
     @rule(ladder=ladders, others=st.lists(some.player_ids(), max_size=5), pick=picks)
     def ask_sort(self, ladder: int, others: list[bytes], pick: int) -> None:
         """A few players among themselves."""
         model, ranked = self.model[ladder], self.index.sets[ladder]
         friends = list(dict.fromkeys([*others, *model.ids()[pick % 9 :: 1 + pick % 20]]))
-        present, best = ranked.best_of(self.intern_all(friends[::-1]), pick % 30)
+        present, until, best = ranked.best_of(self.intern_all(friends[::-1]), pick % 30)
         ordered = model.sort(friends)
+        assert until == no_worse(model, ordered, pick % 30)
         assert present == len(ordered)
         assert best == [(player, ranked.place(player)) for player in ordered[: pick % 30]]
 

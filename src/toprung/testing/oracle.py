@@ -36,23 +36,25 @@ class Shape(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where one player stands. Tied figures count what lies before the player's tie group."""
+    """Where one player stands: what lies before it, before its tie group, and before its end."""
 
     offset: int
     tied_before: int
     distinct_before: int
+    tied_until: int
     size: int
     record: bytes
 
 
 class Stretch(NamedTuple):
-    """Consecutive rows. Tied figures count what lies before the first row's tie group."""
+    """Consecutive rows; what lies before the first one's tie group and the last one's end."""
 
     start: int
     size: int
     tied_before: int
     distinct_before: int
     rows: list[Row]
+    tied_until: int
 
 
 class Ladder:
@@ -61,7 +63,7 @@ class Ladder:
     >>> ladder = Ladder(Shape(words=1, order=1, tied=1))
     >>> ladder.records = {b"ann": bytes(8), b"bob": bytes(7) + b"2", b"cy": bytes(8)}
     >>> ladder.place(b"cy")[:4], ladder.place(b"bob")[:4]
-    ((1, 0, 0, 3), (2, 2, 1, 3))
+    ((1, 0, 0, 2), (2, 2, 1, 3))
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -100,6 +102,11 @@ class Ladder:
         probe = words_of(key)[: self.shape.tied]
         return sum(prefix < probe for prefix in self.prefixes())
 
+    def tied_until(self, key: bytes) -> int:
+        """Entries whose tied prefix is the key's or smaller."""
+        probe = words_of(key)[: self.shape.tied]
+        return sum(prefix <= probe for prefix in self.prefixes())
+
     def offset(self, player: bytes) -> int | None:
         """How many entries lie before the player's."""
         return self.ids().index(player) if player in self.records else None
@@ -110,16 +117,19 @@ class Ladder:
         if record is None:
             return None
         tied, distinct = self.tied_before(record), self.distinct_before(record)
-        return Place(self.ids().index(player), tied, distinct, len(self.records), record)
+        until, size = self.tied_until(record), len(self.records)
+        return Place(self.ids().index(player), tied, distinct, until, size, record)
 
     def slice(self, start: int, stop: int) -> Stretch:
         """The rows at offsets start to stop (exclusive), clipped to what is there."""
         size = len(self.records)
         start, stop = max(0, min(start, size)), max(0, stop)
         rows = [(p, self.records[p]) for p in self.ids()[start : max(start, stop)]]
-        first = rows[0][1] if rows else b""
-        tied, distinct = (self.tied_before(first), self.distinct_before(first)) if rows else (0, 0)
-        return Stretch(start, size, tied, distinct, rows)
+        if not rows:
+            return Stretch(start, size, 0, 0, rows, 0)
+        first, last = rows[0][1], rows[-1][1]
+        tied, distinct = self.tied_before(first), self.distinct_before(first)
+        return Stretch(start, size, tied, distinct, rows, self.tied_until(last))
 
     def slice_around(self, player: bytes, above: int, below: int) -> Stretch | None:
         """The player with neighbours; at the ends it shifts, so that it stays full."""
@@ -141,6 +151,13 @@ class Ladder:
     def _window(self, start: int, length: int) -> Stretch:
         start = max(0, min(start, len(self.records) - length))
         return self.slice(start, start + length)
+
+
+def no_worse(ladder: Ladder, players: Sequence[bytes], limit: int | None) -> int:
+    """How many of the players, best first, are not worse than the last of the first `limit`."""
+    tied = [words_of(ladder.records[player])[: ladder.shape.tied] for player in players]
+    best = tied[:limit]
+    return sum(each <= best[-1] for each in tied) if best else 0
 
 
 class Status(IntEnum):

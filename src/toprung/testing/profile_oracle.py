@@ -484,6 +484,8 @@ class ProfileOracle:
         rules, total = board.rules, len(ladder)
         ranks = _ranks(board, ladder, read.ranking or rules.ranking)
         shared = _ranks(board, ladder, "competition")
+        merits = [board.merit(entry) for _, entry in ladder]
+        worse = [sum(other > merit for other in merits) for merit in merits]
         return [
             Standing(
                 rank=rank,
@@ -492,7 +494,7 @@ class ProfileOracle:
                 subscore=entry.subscore,
                 achieved_at=moment(entry.achieved_at),
                 total=total,
-                percentile=100 * (total - tied) / total,
+                percentile=100 * beaten / total,
                 top_percent=100 * tied / total,
                 board=rules.id,
                 window=name[0],
@@ -502,7 +504,9 @@ class ProfileOracle:
                 avatar_url=self.players[player].avatar_url,
                 details=_details(board, player, entry.version),
             )
-            for (player, entry), rank, tied in zip(ladder, ranks, shared, strict=True)
+            for (player, entry), rank, tied, beaten in zip(
+                ladder, ranks, shared, worse, strict=True
+            )
         ]
 
     def distribution(self, board_id: str, read: Read, buckets: int) -> Distribution:

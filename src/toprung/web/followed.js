@@ -3,7 +3,7 @@
 import { playerAddress } from "./address.js";
 import { ApiError, getDistribution } from "./api.js";
 import { el, name } from "./dom.js";
-import { formatCount, formatPercent, groupDigits, percentileWords } from "./numbers.js";
+import { formatCount, formatTopPercent, groupDigits, percentileWords } from "./numbers.js";
 import { distributionPlot } from "./plots.js";
 import { throttled } from "./times.js";
 
@@ -46,7 +46,7 @@ export class Followed {
       el("h2", {}, el("a", { href: link }, name(place.name ?? place.player))),
       el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`), el("span", {}, groupDigits(place.score))),
       el("p", {}, percentileWords(place)),
-      el("p", { class: "small" }, `top ${formatPercent(place.top_percent)} %`),
+      el("p", { class: "small" }, `top ${formatTopPercent(place.top_percent)} %`),
     );
   }
 

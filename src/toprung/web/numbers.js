@@ -21,13 +21,32 @@ export function formatCount(count) {
 }
 
 /**
- * A share in percent, never rounded up to all or down to none.
+ * A share in percent with one decimal, or with as many as it takes not to be none at all.
+ * @param {number} percent
+ * @param {(number: number) => number} round
+ */
+function formatPercent(percent, round) {
+  const [digits, power = "0"] = String(percent).split("e");
+  const decimals = percent > 0 && percent < 0.1 ? Math.ceil(-Math.log10(percent)) : 1;
+  // By its digits, not by a product: 1.1 * 10 may be more than 11, and that would be rounded up.
+  const rounded = round(Number(`${digits}e${Number(power) + decimals}`));
+  return Number(`${rounded}e-${decimals}`).toFixed(decimals).replace(/\.0+$/, "");
+}
+
+/**
+ * How many players of a hundred are beaten; never more than are.
+ * @param {number} percentile
+ */
+export function formatPercentile(percentile) {
+  return formatPercent(percentile, Math.floor);
+}
+
+/**
+ * Of the best how many percent a player is; never of fewer than it is.
  * @param {number} percent
  */
-export function formatPercent(percent) {
-  if (percent > 99.9 && percent < 100) return "99.9";
-  if (percent > 0 && percent < 0.1) return "0.1";
-  return String(Math.floor(percent * 10) / 10);
+export function formatTopPercent(percent) {
+  return formatPercent(percent, Math.ceil);
 }
 
 /**
@@ -38,7 +57,7 @@ export function percentileWords({ percentile, rank, total }) {
   if (total === 1) return "the only player so far";
   const players = `${formatCount(total)} players`;
   if (percentile === 0) return `number ${formatCount(rank)} of ${players}`;
-  return `better than ${formatPercent(percentile)} % of ${players}`;
+  return `better than ${formatPercentile(percentile)} % of ${players}`;
 }
 
 /** @param {number} count @param {string} noun */

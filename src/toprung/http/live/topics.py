@@ -103,12 +103,14 @@ class Topic:
         known = self._tops.get((count, numbers))
         if known is None:
             token, edition = self.token, self.edition  # what is read may be newer, never older
-            page = await self.board.standings(
+            seen = await self.board.glimpse(
                 count, window=self.name.window, period=self.period, scope=self.name.scope
             )
+            page = await self.board.page_of(seen)
             show = shows(numbers)
             rows = [row(standing, show) for standing in page.standings]
-            known = part_of(TopPart(token, page.period, page.total, rows))
+            worse = page.total - seen.found.tied_until
+            known = part_of(TopPart(token, page.period, page.total, worse, rows))
             if edition == self.edition:
                 self._tops[count, numbers] = known
                 self._shown.update(standing.player for standing in page.standings)

@@ -2,7 +2,7 @@
 -- Where players stand on one ladder. ARGV: <window>/<period>, scope, width of an entry, bytes of a
 -- key, bytes of a tied prefix, how distinct results are counted ('', 'set', 'scan'), the most that
 -- are scanned, then players. Answers {total, then per player false or {offset, tied before,
--- distinct before, record}}.
+-- distinct before, tied until, record}}.
 if call('EXISTS', KEYS[1]) == 0 then return redis.error_reply(not_ready) end
 local period = call('HGET', base .. 'names', 'n' .. ARGV[1])
 local ladder = ARGV[1] .. '/' .. ARGV[2]
@@ -21,6 +21,7 @@ for at = 8, #ARGV do
         offset,
         call('ZLEXCOUNT', key, '-', '(' .. prefix),
         distinct_before(ladder, prefix, ARGV[6], tonumber(ARGV[7])),
+        call('ZLEXCOUNT', key, '-', after_prefix(prefix)),
         sub(entry, 5),
       }
     end

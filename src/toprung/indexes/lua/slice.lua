@@ -4,7 +4,8 @@
 --   'range', start, stop           offsets [start, stop)
 --   'player', id, above, below     the player with neighbours, shifted so that it stays full
 --   'point', bytes, above, below, full   before the point and from it on
--- Answers false, or {start, total, tied before, distinct before, player, record, ...}.
+-- Answers false, or {start, total, tied before, distinct before, tied until (of the last entry),
+-- player, record, ...}.
 if call('EXISTS', KEYS[1]) == 0 then return redis.error_reply(not_ready) end
 local period = call('HGET', base .. 'names', 'n' .. ARGV[1])
 local ladder = ARGV[1] .. '/' .. ARGV[2]
@@ -30,12 +31,14 @@ if full then
   if stop > total then start, stop = start - (stop - total), total end
 end
 start, stop = math.max(0, math.min(start, total)), math.min(stop, total)
-local answer = { start, total, 0, 0 }
+local answer = { start, total, 0, 0, 0 }
 if stop > start then
   local members = call('ZRANGE', key, start, stop - 1)
   local prefix = sub(members[1], 1, tied)
   answer[3] = call('ZLEXCOUNT', key, '-', '(' .. prefix)
   answer[4] = distinct_before(ladder, prefix, ARGV[6], tonumber(ARGV[7]))
+  local last = sub(members[#members], 1, tied)
+  answer[5] = call('ZLEXCOUNT', key, '-', after_prefix(last))
   local players = {}
   for n, member in ipairs(members) do players[n] = sub(member, order + 1) end
   local cards = call('HMGET', base .. 'cards', unpack(players))

@@ -114,11 +114,12 @@ class Stage:
         best = [(player, _place(model, player)) for player in ordered]
         for limit in (1, 3, len(everyone), None):
             found = self.ask(self.index.among(ladder, everyone[0], everyone[1:], limit))
-            assert found == (len(ordered), best[:limit])
+            until = oracle.no_worse(model, [p.encode() for p in ordered], limit)
+            assert found == (len(ordered), until, best[:limit])
         lone = self.ask_all(self.index.among(ladder, player, [], 5) for player in everyone)
         for player, place, among in zip(everyone, places, lone, strict=True):
             alone = [] if place is None else [(player, place)]
-            assert among == (len(alone), alone)
+            assert among == (len(alone), len(alone), alone)
         spans = list(product(everyone, ((0, 0), (1, 2), (5, 5), (40, 0), (0, 40))))
         slices = self.ask_all(self.index.slice_around(ladder, who, *span) for who, span in spans)
         for (player, (above, below)), around in zip(spans, slices, strict=True):
@@ -159,13 +160,12 @@ def check_slice(found: Slice, expected: oracle.Stretch) -> None:
     if rows:
         first = Counts(expected.start, expected.tied_before, expected.distinct_before)
         assert found.first == first
+    assert found.tied_until == expected.tied_until
 
 
 def _place(model: oracle.Ladder, player: str) -> Place | None:
     found = model.place(player.encode())
-    if found is None:
-        return None
-    return Place(found.offset, found.tied_before, found.distinct_before, found.size, found.record)
+    return None if found is None else Place(*found)
 
 
 class IndexContract(ContractSuite):

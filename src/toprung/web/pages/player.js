@@ -5,7 +5,7 @@ import { ApiError, findStanding, getBoard, listFriends, listNeighbours, listSubm
 import { windowLinks } from "../controls.js";
 import { el, name } from "../dom.js";
 import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
-import { formatCount, formatPercent, groupDigits, isLong, percentileWords } from "../numbers.js";
+import { formatCount, formatTopPercent, groupDigits, isLong, percentileWords } from "../numbers.js";
 import { historyPlot } from "../plots.js";
 import { StandingsTable, hueOf, initialOf } from "../standings_table.js";
 import { formatMoment, periodName, throttled, windowName } from "../times.js";
@@ -144,7 +144,7 @@ export class PlayerView {
           : [
               el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`), el("span", { class: isLong(place.score) && "long" }, groupDigits(place.score))),
               el("p", { class: "small" }, percentileWords(place)),
-              el("p", { class: "small" }, `top ${formatPercent(place.top_percent)} % · ${periodName(place.period)}`),
+              el("p", { class: "small" }, `top ${formatTopPercent(place.top_percent)} % · ${periodName(place.period)}`),
             ]),
       ),
     );
