@@ -5,6 +5,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
+# What a shell has set for other projects' Pythons would also be read by this one's.
+unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONPLATLIBDIR PYTHONEXECUTABLE PYTHONUSERBASE \
+	PYTHONSTARTUP PYTHONOPTIMIZE PYTHONINSPECT VIRTUAL_ENV
+
+.NOTPARALLEL: # make -j: targets may install system packages, one after the other
 .DEFAULT_GOAL := help
 .PHONY: help install demo serve test lint format bench bench-full bench-docs soak sanitize screenshots clean setup setup-dev servers peers
 
@@ -19,8 +24,8 @@ demo: setup ## show a living leaderboard on http://127.0.0.1:8080, filled with i
 serve: setup ## run the service on http://127.0.0.1:8080
 	@exec $(BIN)/toprung serve $(ARGS)
 
-test: setup-dev servers ## run every test
-	@exec $(BIN)/python -m pytest $(ARGS)
+test: setup-dev servers ## run every test, in several processes at once
+	@exec $(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 lint: setup-dev ## check style, types and import direction
 	$(BIN)/ruff check .

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,6 +14,8 @@ import hiredis
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from toprung.testing.servers import free_port
 
 START_SECONDS_MAX = 300.0  # it may have much to load
 ZADD_MEMBERS = 1000
@@ -33,7 +34,7 @@ def redis_server(folder: str | None = None) -> Iterator[redis.Redis]:
     It starts with what was saved in `folder`, if anything was.
     """
     with tempfile.TemporaryDirectory(prefix="toprung-bench-") as own_folder:
-        port = _free_port()
+        port = free_port()
         server = subprocess.Popen(
             ["redis-server", "--port", str(port), "--dir", folder or own_folder, *OPTIONS],
             stdout=subprocess.DEVNULL,
@@ -91,9 +92,3 @@ def _await(client: redis.Redis, server: subprocess.Popen[bytes]) -> None:
             time.sleep(0.02)
         else:
             return
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -13,9 +13,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.servers import postgres, redis_cluster, redis_server, valkey_server
+
+__all__ = ["postgres", "redis_cluster", "redis_server", "valkey_server"]
 
 settings.register_profile("ci", deadline=None, print_blob=True)
 settings.register_profile(
@@ -26,6 +31,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci")
+
+WORKERS_MAX = 8  # each has servers of its own
 
 # Shells have what runs in the background ignore interrupts; programs under test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -38,6 +45,19 @@ def pytest_report_header(config: pytest.Config) -> str:
     profile = config.getoption("--hypothesis-profile") or "ci"
     seed = config.getoption("--hypothesis-seed")
     return f"toprung: --hypothesis-profile={profile} --hypothesis-seed={seed}"
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run; its workers have it in common."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """How many workers `-n auto` means: more than processors, because tests often wait."""
+    return min(WORKERS_MAX, 3 * len(os.sched_getaffinity(0)) // 2)
 
 
 class RunningService:

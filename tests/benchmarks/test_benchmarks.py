@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -43,28 +43,23 @@ if os.environ.get("CI") != "true" and None in (
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def report_of(request: pytest.FixtureRequest) -> Iterator[Report]:
-    """The reports of all benchmarks that are asked for, run two at a time."""
-    with ThreadPoolExecutor(2) as threads:
-        runs = {module: threads.submit(run, module) for module in selected(request.session)}
+@pytest.fixture(scope="session")
+def report_of(shared_folder: Path) -> Report:
+    """The reports of benchmarks; each runs once, in the worker that is the first to ask for it."""
 
-        def report(module: str) -> dict[str, Any]:
-            if module not in runs:
-                runs[module] = Future()
-                runs[module].set_result(run(module))
-            done = runs[module].result()
-            assert done.returncode == 0, done.stdout + done.stderr
-            found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-            return found
+    def report(module: str) -> dict[str, Any]:
+        kept = shared_folder / f"benchmark-{module}.json"
+        with kept.with_suffix(".lock").open("w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            if not kept.exists():
+                done = run(module)
+                kept.write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
+        code, printed, complaints = json.loads(kept.read_text())
+        assert code == 0, printed + complaints
+        found: dict[str, Any] = json.loads(printed.splitlines()[-1])
+        return found
 
-        yield report
-
-
-def selected(session: pytest.Session) -> list[str]:
-    items = [item for item in session.items if isinstance(item, pytest.Function)]
-    named = [item.callspec.params.get("module") for item in items if hasattr(item, "callspec")]
-    return sorted({module for module in named if module in MODULES})
+    return report
 
 
 def run(module: str) -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.conftest import cluster_file, postgres, redis_server
+from tests.cluster.conftest import cluster_file
 from tests.http.serving import Serving, serving
 from toprung.client.address import Address
 from toprung.client.blocking import Leaderboard, Leaderboards
@@ -18,7 +18,7 @@ from toprung.client.transport import BlockingTransport
 from toprung.http.settings import ServiceSettings
 from toprung.testing.clock import FrozenClock
 
-__all__ = ["cluster_file", "postgres", "redis_server"]
+__all__ = ["cluster_file"]
 
 NOW = "2026-11-15T12:00:00Z"
 

@@ -1,37 +1,14 @@
-"""Real servers for the cluster's tests, started once per run, on private ports."""
+"""Empty clusters on the servers that tests share, with each kind of index."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cluster.workbench import ClusterWorkbench
-from toprung.testing.servers import (
-    PostgresServer,
-    RedisClusterServers,
-    RedisServer,
-    ServerError,
-    postgres_programs,
-    redis_program,
-    valkey_program,
-)
-
-
-def need_servers() -> None:
-    """Skip on a machine without the servers; fail where they must be."""
-    missing = [
-        name
-        for name, found in (("postgresql", postgres_programs()), ("redis-server", redis_program()))
-        if found is None
-    ]
-    if missing and os.environ.get("CI") == "true":
-        raise ServerError(f"not installed: {missing}")
-    if missing:
-        pytest.skip(f"not installed: {', '.join(missing)}")
+from toprung.testing.servers import PostgresServer, RedisServer, valkey_program
 
 
 @pytest.fixture
@@ -48,38 +25,6 @@ def cluster_file(postgres: PostgresServer, redis_server: RedisServer, tmp_path: 
         f'prefix = "{workbench.settings.prefix}"\n'
     )
     return file
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    need_servers()
-    server = PostgresServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture(scope="session")
-def redis_server() -> Iterator[RedisServer]:
-    need_servers()
-    server = RedisServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture(scope="session")
-def redis_cluster() -> Iterator[RedisClusterServers]:
-    need_servers()
-    servers = RedisClusterServers()
-    yield servers
-    servers.close()
-
-
-@pytest.fixture(scope="session")
-def valkey_server() -> Iterator[RedisServer]:
-    need_servers()
-    server = RedisServer(program=valkey_program())
-    yield server
-    server.close()
 
 
 INDEXES = ["redis_server", "redis_cluster"]

@@ -12,10 +12,10 @@ import asyncpg
 import pytest
 
 import toprung
-from tests.cluster.conftest import need_servers
 from tests.conftest import StartService
 from tests.docs.blocks import ROOT, assert_answer, blocks, steps
 from tests.docs.test_pages import CLUSTER_PAGES, CONSOLE, run
+from tests.servers import need_servers
 from toprung.testing.servers import PostgresServer, RedisServer
 
 _BLOCKS = [

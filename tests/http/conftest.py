@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,6 @@ import httpx2
 import pytest
 
 from tests.conftest import RunningService
-from toprung.testing.servers import (
-    PostgresServer,
-    RedisServer,
-    postgres_programs,
-    redis_program,
-)
 
 _numbers = itertools.count(1)
 
@@ -67,15 +60,8 @@ def targets(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[T
     if request.param != "cluster":
         yield Targets(request.param, folder, None)
         return
-    if postgres_programs() is None or redis_program() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("postgresql and redis-server must be installed")
-        pytest.skip("not installed: postgresql or redis-server")
-    with ExitStack() as servers:
-        journal, index = PostgresServer(), RedisServer()
-        servers.callback(journal.close)
-        servers.callback(index.close)
-        yield Targets(request.param, folder, (journal.url, index.url))
+    servers = [request.getfixturevalue(name) for name in ("postgres", "redis_server")]
+    yield Targets(request.param, folder, (servers[0].url, servers[1].url))
 
 
 @pytest.fixture(scope="session")

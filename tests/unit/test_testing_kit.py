@@ -1,5 +1,7 @@
 """The kit itself: a clock that stands still, a right oracle, a machine that catches errors."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from toprung.domain.player import parse_player
 from toprung.domain.ranking import Counts, rank
 from toprung.errors import Invalid
+from toprung.testing import servers
 from toprung.testing import strategies as some
 from toprung.testing.clock import FrozenClock
 from toprung.testing.machine import LADDERS, IndexMachine
@@ -186,3 +189,40 @@ def test_the_machine_passes_a_right_index() -> None:
 def test_the_machine_catches_a_wrong_index(wrong: type[ModelIndex]) -> None:
     with pytest.raises((AssertionError, ExceptionGroup)):
         drive(wrong)
+
+
+# --- servers ----------------------------------------------------------------------------------
+
+TAKE_EVERY_PORT = """
+import sys
+from toprung.testing import servers
+
+servers.PORTS = range(*map(int, sys.argv[1:]))
+try:
+    while True:
+        print(servers.free_port(), flush=True)
+except servers.ServerError as error:
+    print(error)
+sys.stdin.read()
+"""
+
+
+def test_no_two_processes_get_the_same_port() -> None:
+    begin = servers.free_port()
+    command = [sys.executable, "-c", TAKE_EVERY_PORT, str(begin - 4), str(begin + 4)]
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as two,
+    ):
+        given = []
+        for process in (one, two):
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith("no port from"):
+                    break
+                given.append(int(line))
+        for process in (one, two):
+            process.communicate()
+    assert len(given) == len(set(given))
+    assert given
+    assert begin not in given

@@ -7,6 +7,7 @@ stopped by its process id. PostgreSQL refuses to run as root, so root starts it 
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -14,12 +15,15 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 START_SECONDS_MAX = 30.0
 STOP_SECONDS_MAX = 15.0
 SLOTS = 16384
+PORTS = range(12_000, 22_000)
+CLUSTER_BUS = 10_000
 
 
 class ServerError(Exception):
@@ -27,18 +31,24 @@ class ServerError(Exception):
 
 
 def free_port() -> int:
-    """A port that nobody listens on; a Cluster node needs the one 10,000 above it, too."""
-    while True:
-        with socket.socket() as probe, socket.socket() as bus:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-            if port > 50_000:
-                continue
+    """A port that nobody listens on and that no other process gets from here, either.
+
+    The UDP port of the same number stays bound until this process ends: that reserves it. Ports are
+    taken from below those that outgoing connections get, so a server can also come back to its own.
+    A Cluster node needs the port 10,000 above it, too.
+    """
+    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
+        with ExitStack() as held:
+            reservation = held.enter_context(socket.socket(type=socket.SOCK_DGRAM))
             try:
-                bus.bind(("127.0.0.1", port + 10_000))
+                reservation.bind(("127.0.0.1", port))
+                for number in (port, port + CLUSTER_BUS):
+                    held.enter_context(socket.socket()).bind(("127.0.0.1", number))
             except OSError:
                 continue
+            reservation.detach()  # it is closed with the process
             return port
+    raise ServerError(f"no port from {PORTS[0]} to {PORTS[-1]} is free")
 
 
 def until(condition: Callable[[], bool], what: str, seconds: float = START_SECONDS_MAX) -> None:
@@ -83,7 +93,8 @@ class PostgresServer:
         self._as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         self._settings = (
             "-c", f"fsync={'on' if fsync else 'off'}", "-c", "listen_addresses=127.0.0.1",
-            "-c", "unix_socket_directories=", "-c", "max_connections=200", *options,
+            "-c", "unix_socket_directories=", "-c", "max_connections=200",
+            "-c", "autovacuum=off", *options,
         )  # fmt: skip
         if self._as_user:
             shutil.chown(self._folder, "postgres")
@@ -183,7 +194,13 @@ class RedisServer:
              "--save", "", "--appendonly", "no", "--daemonize", "no", *self._options],
             stdout=subprocess.DEVNULL,
         )  # fmt: skip
-        until(lambda: self.ask("PING") == "PONG", "the start of Redis")
+        until(self._answers, "the start of Redis")
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        if self._process.poll() is not None:
+            raise ServerError(f"Redis ended with code {self._process.returncode}")
+        return self.ask("PING") == "PONG"
 
     def ask(self, *command: str) -> str:
         """The answer to a command, as text; empty when there is none."""
