@@ -193,7 +193,7 @@ def test_closing_while_threads_submit(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         work = [pool.submit(submit) for _ in range(3)]
         started.wait()
-        while not board.total():
+        while not board.total() and not any(task.done() for task in work):
             pass
         boards.close()
         accepted = sum(task.result() for task in work)
