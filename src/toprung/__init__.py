@@ -6,7 +6,7 @@ is described in `ListOptions`, what they answer in `toprung.domain.standing`, wh
 """
 
 from toprung.blocking import Leaderboard, Leaderboards
-from toprung.domain.board import Board
+from toprung.domain.board_rules import BoardRules
 from toprung.domain.standing import (
     BatchResult,
     Bucket,
@@ -29,7 +29,7 @@ from toprung.service.options import LadderOptions, ListOptions
 
 __all__ = [
     "BatchResult",
-    "Board",
+    "BoardRules",
     "Bucket",
     "Distribution",
     "LadderOptions",

@@ -20,7 +20,7 @@ from tests.http.serving import Serving, serving
 from tests.profiles.test_options import READS, UNKNOWN
 from toprung import client
 from toprung.client import leaderboards as client_async
-from toprung.domain.board import Board
+from toprung.domain.board_rules import BoardRules
 from toprung.errors import Invalid, NotServed, ToprungError
 from toprung.http.settings import ServiceSettings
 from toprung.service import leaderboards as library_async
@@ -36,7 +36,16 @@ def methods(cls: type) -> dict[str, inspect.Signature]:
 
 
 # for ways in, not for their users
-INSIDE = {"announce", "figures", "for_owner", "glimpse", "mark", "page_of", "recording_as"}
+INSIDE = {
+    "announce",
+    "definition",
+    "figures",
+    "for_owner",
+    "glimpse",
+    "mark",
+    "page_of",
+    "recording_as",
+}
 ONLY_CLIENT = {"watch"}
 
 
@@ -107,7 +116,7 @@ def comparable(answer: Any) -> Any:
         return answer.id
     if isinstance(answer, list):
         return [comparable(each) for each in answer]
-    if isinstance(answer, Board):  # a service does not tell journal positions
+    if isinstance(answer, BoardRules):  # a service does not tell journal positions
         return msgspec.structs.replace(answer, version=0, generation=0)
     return answer
 

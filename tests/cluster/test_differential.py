@@ -95,8 +95,7 @@ async def answers(boards: Leaderboards) -> dict[str, Any]:
     for board_id in BOARDS:
         board = await boards.board(board_id)
         rules = await board.rules()
-        for window in rules.windows:
-            name = window.name
+        for name in rules.window_names:
             for scope in await board.scopes(window=name):
                 for ranking in RANKINGS:
                     options: dict[str, Any] = {

@@ -854,7 +854,13 @@ def test_backup_and_rebuild(tmp_path: Any, clock: FrozenClock) -> None:
 def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
     from toprung.service import leaderboards as asynchronous
 
-    inside = {"figures", "glimpse", "mark", "page_of"}  # for ways in, not for their users
+    inside = {
+        "definition",
+        "figures",
+        "glimpse",
+        "mark",
+        "page_of",
+    }  # for ways in, not for their users
     for kind in ("Leaderboards", "Leaderboard"):
         theirs, ours = getattr(asynchronous, kind), getattr(toprung, kind)
         public = [

@@ -16,7 +16,7 @@ from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, number, print_json, print_table, say
 from toprung.cli.target import opened
 from toprung.contract import BoardAnswer, BoardsAnswer
-from toprung.domain.board import Board
+from toprung.domain.board_rules import BoardRules
 from toprung.http.wire import board_answer
 
 PAGE = 500
@@ -146,7 +146,7 @@ def show(target: Target, board: BoardId) -> None:
             print_json(answer)
             return
         rules = found.rules()
-        totals = {window.name: found.total(window=window.name) for window in rules.windows}
+        totals = {name: found.total(window=name) for name in rules.window_names}
     for name, value in _facts(rules):
         say(f"{name + ':':<14}{value}")
     columns = [Column("window"), Column("period"), Column("closes"), Column("players", True)]
@@ -170,7 +170,7 @@ def delete(target: Target, board: BoardId, yes: Yes = False) -> None:
         say(f"deleted {board}")
 
 
-def _all_boards(boards: Leaderboards) -> Iterator[Board]:
+def _all_boards(boards: Leaderboards) -> Iterator[BoardRules]:
     after = ""
     while page := boards.list(after, PAGE):
         yield from page
@@ -190,9 +190,9 @@ def _answer(board: Leaderboard) -> BoardAnswer:
     return board_answer(board.rules(), periods=board.current_periods())
 
 
-def _facts(rules: Board) -> list[tuple[str, str]]:
+def _facts(rules: BoardRules) -> list[tuple[str, str]]:
     """The rules as people read them; what is not set is left out."""
-    shown: dict[str, Any] = {"board": rules.id} | rules.rules()
+    shown: dict[str, Any] = {"board": rules.id} | dict(rules)
     shown["windows"] = _names(rules)
     shown["scopes"] = ",".join(rules.scopes)
     shown["public"] = "yes" if rules.public else "no"
@@ -203,8 +203,8 @@ def _facts(rules: Board) -> list[tuple[str, str]]:
     ]
 
 
-def _names(rules: Board) -> str:
-    return ",".join(window.name for window in rules.windows)
+def _names(rules: BoardRules) -> str:
+    return ",".join(rules.window_names)
 
 
 def _window(text: str) -> Any:

@@ -9,7 +9,7 @@ from toprung.client.decoding import board_of, page_of
 from toprung.client.encoding import NUMBERS, path, query
 from toprung.client.transport import Request
 from toprung.contract import BoardAnswer, PageAnswer
-from toprung.domain.board import Board
+from toprung.domain.board_rules import BoardRules
 from toprung.domain.standing import Page
 from toprung.service.options import AskedList
 
@@ -28,8 +28,8 @@ class BoardAccess:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r} at {self._caller.address.url!r}>"
 
-    async def rules(self) -> Board:
-        """The board's rules as they are now."""
+    async def rules(self) -> BoardRules:
+        """The board's rules as they are now, in the form in which they are set."""
         return board_of(await self._read(BoardAnswer, numbers="string"))
 
     async def _read(self, kind: type[T], *segments: str, **options: object) -> T:

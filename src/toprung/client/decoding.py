@@ -27,6 +27,7 @@ from toprung.contract import (
 )
 from toprung.domain.access import AccessKey, parse_verbs
 from toprung.domain.board import Board
+from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import Counts, counts_along, shares
 from toprung.domain.standing import (
@@ -191,11 +192,11 @@ def submissions_of(answer: SubmissionsAnswer) -> PastSubmissions:
     return PastSubmissions(tuple(found), answer.next)
 
 
-def board_of(answer: BoardAnswer) -> Board:
+def board_of(answer: BoardAnswer) -> BoardRules:
     """A board's rules; the journal positions that set them are not told."""
     rules = {name: getattr(answer, name) for name in answer.__struct_fields__}
     del rules["id"], rules["periods"]
-    return Board.parse(answer.id, rules)
+    return shown_rules(Board.parse(answer.id, rules))
 
 
 def period_of(answer: PeriodAnswer) -> ReadablePeriod:

@@ -22,7 +22,8 @@ from toprung.contract import (
     PlayerStandingsAnswer,
     ProfileAnswer,
 )
-from toprung.domain.board import Board, parse_board_id
+from toprung.domain.board import parse_board_id
+from toprung.domain.board_rules import BoardRules
 from toprung.domain.player import parse_player
 from toprung.domain.standing import Standing
 from toprung.errors import Invalid, NotServed
@@ -177,7 +178,7 @@ class Leaderboards:
         await self._caller.answer(Request(method=method, path=address, effect="idempotent"))
 
     # Below this line `list` is no longer the type.
-    async def list(self, after: str = "", limit: int = 100) -> list[Board]:
+    async def list(self, after: str = "", limit: int = 100) -> list[BoardRules]:
         """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
         if not isinstance(after, str):
             raise Invalid("after", f"must be text, not {type(after).__name__}")

@@ -146,7 +146,7 @@ def _tells_public(call: Call[Any, Any]) -> bool:
 async def _is_public(call: Call[Any, Any]) -> bool:
     try:
         board = await call.board()
-        return (await board.rules()).public
+        return (await board.definition()).public
     except UnknownBoard:
         return False
 

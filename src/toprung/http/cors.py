@@ -82,6 +82,6 @@ async def _is_public(scope: Any, state: State) -> bool:
         return False
     try:
         board = await state.board(segments[3].decode("latin-1"))
-        return (await board.rules()).public
+        return (await board.definition()).public
     except ToprungError:
         return False

@@ -120,7 +120,7 @@ class Heads:
 async def _stamp(call: Call[StandingsQuery, None], names: int) -> tuple[object, int]:
     """Board rules, ladder and names, and the ladder's version: equal ones mean equal pages."""
     query, board = call.query, await call.board()
-    rules = await board.rules()
+    rules = await board.definition()
     ladder, version = await board.version(
         window=query.window, period=query.period, scope=query.scope
     )

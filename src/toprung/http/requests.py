@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
+from toprung.errors import Invalid
 from toprung.service.options import ListOptions
 from toprung.service.overview import BUCKETS_MAX
 from toprung.service.pages import LIMIT_MAX, RANK_MAX
@@ -63,7 +64,13 @@ class WindowBody(Struct, forbid_unknown_fields=True):
 
 
 class BoardBody(Struct, forbid_unknown_fields=True):
-    """The rules of a board; whatever is omitted takes its default."""
+    """The rules of a board; whatever is omitted takes its default.
+
+    What a board answers can be sent back: `id` must be its own, `periods` is not looked at.
+    """
+
+    id: Annotated[str, Meta(extra_json_schema={"readOnly": True})] | UnsetType = UNSET
+    periods: Annotated[Any, Meta(extra_json_schema={"readOnly": True})] | UnsetType = UNSET
 
     title: str | UnsetType | None = UNSET
     order: Literal["desc", "asc"] | UnsetType | None = UNSET
@@ -82,10 +89,12 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     score_max: ScoreOrNull | UnsetType = UNSET
     max_increase: ScoreOrNull | UnsetType = UNSET
 
-    def rules(self) -> dict[str, Any]:
-        """What was sent, as the library's mapping."""
+    def rules(self, board_id: str) -> dict[str, Any]:
+        """The rules that were sent for this board, as the library's mapping."""
+        if self.id not in (UNSET, board_id):
+            raise Invalid("id", f"must be {board_id!r}, the board that the address names")
         members: dict[str, Any] = msgspec.to_builtins(self, builtin_types=(Decimal,))
-        return members
+        return {name: rule for name, rule in members.items() if name not in ("id", "periods")}
 
 
 class ProfileBody(Struct, forbid_unknown_fields=True):

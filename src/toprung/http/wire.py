@@ -21,7 +21,7 @@ from toprung.contract import (
     SubmitAnswer,
     WindowAnswer,
 )
-from toprung.domain.board import Board
+from toprung.domain.board_rules import BoardRules
 from toprung.domain.standing import (
     BatchResult,
     Distribution,
@@ -143,10 +143,10 @@ def batch_answer(result: BatchResult) -> BatchAnswer:
 
 
 def board_answer(
-    board: Board, show: Show = _as_is, periods: dict[str, ReadablePeriod] | None = None
+    board: BoardRules, show: Show = _as_is, periods: dict[str, ReadablePeriod] | None = None
 ) -> BoardAnswer:
     """A board and its rules."""
-    rules = board.rules()
+    rules = dict(board) | {"windows": list(board.windows), "scopes": list(board.scopes)}
     for limit in ("score_min", "score_max", "max_increase"):
         rules[limit] = show(rules[limit])
     current = {name: period_answer(period) for name, period in (periods or {}).items()}

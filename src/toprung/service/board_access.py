@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Self, TypeAlias
 
 from toprung.domain.board import Board
+from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.idempotency import NOBODY
 from toprung.domain.ranking import Ranking
 from toprung.ports import Clock, Index, Journal
@@ -47,8 +48,12 @@ class BoardAccess:
         """The same board for a caller whose idempotency keys belong to `owner`."""
         return type(self)(self.id, self._journal, self._index, self._clock, self._source, owner)
 
-    async def rules(self) -> Board:
-        """The board's rules as they are now."""
+    async def rules(self) -> BoardRules:
+        """The board's rules as they are now, in the form in which they are set."""
+        return shown_rules(await self._journal.board(self.id))
+
+    async def definition(self) -> Board:
+        """The board as the domain knows it: what programs of this house decide by."""
         return await self._journal.board(self.id)
 
     async def _view(self, asked: AskedLadder, ranking: Ranking | None = None) -> View:

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from toprung.domain.board import Board, parse_board_id
+from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.command import DeleteBoard, SetBoard
 from toprung.domain.figures import Figures
 from toprung.errors import Invalid
@@ -143,11 +144,12 @@ class Leaderboards(Players):
         await self.close()
 
     # Below this line `list` is no longer the type.
-    async def list(self, after: str = "", limit: int = 100) -> list[Board]:
+    async def list(self, after: str = "", limit: int = 100) -> list[BoardRules]:
         """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
         if not isinstance(after, str):
             raise Invalid("after", f"must be text, not {type(after).__name__}")
-        return await self._journal.boards(after, bounded(limit, LISTED_MAX, "limit"))
+        found = await self._journal.boards(after, bounded(limit, LISTED_MAX, "limit"))
+        return [shown_rules(board) for board in found]
 
     async def _set(self, command: SetBoard) -> Leaderboard:
         board = await self._journal.record(command)

@@ -9,14 +9,18 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Sequence
+from decimal import Context, Decimal
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from toprung.domain.board import Board
+from toprung.domain.instant import instant_text
 from toprung.domain.submission import Submission
 from toprung.testing.oracle import Arrival, Shape
 
+_EXACT = Context(prec=40)
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 UINT64_MAX = 2**64 - 1
 ID_BYTES_MAX = 256  # what the native core takes
@@ -176,6 +180,50 @@ def boards(shape: Shape | None = None) -> SearchStrategy[Board]:
         tie_break=st.sampled_from(tie_breaks),
         max_increase=st.none() | st.integers(0, 4) | int64s(lowest=0),
     )
+
+
+def rules() -> SearchStrategy[dict[str, Any]]:
+    """Rules of a board as people write them: any of them, in any of the forms they may have."""
+    return st.integers(0, 9).flatmap(_rules_with_decimals)
+
+
+def _rules_with_decimals(decimals: int) -> SearchStrategy[dict[str, Any]]:
+    limits = int64s().map(lambda score: Decimal(score).scaleb(-decimals, _EXACT))
+    optional: dict[str, SearchStrategy[Any]] = {
+        "title": st.text(st.characters(exclude_categories=("Cs",)), max_size=20),
+        "order": st.sampled_from(["desc", "asc"]),
+        "policy": st.sampled_from(["best", "latest", "sum"]),
+        "subscore": st.sampled_from([None, "asc", "desc"]),
+        "tie_break": st.sampled_from(["first", "last", "player"]),
+        "ranking": st.sampled_from(["ordinal", "competition", "dense"]),
+        "windows": st.lists(_windows(), min_size=1, max_size=4, unique_by=_window_name),
+        "timezone": st.sampled_from(["UTC", "Europe/Lisbon", "Asia/Kathmandu"]),
+        "scopes": st.sampled_from([["global"], ["country"], ["global", "team", "country"]]),
+        "public": st.booleans(),
+        "score_min": st.none() | limits | limits.map(str),
+        "max_increase": st.none() | limits.map(abs).filter(lambda limit: limit <= 2**62),
+    }
+    return st.fixed_dictionaries({"decimals": st.just(decimals)}, optional=optional)
+
+
+def _windows() -> SearchStrategy[str | dict[str, Any]]:
+    """Windows of every kind, short and long forms."""
+    starts = st.integers(0, 4_000_000_000_000_000).map(instant_text)
+    season = st.builds(
+        lambda at, more: {"name": "cup", "starts": at, "ends": f"2100-01-01T00:00:{more:02}.5Z"},
+        starts,
+        st.integers(0, 59),
+    )
+    return (
+        st.sampled_from(["all-time", "hourly", "daily", "yearly"])
+        | st.builds(lambda retain: {"name": "weekly", "retain": retain}, st.integers(1, 5))
+        | st.just({"name": "noon", "cron": "0 12 * * MON-FRI", "retain": 3})
+        | season
+    )
+
+
+def _window_name(window: str | dict[str, Any]) -> str:
+    return window if isinstance(window, str) else str(window["name"])
 
 
 def submissions(board: Board) -> SearchStrategy[Submission]:

@@ -101,7 +101,7 @@ class Access:
         if self._trusted or (self._key is not None and self._key.allows("read", board_id)):
             return
         board = await self._state.board(board_id)
-        if not (await board.rules()).public:
+        if not (await board.definition()).public:
             raise Refused(403, "forbidden", f"board {board_id!r} needs a key that allows 'read'")
 
 

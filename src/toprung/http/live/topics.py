@@ -74,7 +74,7 @@ class Topic:
 
     async def look(self) -> bool:
         """Whether the ladder is another one, or another version, than at the last look."""
-        rules = await self.board.rules()
+        rules = await self.board.definition()
         ladder, version = await self.board.version(window=self.name.window, scope=self.name.scope)
         if self._is_public and not rules.public:
             raise Refused(403, "forbidden", "the board is not public any more; subscribe again")

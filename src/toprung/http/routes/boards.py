@@ -59,7 +59,8 @@ async def put_board(call: Call[Numbers, BoardBody]) -> Answer:
 
     With `If-None-Match: *` it only creates, and a board that exists stays as it is.
     """
-    rules = {name: rule for name, rule in call.body.rules().items() if rule is not None}
+    sent = call.body.rules(call.values[0])
+    rules = {name: rule for name, rule in sent.items() if rule is not None}
     boards, only_new = call.boards, call.header(b"if-none-match") == b"*"
     board = await (boards.create if only_new else boards.replace)(call.values[0], **rules)
     recorded = await board.rules()
@@ -69,7 +70,8 @@ async def put_board(call: Call[Numbers, BoardBody]) -> Answer:
 @routes.patch("/v1/boards/{board}", "admin", query=Numbers, body=BoardBody, answer=BoardAnswer)
 async def patch_board(call: Call[Numbers, BoardBody]) -> Answer:
     """Change some rules of a board; null puts one back to its default."""
-    return await _one(call, await call.boards.patch(call.values[0], **call.body.rules()))
+    board_id = call.values[0]
+    return await _one(call, await call.boards.patch(board_id, **call.body.rules(board_id)))
 
 
 @routes.get("/v1/boards/{board}", "read", query=Numbers, answer=BoardAnswer, public=True)
@@ -91,7 +93,7 @@ async def delete_board(call: Call[None, None]) -> Answer:
 async def list_periods(call: Call[WindowQuery, None]) -> Answer:
     """The periods of a window that can be read, newest first."""
     board = await call.board()
-    window = (await board.rules()).window(call.query.window)
+    window = (await board.definition()).window(call.query.window)
     periods = await board.periods(window.name)
     return ok(PeriodsAnswer(window.name, [period_answer(period) for period in periods]))
 

@@ -1,0 +1,79 @@
+"""A board's rules as people read and write them.
+
+`Board` keeps limits as exact integers and windows as parsed; here they are in the form in which they
+were given, so that whatever is read can be put back.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from toprung.domain.board import Board, Policy, TieBreak
+from toprung.domain.ranking import Ranking
+from toprung.domain.sortkey import Direction
+
+ScoreValue = int | Decimal
+"""A score that people see: an int, or a Decimal on a board with decimals."""
+
+
+class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What `rules` answers. It unpacks like a mapping of the rules: `boards.replace(id, **rules)`.
+
+    >>> rules = shown_rules(Board.parse("blitz", {"decimals": 2, "score_min": "0.50"}))
+    >>> rules.score_min, dict(rules)["score_min"], rules.default_window
+    (Decimal('0.50'), Decimal('0.50'), 'all-time')
+    """
+
+    id: str
+    title: str
+    order: Direction
+    policy: Policy
+    decimals: int
+    subscore: Direction | None
+    tie_break: TieBreak
+    ranking: Ranking
+    windows: tuple[str | dict[str, Any], ...]
+    """Each as it is written: its name, or an object with what makes it special."""
+    timezone: str
+    scopes: tuple[str, ...]
+    public: bool
+    score_min: ScoreValue | None
+    score_max: ScoreValue | None
+    max_increase: ScoreValue | None
+    version: int
+    """The journal position that set these rules."""
+    generation: int
+    """The journal position that created the board: a recreated id is another board."""
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the rules; `id`, `version` and `generation` are none."""
+        return tuple(name for name in self.__struct_fields__ if name not in _NO_RULES)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    @property
+    def window_names(self) -> list[str]:
+        """The names of the windows, in their order."""
+        return [each if isinstance(each, str) else str(each["name"]) for each in self.windows]
+
+    @property
+    def default_window(self) -> str:
+        """The window of a read that names none: all-time if the board has it, else its first."""
+        names = self.window_names
+        return "all-time" if "all-time" in names else names[0]
+
+
+_NO_RULES = ("id", "version", "generation")
+
+
+def shown_rules(board: Board) -> BoardRules:
+    """The board's rules as people see them."""
+    rules = board.rules()
+    rules["windows"], rules["scopes"] = tuple(rules["windows"]), tuple(rules["scopes"])
+    return BoardRules(id=board.id, version=board.version, generation=board.generation, **rules)
