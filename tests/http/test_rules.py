@@ -58,7 +58,7 @@ def test_rules_are_in_the_form_in_which_they_are_set(boards: Any) -> None:
         "daily",
         {"name": "cup", "starts": "2026-09-22T00:00:00Z", "ends": "2100-12-21T00:00:00.500000Z"},
     )
-    assert (rules.scopes, rules.id, rules.default_window) == (("global",), board.id, "daily")
+    assert (rules.scopes, rules.id, rules.read_window) == (("global",), board.id, "daily")
     assert [each for each in boards.list(limit=1000) if each.id == board.id] == [rules]
     boards.patch(board.id, score_min=rules.score_min, windows=rules.windows)
     assert dict(board.rules()) == dict(rules)

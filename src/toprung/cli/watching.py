@@ -77,7 +77,7 @@ def _served(target: Target, board_id: str, n: int, read: Read) -> Iterator[Page]
 
     with opened(target) as boards:
         board = cast("ServiceBoard", boards.board(board_id))
-        name = read["window"] or board.rules().default_window
+        name = read["window"] or board.rules().read_window
         scope = read["scope"] or GLOBAL
         with board.watch(n, window=name, scope=scope) as messages:
             for message in messages:

@@ -129,7 +129,7 @@ class Watch:
 
     async def _connect(self) -> Reply | None:
         if self._window is None:
-            self._window = (await self._board.rules()).default_window
+            self._window = (await self._board.rules()).read_window
         reply = await self._caller.open(self._request())
         if reply.status == 200:
             self._was_open = True

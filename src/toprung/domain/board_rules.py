@@ -1,7 +1,7 @@
 """A board's rules as people read and write them.
 
-`Board` keeps limits as exact integers and windows as parsed; here they are in the form in which they
-were given, so that whatever is read can be put back.
+`Board` keeps limits as exact integers and windows as parsed; here they are in the form in which
+they were given, so that whatever is read can be put back.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     """What `rules` answers. It unpacks like a mapping of the rules: `boards.replace(id, **rules)`.
 
     >>> rules = shown_rules(Board.parse("blitz", {"decimals": 2, "score_min": "0.50"}))
-    >>> rules.score_min, dict(rules)["score_min"], rules.default_window
+    >>> rules.score_min, dict(rules)["score_min"], rules.read_window
     (Decimal('0.50'), Decimal('0.50'), 'all-time')
     """
 
@@ -37,6 +37,7 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     ranking: Ranking
     windows: tuple[str | dict[str, Any], ...]
     """Each as it is written: its name, or an object with what makes it special."""
+    default_window: str | None
     timezone: str
     scopes: tuple[str, ...]
     public: bool
@@ -63,10 +64,10 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
         return [each if isinstance(each, str) else str(each["name"]) for each in self.windows]
 
     @property
-    def default_window(self) -> str:
-        """The window of a read that names none: all-time if the board has it, else its first."""
+    def read_window(self) -> str:
+        """The window of a read that names none: declared, else all-time, else the first."""
         names = self.window_names
-        return "all-time" if "all-time" in names else names[0]
+        return self.default_window or ("all-time" if "all-time" in names else names[0])
 
 
 _NO_RULES = ("id", "version", "generation")

@@ -188,9 +188,12 @@ def rules() -> SearchStrategy[dict[str, Any]]:
 
 
 def _rules_with_decimals(decimals: int) -> SearchStrategy[dict[str, Any]]:
-    limits = int64s().map(lambda score: Decimal(score).scaleb(-decimals, _EXACT))
+    limits, increases = (
+        int64s(lowest=lowest).map(lambda score: Decimal(score).scaleb(-decimals, _EXACT))
+        for lowest in (INT64_MIN, 0)
+    )
     optional: dict[str, SearchStrategy[Any]] = {
-        "title": st.text(st.characters(exclude_categories=("Cs",)), max_size=20),
+        "title": st.text(max_size=20).filter(_is_unicode),
         "order": st.sampled_from(["desc", "asc"]),
         "policy": st.sampled_from(["best", "latest", "sum"]),
         "subscore": st.sampled_from([None, "asc", "desc"]),
@@ -201,9 +204,15 @@ def _rules_with_decimals(decimals: int) -> SearchStrategy[dict[str, Any]]:
         "scopes": st.sampled_from([["global"], ["country"], ["global", "team", "country"]]),
         "public": st.booleans(),
         "score_min": st.none() | limits | limits.map(str),
-        "max_increase": st.none() | limits.map(abs).filter(lambda limit: limit <= 2**62),
+        "max_increase": st.none() | increases,
     }
-    return st.fixed_dictionaries({"decimals": st.just(decimals)}, optional=optional)
+    fields = st.fixed_dictionaries({"decimals": st.just(decimals)}, optional=optional)
+    return fields.flatmap(_with_default_window)
+
+
+def _with_default_window(rules: dict[str, Any]) -> SearchStrategy[dict[str, Any]]:
+    names = [None, *map(_window_name, rules.get("windows", ["all-time", "daily"]))]
+    return st.sampled_from(names).map(lambda name: rules | {"default_window": name})
 
 
 def _windows() -> SearchStrategy[str | dict[str, Any]]:
@@ -279,6 +288,10 @@ def _bulk_id(rng: random.Random, count: int) -> bytes:
 def _bulk_record(rng: random.Random, words: int) -> bytes:
     wide = rng.random() < 0.5
     return pack_words([rng.getrandbits(64) if wide else rng.randrange(4) for _ in range(words)])
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _is_text_id(text: str) -> bool:
