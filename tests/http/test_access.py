@@ -36,7 +36,7 @@ def guarded(targets: Targets) -> Iterator[Serving]:
         for board, public in (("secret", False), ("open", True)):
             rules = {"public": public, "windows": ["all-time"]}
             assert running.http.put(f"/v1/boards/{board}", json=rules).status_code == 201
-            body = {"player": "alice", "score": 5}
+            body = {"player": "alice", "score": 5, "details": "tactics"}
             assert running.http.post(f"/v1/boards/{board}/scores", json=body).is_success
         running.http.put("/v1/players/alice", json={"name": "Alice"})
         running.http.put("/v1/players/alice/friends/bob")
@@ -111,6 +111,82 @@ def test_a_public_board_is_read_by_anybody_and_written_by_few(guarded: Serving) 
     assert http.get("/healthz").status_code == 200
     page = guarded.http.get("/v1/boards/secret/standings")
     assert "access-control-allow-origin" not in page.headers
+
+
+SHOWN = {
+    *("get_board", "list_standings", "get_standing", "get_around", "get_around_score"),
+    *("lookup_standings", "find_players", "watch_board"),
+    *("list_periods", "list_scopes", "get_distribution"),
+}
+"""What anybody may ask of a public board; everything else needs a key."""
+
+QUERIES = {"get_around_score": {"score": "5"}, "find_players": {"text": "al"}}
+
+
+@pytest.mark.parametrize("route", CLOSED, ids=name_of)
+def test_a_public_board_shows_what_is_public_and_nothing_else(
+    guarded: Serving, route: Route
+) -> None:
+    assert {name_of(route) for route in CLOSED if route.public} == SHOWN
+    names = {"board": "open", "player": "alice", "other": "bob", "key": "aaaaaaaa"}
+    path, body = route.path.format(**names), BODIES.get(name_of(route))
+    before = everything(guarded)
+    answer = guarded.anyone.stream(
+        route.method, path, params=QUERIES.get(name_of(route)), json=body
+    )
+    with answer as shown:
+        assert shown.status_code == (200 if name_of(route) in SHOWN else 401)
+        if name_of(route) in SHOWN:
+            assert shown.headers["access-control-allow-origin"] == "*"
+    assert everything(guarded) == before
+
+
+PRIVATE = [
+    ("GET", "/standings?include=details"),
+    ("GET", "/standings?include=details,percentile&limit=1"),
+    ("GET", "/standings?include=%64etails"),
+    ("GET", "/standings?include=details&from=1"),
+    ("GET", "/standings/alice?include=details"),
+    ("GET", "/standings/alice/around?include=details"),
+    ("GET", "/around?score=5&include=details"),
+    ("POST", "/standings/lookup?include=details"),
+    ("GET", "/find?text=al&include=details"),
+    ("GET", "/standings/alice/friends"),
+    ("GET", "/players/alice/submissions"),
+    ("GET", "/live?player=alice&friends=true"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), PRIVATE)
+def test_details_submissions_and_friends_are_not_public(
+    guarded: Serving, method: str, path: str
+) -> None:
+    url, body = f"/v1/boards/open{path}", {"players": ["alice"]} if method == "POST" else None
+    elsewhere = guarded.post_key(verbs=["read"], boards=["other"])
+    reader = guarded.post_key(verbs=["read"], boards=["op*"])
+    origin = {"origin": "https://evil.example"}
+    for key, status in ((None, 401), (elsewhere, 403), (reader, 200)):
+        headers = origin | ({} if key is None else {"authorization": f"Bearer {key}"})
+        with guarded.anyone.stream(method, url, json=body, headers=headers) as answer:
+            assert answer.status_code == status
+            assert "access-control-allow-origin" not in answer.headers
+            assert "public" not in answer.headers.get("cache-control", "")
+            if status != 200:
+                assert b"tactics" not in answer.read()
+
+
+def test_without_keys_foreign_pages_see_only_what_is_public(targets: Targets) -> None:
+    with serving(ServiceSettings(), target=targets.fresh()) as running:
+        running.http.put("/v1/boards/open", json={"public": True})
+        running.http.post("/v1/boards/open/scores", json={"player": "alice", "score": 5})
+        origin = {"origin": "https://evil.example"}
+        for method, path in PRIVATE:
+            body = {"players": ["alice"]} if method == "POST" else None
+            url = f"/v1/boards/open{path}"
+            with running.http.stream(method, url, json=body, headers=origin) as answer:
+                assert "access-control-allow-origin" not in answer.headers, path
+        shown = running.http.get("/v1/boards/open/standings", headers=origin)
+        assert shown.headers["access-control-allow-origin"] == "*"
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])

@@ -264,6 +264,9 @@ def test_keys_decide_what_may_be_watched(targets: Targets) -> None:
             with watch(guarded, **options) as socket:
                 ask(socket, board="secret", top=1)
                 assert json.loads(socket.recv(timeout=20))["problem"]["status"] == 403
+                ask(socket, board="open", top=1, player="alice", friends=True)
+                error = json.loads(socket.recv(timeout=20))["problem"]
+                assert (error["status"], "friends" in error["detail"]) == (403, True)
                 ask(socket, board="open", top=1)
                 receive(socket, "top")
         wrong = ["toprung.v1", "bearer.tr_aaaaaaaa_" + "A" * 43]

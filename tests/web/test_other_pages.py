@@ -184,6 +184,23 @@ def test_a_public_board_needs_no_key(guarded: tuple[str, str], open_page: OpenPa
     expect(page.locator(".badge")).to_have_text("Live")
 
 
+def test_a_public_board_hides_friends_and_submissions_from_strangers(
+    guarded: tuple[str, str], open_page: OpenPage, complaints: Complaints
+) -> None:
+    complaints.expect("401")  # the browser's own words
+    url, key = guarded
+    page = open_page(f"{url}/boards/open/players/ada")
+    expect(page.locator(".place")).to_contain_text("#1")
+    expect(page.get_by_role("heading", name="Neighbours")).to_be_visible()
+    for hidden in ("Friends", "Recent submissions"):
+        expect(page.get_by_role("region", name=hidden)).to_have_count(0)
+    expect(page.get_by_text("A key is needed")).to_have_count(0)
+    page.evaluate("key => sessionStorage.setItem('toprung.key', key)", key)
+    page.reload()
+    for shown in ("Friends", "Recent submissions"):
+        expect(page.get_by_role("region", name=shown)).to_be_visible()
+
+
 def test_the_theme_is_chosen_and_remembered(open_page: OpenPage) -> None:
     page = open_page("/", color_scheme="light")
     body = page.locator("body")

@@ -171,6 +171,8 @@ class Service:
             if not self._gate.knows(call):
                 await self._gate.admit(call)
             call.query = route.decode_query(call.query_string)
+            if call.is_public and route.may_be_private:
+                self._gate.check_private(call)
             if route.expects_json:
                 _check_type(call)
                 if route.decode_body is not None:

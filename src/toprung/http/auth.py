@@ -4,7 +4,8 @@ A service on a loopback address asks for no keys: it trusts whoever is on this m
 sure that a web page open in a browser there is not: it insists on a loopback `Host` (a page that
 tricks the name system sends its own) and on a JSON content type for writes (a page may not send
 one to another origin without asking first, and asking is refused).
-Everywhere else each request needs a key, except that public boards may be read by anybody.
+Everywhere else each request needs a key, except that anybody may read what public boards show:
+standings, but no details, submissions or friends.
 """
 
 from __future__ import annotations
@@ -70,6 +71,23 @@ class Gate:
         call.key = await self.key(call.client, bearer(call.headers))
         if not _allows(call, call.key):
             raise Refused(403, "forbidden", _missing(call))
+
+    def check_private(self, call: Call[Any, Any]) -> None:
+        """Refuse what a public board does not show to everybody, unless a key allows to read it.
+
+        The answer is then not public: neither for caches nor for pages of other origins.
+        """
+        what = call.query.private
+        if what is None:
+            return
+        call.is_public = False
+        if not self._settings.needs_keys:
+            return
+        if call.key is None:
+            detail = f"{what} are not public; show a key: Authorization: Bearer <key>"
+            raise Refused(401, "unauthorized", detail, headers=CHALLENGE)
+        if not call.key.allows("read", call.values[0]):
+            raise Refused(403, "forbidden", f"{what} are not public; {_missing(call)}")
 
     async def key(self, client: Client, text: str | None) -> AccessKey:
         """The key behind a text; wrong ones are counted against the caller's address."""

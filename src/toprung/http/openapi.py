@@ -152,7 +152,9 @@ def _description(route: Route, text: str) -> str:
     said = [" ".join(text.split("\n")[1:]).strip()]
     if route.verb is not None:
         said.append(f"Where keys are asked for, it needs one that allows `{route.verb}`")
-        said[-1] += ", or a public board." if route.public else "."
+        said[-1] += ", or a public board" if route.public else ""
+        is_partly = route.public and route.may_be_private
+        said[-1] += "; details and friends always need the key." if is_partly else "."
     return " ".join(filter(None, said))
 
 

@@ -141,6 +141,11 @@ class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
         return self.include is not None and "details" in self.include
 
     @property
+    def private(self) -> str | None:
+        """What is asked for that public boards do not show to everybody."""
+        return "details" if self.details else None
+
+    @property
     def percentile(self) -> bool:
         """Whether the rows of a list hold percentiles."""
         return self.include is not None and "percentile" in self.include

@@ -63,7 +63,9 @@ class Route:
         self.headers = headers
         """Names of the headers that mean something here and not everywhere."""
         self.public = public
-        """Whether boards that are public answer it to anybody."""
+        """Whether boards that are public answer it to anybody, but for what is `private`."""
+        self.may_be_private = hasattr(query, "private")
+        """Whether its query can ask for what needs a key on public boards, too."""
         self.hot = hot
         """Whether it is served without a task where reads never suspend; its handler asks the
         leaderboards and nothing else."""

@@ -89,6 +89,21 @@ export const listFriends = (board, player, ladder) =>
 export const listSubmissions = (board, player, cursor) =>
   ask(at(board, "players", player, "submissions"), { limit: 50, cursor });
 
+/**
+ * An answer, or null where it takes a key that the viewer does not have: a public board shows only standings.
+ * @template T
+ * @param {Promise<T>} answer
+ * @returns {Promise<T | null>}
+ */
+export async function unlessPrivate(answer) {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return null;
+    throw error;
+  }
+}
+
 /** @param {string} board @param {Ladder} ladder @returns {Promise<Distribution>} */
 export const getDistribution = (board, { window, period, scope }) =>
   ask(at(board, "distribution"), { window, period, scope, buckets: 40 });

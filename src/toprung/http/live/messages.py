@@ -59,6 +59,11 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     friends: Literal["true"] | None = None
     numbers: Literal["number", "string"] = "number"
 
+    @property
+    def private(self) -> str | None:
+        """What is asked for that public boards do not show to everybody."""
+        return "friends" if self.friends else None
+
 
 class Message(Struct):
     """One message, whole: its kind, the token it brings, and the text."""

@@ -96,13 +96,16 @@ class Access:
         """The key that was shown."""
         return None if self._key is None else self._key.id
 
-    async def check(self, board_id: str) -> None:
-        """Refuse a board that may not be watched."""
+    async def check(self, board_id: str, *, friends: bool) -> None:
+        """Refuse a board that may not be watched, or friends on one that is merely public."""
         if self._trusted or (self._key is not None and self._key.allows("read", board_id)):
             return
         board = await self._state.board(board_id)
         if not (await board.definition()).public:
             raise Refused(403, "forbidden", f"board {board_id!r} needs a key that allows 'read'")
+        if friends:
+            detail = f"friends are not public; board {board_id!r} needs a key that allows 'read'"
+            raise Refused(403, "forbidden", detail)
 
 
 class _Connection:
@@ -156,8 +159,9 @@ class _Connection:
     async def _obey(self, text: bytes) -> None:
         request = read_request(text)
         if isinstance(request.subscribe, Subscribe):
-            await self._access.check(request.subscribe.board)
-            await self._watcher.subscribe(request.subscribe)
+            asked = request.subscribe
+            await self._access.check(asked.board, friends=asked.friends)
+            await self._watcher.subscribe(asked)
         elif isinstance(request.unsubscribe, str):
             self._watcher.unsubscribe(request.unsubscribe)
         else:

@@ -90,7 +90,6 @@ async def submit_batch(call: Call[NoQuery, list[Any]]) -> Answer:
     "read",
     query=PageQuery,
     answer=SubmissionsAnswer,
-    public=True,
 )
 async def list_submissions(call: Call[PageQuery, None]) -> Answer:
     """A player's submissions on this board, newest first."""

@@ -134,7 +134,6 @@ async def find_players(call: Call[FindQuery, None]) -> Answer:
     "read",
     query=FriendsQuery,
     answer=PageAnswer,
-    public=True,
 )
 async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
     """A player among friends: `rank` is among them, `global_rank` on the whole ladder."""

@@ -1,7 +1,7 @@
 /** One player on one board: standing in every window, neighbours, friends, and how it came. */
 
 import { boardAddress, playerAddress } from "../address.js";
-import { ApiError, findStanding, getBoard, listFriends, listNeighbours, listSubmissions } from "../api.js";
+import { ApiError, findStanding, getBoard, listFriends, listNeighbours, listSubmissions, unlessPrivate } from "../api.js";
 import { windowLinks } from "../controls.js";
 import { el, name } from "../dom.js";
 import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
@@ -31,6 +31,8 @@ export class PlayerView {
   /** @type {(() => void)[]} */
   #unwatch = [];
   #isClosed = false;
+  /** Whether friends and submissions take a key that the viewer does not have. */
+  #isPrivate = false;
   #head = el("header", { class: "hero" });
   #windows = el("ul", { class: "places" });
   #tabs = el("div");
@@ -164,11 +166,14 @@ export class PlayerView {
     try {
       const [around, friends, past] = await Promise.all([
         isRanked ? listNeighbours(this.#id, this.#player, { window }) : null,
-        listFriends(this.#id, this.#player, { window }),
-        listSubmissions(this.#id, this.#player),
+        this.#isPrivate ? null : unlessPrivate(listFriends(this.#id, this.#player, { window })),
+        this.#isPrivate ? null : unlessPrivate(listSubmissions(this.#id, this.#player)),
       ]);
       if (this.#isClosed || window !== this.#window) return;
       this.#showNeighbours(around);
+      this.#isPrivate = friends === null || past === null;
+      for (const section of [this.#friends, this.#past, this.#history]) section.hidden = this.#isPrivate;
+      if (friends === null || past === null) return;
       this.#showFriends(friends);
       this.#showSubmissions(past.submissions, past.next);
     } catch (error) {
