@@ -17,6 +17,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: setup-dev ## set up only: .venv with the toprung command and all development tools
+	@echo "toprung is installed: $(BIN)/toprung --help"
 
 demo: setup ## show a living leaderboard on http://127.0.0.1:8080, filled with invented players
 	@exec $(BIN)/toprung demo $(ARGS)
