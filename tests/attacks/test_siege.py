@@ -1,0 +1,109 @@
+"""All attacks at once against one service, and somebody else who wants to play.
+
+Ten minutes in `make soak`, some seconds otherwise. The service stays small, and answers the others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.attacks.attackers import ATTACKS, BOARD
+from tests.conftest import RunningService, StartService
+
+SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
+SECONDS = 600.0 if SOAK else 15.0
+MEMORY_MAX = 600 * 1024 * 1024
+WAIT_MAX = 0.25 if SOAK else 2.0
+"""Short runs share the processors with other tests."""
+PLAYERS = 20_000
+
+
+@pytest.mark.slow
+def test_a_besieged_service_stays_small_and_answers_others(
+    start_service: StartService, tmp_path: Path
+) -> None:
+    database = str(tmp_path / "besieged.db")
+    customer, player = prepared(start_service, database)
+    service = start_service("--db", database, "--require-keys")
+    command = [
+        sys.executable,
+        "-m",
+        "tests.attacks.attackers",
+        str(service.port),
+        str(SECONDS),
+        customer,
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as attackers:
+        try:
+            waits, sizes = play(service, player, attackers)
+        except BaseException:
+            attackers.kill()
+            raise
+        rounds = json.loads(attackers.communicate()[0])
+    print(f"rounds: {rounds}")
+    print(f"{len(waits)} answers: median {1000 * statistics.median(waits):.1f} ms,"
+          f" 99 % {1000 * quantile(waits, 0.99):.1f} ms, longest {1000 * max(waits):.1f} ms;"
+          f" at most {max(sizes) / 2**20:.0f} MB")  # fmt: skip
+    assert sorted(rounds) == sorted(attack.__name__ for attack in ATTACKS)
+    assert max(sizes) < MEMORY_MAX
+    assert quantile(waits, 0.999) < WAIT_MAX
+    code, complaints = service.stop()
+    assert code == 0
+    assert "Traceback" not in complaints
+
+
+def prepared(start_service: StartService, database: str) -> list[str]:
+    """A database with a large board, and two keys that may do everything."""
+    service = start_service("--db", database)
+    rules = {"public": True, "scopes": ["country"], "windows": ["all-time", "daily"]}
+    with httpx2.Client(base_url=service.url, timeout=60) as http:
+        http.put(f"/v1/boards/{BOARD}", json=rules).raise_for_status()
+        for start in range(0, PLAYERS, 10_000):
+            rows = [{"player": f"p{n}", "score": n} for n in range(start, start + 10_000)]
+            http.post(f"/v1/boards/{BOARD}/scores/batch", json=rows).raise_for_status()
+        made = [http.post("/v1/keys", json={"name": name}).json() for name in ("one", "two")]
+    service.stop()
+    return [str(key["key"]) for key in made]
+
+
+def play(
+    service: RunningService, key: str, attackers: subprocess.Popen[str]
+) -> tuple[list[float], list[int]]:
+    """Submit and read while the attack goes on; how long each answer took, and the memory."""
+    waits: list[float] = []
+    sizes: list[int] = []
+    with httpx2.Client(base_url=service.url, timeout=60) as http:
+        http.headers["authorization"] = f"Bearer {key}"
+        number = 0
+        while attackers.poll() is None:
+            number += 1
+            for method, path, body in (
+                ("POST", f"/v1/boards/{BOARD}/scores", {"player": "me", "score": number}),
+                ("GET", f"/v1/boards/{BOARD}/standings/me", None),
+                ("GET", f"/v1/boards/{BOARD}/standings?limit=20", None),
+            ):
+                begin = time.perf_counter()
+                answer = http.request(method, path, json=body)
+                waits.append(time.perf_counter() - begin)
+                assert answer.status_code == 200, answer.text
+            sizes.append(resident_bytes(service))
+            time.sleep(0.02)
+    return waits, sizes
+
+
+def resident_bytes(service: RunningService) -> int:
+    pages = int(Path(f"/proc/{service.process.pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def quantile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
