@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import RunningService
-from tests.web.conftest import Complaints, MakeBoard, OpenPage, players
+from tests.web.conftest import Complaints, MakeBoard, OpenPage, players, submit
 
 ROWS = ".ladder tbody tr"
 
@@ -192,3 +193,42 @@ def test_programs_still_get_a_problem(http: httpx2.Client, path: str) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
     answer = http.get("/nowhere")
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_score_history_covers_the_chosen_time_with_an_axis(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
+) -> None:
+    board = make_board("history", {"other": 1}, windows=["all-time", "daily"], policy="latest")
+    now = datetime.now(UTC)
+    rows = [
+        {"player": "hana", "score": 100 + day, "at": (now - timedelta(days=day)).isoformat()}
+        for day in range(29, 0, -1)
+    ]
+    rows += [{"player": "hana", "score": score} for score in range(1000, 1150)]
+    answer = http.post(f"/v1/boards/{board}/scores/batch", json=rows)
+    assert answer.json()["rejected"] == []
+    page = open_page(f"/boards/{board}/players/hana")
+    history = page.get_by_role("region", name="Score history")
+    expect(history.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile("^179 scores")
+    )  # all of them, although fewer are listed
+    expect(page.get_by_role("region", name="Recent submissions").locator("tbody tr")).to_have_count(
+        50
+    )
+    expect(history.locator(".scale span")).to_have_text(["1.149k", "101"])
+    expect(history.locator(".axis span")).to_have_count(3)
+    page.get_by_role("navigation", name="Window").get_by_role("link", name="Daily").click()
+    expect(history.get_by_role("img")).to_have_attribute("aria-label", re.compile("^150 scores"))
+    expect(history.locator(".scale span")).to_have_text(["1.149k", "1k"])
+    expect(history.locator(".axis span").first).to_contain_text("00:00")  # the day's beginning
+
+
+def test_history_of_a_sum_adds_up(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
+) -> None:
+    board = make_board("adding", {}, windows=["all-time"], policy="sum")
+    for score in (10, 20, -5):
+        submit(http, board, {"sue": score})
+    page = open_page(f"/boards/{board}/players/sue")
+    history = page.get_by_role("region", name="Score history")
+    expect(history.locator(".scale span")).to_have_text(["30", "10"])

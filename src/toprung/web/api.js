@@ -32,7 +32,7 @@ import { currentKey } from "./keyring.js";
  * @property {boolean} public
  * @property {Object<string, Period>} periods
  */
-/** @typedef {{submission: string, score: string, at: string, status: string, subscore?: string}} Submission */
+/** @typedef {{submission: string, score: string, at: string, recorded_at: string, status: string, subscore?: string}} Submission */
 /** @typedef {{total: number, buckets: {from: string, to: string, count: number}[]}} Distribution */
 
 /** The service refused; `status` and `message` say why. Status 0: it could not be reached. */
@@ -87,7 +87,7 @@ export const listFriends = (board, player, ladder) =>
 
 /** @param {string} board @param {string} player @param {string} [cursor] @returns {Promise<{submissions: Submission[], next: string | null}>} */
 export const listSubmissions = (board, player, cursor) =>
-  ask(at(board, "players", player, "submissions"), { limit: 50, cursor });
+  ask(at(board, "players", player, "submissions"), { limit: 100, cursor });
 
 /**
  * An answer, or null where it takes a key that the viewer does not have: a public board shows only standings.

@@ -60,6 +60,13 @@ export function percentileWords({ percentile, rank, total }) {
   return `better than ${formatPercentile(percentile)} % of ${players}`;
 }
 
+const SHORT = new Intl.NumberFormat("en-GB", { notation: "compact", maximumSignificantDigits: 4 });
+
+/** A number for an axis, where little room is: 1,234,567 as 1.235m. @param {number} value */
+export function shortNumber(value) {
+  return SHORT.format(value);
+}
+
 /** @param {number} count @param {string} noun */
 export function plural(count, noun) {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;

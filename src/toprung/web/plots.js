@@ -1,7 +1,7 @@
 /** Plots, drawn as SVG: how scores spread, and how one player's scores went. */
 
 import { el, svg } from "./dom.js";
-import { formatCount, groupDigits } from "./numbers.js";
+import { formatCount, groupDigits, shortNumber } from "./numbers.js";
 import { timeFormat } from "./times.js";
 
 /** @typedef {import("./api.js").Distribution} Distribution */
@@ -10,6 +10,9 @@ import { timeFormat } from "./times.js";
 const WIDTH = 400;
 const HEIGHT = 140;
 const TOP = 22;
+const BELOW = 8;
+const LEFT = 8;
+const RIGHT = 8;
 
 /**
  * How many players have which score, with one of them marked.
@@ -58,34 +61,58 @@ export function compareScores(one, other) {
 }
 
 /**
- * Scores over time, and what counted: the best so far, or each where boards do not keep the best.
+ * A player's result over a stretch of time, as the board counts it: the best so far, the newest, or the
+ * sum. Every submission is a dot.
+ * @param {Submission[]} submissions in any order
+ * @param {{order: "asc" | "desc", policy: string}} rules
+ * @param {{from: number, to: number}} time in milliseconds
+ */
+export function historyPlot(submissions, rules, { from, to }) {
+  const points = counted(submissions, rules);
+  const values = points.flatMap(({ value, result }) => (rules.policy === "sum" ? [result] : [value, result]));
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const format = timeFormat(from, to);
+  const x = (/** @type {number} */ time) => LEFT + (Math.min(Math.max(time, from), to) - from) / Math.max(1, to - from) * (WIDTH - LEFT - RIGHT);
+  const y = (/** @type {number} */ value) => (high === low ? HEIGHT / 2 : HEIGHT - BELOW - ((value - low) / (high - low)) * (HEIGHT - BELOW - TOP));
+  let line = `M${x(points[0].at)} ${y(points[0].result)}`;
+  for (const { at, result } of points) line += `H${x(at)}V${y(result)}`;
+  line += `H${x(to)}`;
+  const dots = points.map(({ at, value, result, score }) =>
+    svg("circle", { cx: x(at), cy: y(rules.policy === "sum" ? result : value), r: 3, class: value === result ? "dot best" : "dot" }, svg("title", {}, `${groupDigits(score)} · ${format(at)}`)),
+  );
+  const label = `${points.length} scores between ${format(from)} and ${format(to)}`;
+  const ticks = high === low ? [high] : [low, high];
+  const middle = (from + to) / 2;
+  return el(
+    "figure",
+    { class: "plot history" },
+    el("div", { class: "scale", "aria-hidden": "true" }, ...ticks.reverse().map((tick) => el("span", {}, shortNumber(tick)))),
+    svg(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label },
+      ...ticks.map((tick) => svg("path", { class: "grid", d: `M0 ${y(tick)}H${WIDTH}` })),
+      svg("path", { class: "line", d: line }),
+      ...dots,
+    ),
+    el("div", { class: "axis", "aria-hidden": "true" }, ...[from, middle, to].map((time) => el("span", {}, format(time)))),
+  );
+}
+
+/**
+ * The submissions in the order of time, each with the result that it led to.
  * @param {Submission[]} submissions
  * @param {{order: "asc" | "desc", policy: string}} rules
  */
-export function historyPlot(submissions, { order, policy }) {
-  const points = submissions.map(({ at, score }) => ({ at: Date.parse(at), value: Number(score), score }));
+function counted(submissions, { order, policy }) {
+  const points = submissions.map(({ at, score }) => ({ at: Date.parse(at), score, value: Number(score), result: 0 }));
   points.sort((a, b) => a.at - b.at);
-  const [first, last] = [points[0], points[points.length - 1]];
-  const format = timeFormat(first.at, last.at);
-  const values = points.map((point) => point.value);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const x = (/** @type {number} */ time) => (last.at === first.at ? WIDTH / 2 : 8 + ((time - first.at) / (last.at - first.at)) * (WIDTH - 16));
-  const y = (/** @type {number} */ value) => (high === low ? HEIGHT / 2 : HEIGHT - 8 - ((value - low) / (high - low)) * (HEIGHT - 16));
-  let counted = first.value;
-  let line = `M${x(first.at)} ${y(counted)}`;
-  for (const { at, value } of points) {
-    line += `H${x(at)}`;
-    const isBetter = order === "desc" ? value > counted : value < counted;
-    if (policy !== "best" || isBetter) line += `V${y((counted = value))}`;
+  let best = points[0].score;
+  let sum = 0;
+  for (const point of points) {
+    sum += point.value;
+    const comparison = compareScores(point.score, best);
+    if (policy !== "best" || (order === "desc" ? comparison > 0 : comparison < 0)) best = point.score;
+    point.result = policy === "sum" ? sum : Number(best);
   }
-  const dots = points.map((point) =>
-    svg("circle", { cx: x(point.at), cy: y(point.value), r: 3, class: point.value === counted ? "dot best" : "dot" }, svg("title", {}, `${groupDigits(point.score)} · ${format(point.at)}`)),
-  );
-  const label = `${points.length} scores between ${format(first.at)} and ${format(last.at)}`;
-  return el(
-    "figure",
-    { class: "plot" },
-    svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label }, svg("path", { class: "line", d: line }), ...dots),
-    el("div", { class: "axis", "aria-hidden": "true" }, el("span", {}, format(first.at)), el("span", {}, format(last.at))),
-  );
+  return points;
 }

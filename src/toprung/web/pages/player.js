@@ -18,7 +18,8 @@ import { openingWindow, windowsOf } from "../windows.js";
 /** @typedef {import("../app.js").Context} Context */
 
 const REFRESH_MS = 1_000;
-const SUBMISSIONS_MAX = 500;
+const SUBMISSIONS_MAX = 1_000;
+const SUBMISSIONS_SHOWN = 50;
 
 export class PlayerView {
   #context;
@@ -40,6 +41,11 @@ export class PlayerView {
   #friends = el("section", { class: "card", "aria-label": "Friends" });
   #history = el("section", { class: "card", "aria-label": "Score history" });
   #past = el("section", { class: "card", "aria-label": "Recent submissions" });
+  /** Newest first, as far back as was needed. @type {Submission[]} */
+  #submissions = [];
+  /** Leads further back; null at the beginning. @type {string | null} */
+  #next = null;
+  #shown = SUBMISSIONS_SHOWN;
   #refresh = throttled(() => this.#loadRest(), REFRESH_MS);
   /** @type {StandingsTable | null} */
   #aroundTable = null;
@@ -175,7 +181,9 @@ export class PlayerView {
       for (const section of [this.#friends, this.#past, this.#history]) section.hidden = this.#isPrivate;
       if (friends === null || past === null) return;
       this.#showFriends(friends);
-      this.#showSubmissions(past.submissions, past.next);
+      this.#hold(past);
+      this.#showSubmissions();
+      await this.#showHistory(window);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (this.#around.childElementCount === 0) this.#around.replaceChildren(errorNotice(error, () => this.#loadRest()));
@@ -213,21 +221,59 @@ export class PlayerView {
     return new StandingsTable({ caption, link, isAmongFriends });
   }
 
-  /** @param {Submission[]} submissions @param {string | null} next */
-  #showSubmissions(submissions, next) {
+  /** Keep the newest submissions in front of those that are known. @param {{submissions: Submission[], next: string | null}} page */
+  #hold({ submissions, next }) {
+    const known = new Set(this.#submissions.map(({ submission }) => submission));
+    const fresh = submissions.filter(({ submission }) => !known.has(submission));
+    const isConnected = fresh.length < submissions.length;
+    this.#submissions = isConnected ? [...fresh, ...this.#submissions] : submissions;
+    if (!isConnected) this.#next = next;
+  }
+
+  /** Load further back, if there is more and not too much of it already. @returns {Promise<boolean>} whether it did */
+  async #loadMore() {
+    if (this.#next === null || this.#submissions.length >= SUBMISSIONS_MAX) return false;
+    const { submissions, next } = await listSubmissions(this.#id, this.#player, this.#next);
+    if (this.#isClosed) return false;
+    this.#submissions = [...this.#submissions, ...submissions];
+    this.#next = next;
+    return true;
+  }
+
+  #showSubmissions() {
     const more = async () => {
-      const page = await listSubmissions(this.#id, this.#player, /** @type {string} */ (next));
-      const all = [...submissions, ...page.submissions];
-      this.#showSubmissions(all, all.length < SUBMISSIONS_MAX ? page.next : null);
+      this.#shown += SUBMISSIONS_SHOWN;
+      if (this.#submissions.length < this.#shown) await this.#loadMore();
+      this.#showSubmissions();
     };
-    this.#history.hidden = submissions.length < 2;
-    if (submissions.length >= 2) {
-      this.#history.replaceChildren(el("h2", {}, "Score history"), historyPlot(submissions, /** @type {Board} */ (this.#board)));
-    }
+    const shown = this.#submissions.slice(0, this.#shown);
+    const hasMore = shown.length < this.#submissions.length || (this.#next !== null && this.#submissions.length < SUBMISSIONS_MAX);
     this.#past.replaceChildren(
       el("h2", {}, "Recent submissions"),
-      submissions.length === 0 ? emptyNotice("No submissions yet") : submissionTable(submissions),
-      ...(next === null ? [] : [el("button", { class: "button", type: "button", on: { click: more } }, "Show more")]),
+      shown.length === 0 ? emptyNotice("No submissions yet") : submissionTable(shown),
+      ...(hasMore ? [el("button", { class: "button", type: "button", on: { click: more } }, "Show more")] : []),
+    );
+  }
+
+  /** The scores of the period that is shown, from its beginning until now. @param {string} window */
+  async #showHistory(window) {
+    const board = /** @type {Board} */ (this.#board);
+    const { opens_at, closes_at } = board.periods[window];
+    const opens = opens_at === null ? -Infinity : Date.parse(opens_at);
+    const closes = closes_at === null ? Infinity : Date.parse(closes_at);
+    const isWhole = () => Date.parse(this.#submissions.at(-1)?.recorded_at ?? "") < opens;
+    while (!isWhole() && (await this.#loadMore()));
+    if (this.#isClosed || window !== this.#window) return;
+    const within = this.#submissions.filter(({ at }) => Date.parse(at) >= opens && Date.parse(at) < closes);
+    this.#history.hidden = within.length < 2;
+    if (within.length < 2) return;
+    const first = Math.min(...within.map(({ at }) => Date.parse(at)));
+    const time = { from: opens === -Infinity ? first : opens, to: Math.min(Date.now(), closes) };
+    const isCut = !isWhole() && this.#next !== null;
+    this.#history.replaceChildren(
+      el("h2", {}, "Score history"),
+      el("p", { class: "small" }, [windowName(window), isCut && `the newest ${formatCount(within.length)} submissions`].filter(Boolean).join(" · ")),
+      historyPlot(within, board, isCut ? { ...time, from: first } : time),
     );
   }
 }
