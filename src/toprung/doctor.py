@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from toprung.config import ClusterSettings
-from toprung.errors import ToprungError
+from toprung.errors import IndexUnavailable, ToprungError
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.journals.postgres_store import PostgresStore, migrations
 
@@ -180,9 +180,12 @@ async def _scripts_run(settings: ClusterSettings) -> Check:
     key = f"{settings.prefix}{{doctor}}:epoch"
     try:
         await scripts.run("begin_rebuild", key, "doctor")
-        await scripts.run("remove", key)
-    except NoPermissionError as error:
-        return _failed("redis scripts", f"{error}; {_grant(settings)}")
+        await scripts.run("remove", key, "doctor")
+    except IndexUnavailable as error:
+        advice = "check that the server runs and may be written to"
+        if isinstance(error.__cause__, NoPermissionError):
+            advice = _grant(settings)
+        return _failed("redis scripts", f"{error.__cause__}; {advice}")
     except Exception as error:  # noqa: BLE001
         advice = "scripts must be allowed: do not rename or forbid EVAL and EVALSHA"
         return _failed("redis scripts", f"{error}; {advice}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
 from tests.cluster.load import holds
 from tests.cluster.workbench import ClusterWorkbench
-from toprung.errors import IndexUnavailable
+from toprung.errors import IndexUnavailable, NotRanked, Unavailable
 from toprung.indexes import redis_client
 from toprung.indexes.breaker import FAILURES_MAX
 from toprung.indexes.redis import shard_key
@@ -57,9 +59,6 @@ def test_an_answer_that_came_while_the_process_stood_still(
 def test_an_outage_is_told_at_once_and_its_end_is_noticed(postgres: PostgresServer) -> None:
     redis = RedisServer()
 
-    async def is_over(profile: ClusterProfile) -> bool:
-        return not profile.client.breaker("").is_open
-
     async def main() -> None:
         opened = await ClusterWorkbench(postgres.url, redis.url).open(SystemClock())
         profile = opened.maintenance
@@ -80,6 +79,133 @@ def test_an_outage_is_told_at_once_and_its_end_is_noticed(postgres: PostgresServ
         asyncio.run(main())
     finally:
         redis.close()
+
+
+@pytest.fixture
+def own_redis() -> Iterator[RedisServer]:
+    server = RedisServer("--busy-reply-threshold", "10", "--repl-timeout", "3600")
+    yield server
+    server.close()
+
+
+def test_a_server_busy_with_a_script_is_away_until_it_is_done(
+    postgres: PostgresServer, own_redis: RedisServer
+) -> None:
+    """Whoever runs it: reads say that the index is away, and nothing submitted is lost."""
+
+    def hold() -> str:
+        return own_redis.ask("EVAL", "while true do end", "0")
+
+    async def main() -> None:
+        opened = await ClusterWorkbench(postgres.url, own_redis.url).open(SystemClock())
+        profile = opened.maintenance
+        assert isinstance(profile, ClusterProfile)
+        async with opened.boards as boards:
+            blitz = await boards.create("blitz")
+            await blitz.submit("ann", 1)
+            holding = asyncio.create_task(asyncio.to_thread(hold))
+            await holds(lambda: is_refused(own_redis, "BUSY"), "script that holds the server up")
+            with pytest.raises(IndexUnavailable, match="BUSY"):
+                await blitz.top(1)
+            assert (await blitz.submit("bob", 2)).stale
+            own_redis.ask("SCRIPT", "KILL")
+            assert "killed" in await holding
+            await holds(lambda: is_over(profile), "end of the outage")
+            await holds(lambda: has_caught_up(blitz, "bob"), "submission in the index")
+
+    asyncio.run(main())
+
+
+REFUSALS = {
+    "READONLY": ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
+    "OOM": ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
+    "NOREPLICAS": ("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0"),
+}
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_a_server_that_takes_no_writes_still_answers(
+    postgres: PostgresServer, own_redis: RedisServer, code: str
+) -> None:
+    begin, end = REFUSALS[code]
+
+    async def main() -> None:
+        opened = await ClusterWorkbench(postgres.url, own_redis.url).open(SystemClock())
+        async with opened.boards as boards:
+            blitz = await boards.create("blitz")
+            await blitz.submit("ann", 1)
+            assert own_redis.ask(*begin.split()) == "OK"
+            for _ in range(FAILURES_MAX + 1):
+                assert (await blitz.submit("bob", 2)).stale
+                assert (await blitz.top(1))[0].player == "ann"
+            with pytest.raises(IndexUnavailable, match=code):
+                await boards.patch("blitz", scopes=["country"])
+            assert own_redis.ask(*end.split()) == "OK"
+            await holds(lambda: has_caught_up(blitz, "bob"), "submission in the index")
+
+    asyncio.run(main())
+
+
+AWAY = {
+    "MASTERDOWN": (
+        "CONFIG SET replica-serve-stale-data no|REPLICAOF 127.0.0.1 1",
+        "REPLICAOF NO ONE",
+    ),
+    "NOPERM": ("ACL SETUSER default -evalsha -eval -exists", "ACL SETUSER default +@all"),
+}
+
+
+@pytest.mark.parametrize("code", AWAY)
+def test_a_server_that_does_nothing_is_away(
+    postgres: PostgresServer, own_redis: RedisServer, code: str
+) -> None:
+    begin, end = AWAY[code]
+
+    async def main() -> None:
+        opened = await ClusterWorkbench(postgres.url, own_redis.url).open(SystemClock())
+        async with opened.boards as boards:
+            blitz = await boards.create("blitz")
+            await blitz.submit("ann", 1)
+            for command in begin.split("|"):
+                assert own_redis.ask(*command.split()) == "OK"
+            with pytest.raises(IndexUnavailable, match=code):
+                await blitz.top(1)
+            assert (await blitz.submit("bob", 2)).stale
+            assert own_redis.ask(*end.split()) == "OK"
+            await holds(lambda: has_caught_up(blitz, "bob"), "submission in the index")
+
+    asyncio.run(main())
+
+
+def test_a_cluster_without_slots_is_away(postgres: PostgresServer) -> None:
+    node = RedisServer("--cluster-enabled", "yes")
+
+    async def main() -> None:
+        opened = await ClusterWorkbench(postgres.url, node.url).open(SystemClock())
+        async with opened.boards as boards:
+            blitz = await boards.create("blitz")
+            with pytest.raises(IndexUnavailable, match=r"CLUSTERDOWN|at the moment"):
+                await blitz.top(1)
+            assert (await blitz.submit("ann", 1)).stale
+
+    try:
+        asyncio.run(main())
+    finally:
+        node.close()
+
+
+async def is_over(profile: ClusterProfile) -> bool:
+    return not profile.client.breaker("").is_open
+
+
+async def is_refused(server: RedisServer, code: str) -> bool:
+    return server.ask("GET", "anything").startswith(code)
+
+
+async def has_caught_up(board: Leaderboard, player: str) -> bool:
+    with suppress(NotRanked, Unavailable):
+        return (await board.standing(player)).rank == 1
+    return False
 
 
 def test_one_node_away_is_no_outage_of_the_others(postgres: PostgresServer) -> None:

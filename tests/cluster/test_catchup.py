@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -180,9 +181,20 @@ def test_scripts_forgotten_by_the_server_are_sent_again(bench: Bench) -> None:
 
 
 def test_no_retention_is_a_matter_of_redis(bench: Bench) -> None:
-    assert bench.redis("TTL", bench.key("z:all-time/all/global")) == -1
-    days = bench.redis("TTL", bench.key("z:daily/2026-11-15/global")) / 86_400
+    """Keys have no expiry of their own: periods have one, a day beyond retention."""
+
+    def life_in_days(period: str) -> float | None:
+        number = bench.redis("HGET", bench.key("names"), f"n{period}")
+        text = bench.redis("HGET", bench.key("names"), b"p" + number)
+        expires = int(text.split()[0])
+        return None if expires == 0 else (expires / 1000 - time.time()) / 86_400
+
+    assert life_in_days("all-time/all") is None
+    days = life_in_days("daily/2026-11-15")
+    assert days is not None
     assert 8 < days < 9  # the rest of today, seven more days, and one beyond
+    for ladder in ("all-time/all/global", "daily/2026-11-15/global"):
+        assert bench.redis("TTL", bench.key(f"z:{ladder}")) == -1
 
 
 def test_unreachable_index_is_unavailable(bench: Bench) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import httpx2
 import pytest
 
@@ -173,6 +175,30 @@ def test_rankings_are_an_option(http: httpx2.Client, make_board: MakeBoard) -> N
         query = {} if ranking is None else {"ranking": ranking}
         page = http.get(f"{url}/standings", params=query).json()
         assert [row["rank"] for row in page["standings"]] == expected
+
+
+def test_dense_ranks_have_one_budget_per_request(
+    http: httpx2.Client, make_board: MakeBoard
+) -> None:
+    """A thousand deep ranks are counted once, not once each: it took half a minute."""
+    url = f"/v1/boards/{make_board(windows=['all-time'])}"
+    rows = [{"player": f"p{n}", "score": -n} for n in range(10_002)]
+    for some in (rows[:10_000], rows[10_000:]):
+        assert http.post(f"{url}/scores/batch", json=some).json()["accepted"] == len(some)
+    query, deepest = {"ranking": "dense"}, [f"p{n}" for n in range(9_001, 10_001)]
+    begin = time.monotonic()
+    found = http.post(f"{url}/standings/lookup", params=query, json={"players": deepest})
+    assert time.monotonic() - begin < 5
+    assert [row["rank"] for row in found.json()["standings"]] == list(range(9_002, 10_002))
+    one_too_deep = {"players": ["p0", "p10001"]}
+    for refused in (
+        http.post(f"{url}/standings/lookup", params=query, json=one_too_deep),
+        http.get(f"{url}/standings/p10001", params=query),
+        http.get(f"{url}/standings", params={**query, "from": 10_002}),
+        http.get(f"{url}/standings/p10001/around", params={**query, "above": 0}),
+    ):
+        problem = problem_of(refused, 422, "dense-not-declared")
+        assert "declare" in problem["title"] or 'ranking "dense"' in problem["detail"]
 
 
 def test_rows_hold_percentiles_if_asked_for(http: httpx2.Client, ten: str) -> None:

@@ -85,7 +85,7 @@ class BoardReads(BoardAccess):
         return standing_of(answer, self.id, names=names)
 
     async def lookup(self, players: Iterable[str], **options: Unpack[ListOptions]) -> Lookup:
-        """The standings of at most 1,000 players at one moment, and who of them has none.
+        """The standings of at most 1,000 players, and who of them has none.
 
         Options: `toprung.ListOptions`.
         """

@@ -17,6 +17,12 @@ import msgspec
 Ranking = Literal["ordinal", "competition", "dense"]
 RANKINGS: tuple[Ranking, ...] = ("ordinal", "competition", "dense")
 
+DISTINCT_MAX = 10_000
+"""How many distinct results a dense rank may count on a board that does not declare it.
+
+An index need not count further than to one more than these.
+"""
+
 
 class Counts(msgspec.Struct, frozen=True, gc=False):
     """What lies before an entry on its ladder."""

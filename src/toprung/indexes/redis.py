@@ -3,7 +3,12 @@
 Every member of a ladder's ZSET has score 0 and is the entry's key followed by the player's id, so
 its order is by bytes: no number is ever a double. A HASH keeps each player's card, which leads from
 the player to the members. All keys of a board shard carry the board's generation and one hash tag.
-Each call is one script and so sees one state; `lua/common.lua` describes the keys.
+`lua/common.lua` describes the keys.
+
+A script sees one state, and the server does nothing else while it runs. So each script has a
+bounded amount of work, and most questions take one. A question that takes several is asked once
+more if the shard changed between them; if it changes again, the parts of the answer are as they
+were found, some milliseconds apart.
 
 This module reads; `redis_shards` writes.
 """
@@ -11,22 +16,27 @@ This module reads; `redis_shards` writes.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from toprung.domain.board import Board
 from toprung.domain.card import entry_width, period_name
 from toprung.domain.ladder import Ladder, UndenseLadder
-from toprung.domain.ranking import Counts
+from toprung.domain.ranking import DISTINCT_MAX, Counts
 from toprung.errors import NotReady, UnknownBoard
 from toprung.indexes.redis_client import ScriptClient
+from toprung.indexes.redis_distinct import UNITS_PER_SCRIPT, DistinctCounter, Reached
 from toprung.ports import Index, Place, Slice
 
-DISTINCT_SCANNED_MAX = 10_000
-"""Distinct results that are counted one by one on a board that keeps no set of them."""
+PLAYERS_PER_SCRIPT = 150
+RECORDS_PER_SCRIPT = 250
+ROWS_PER_SCRIPT = 400
+KEYS_PER_SCRIPT = 500
+LADDERS_PER_SCRIPT = 500
 
-PLAYERS_PER_SCRIPT = 1_000
 SHARD = 0
 """One shard per board for now; its number is already part of every key."""
+
+T = TypeVar("T")
 
 
 def shard_key(prefix: str, generation: int) -> str:
@@ -52,25 +62,61 @@ class RedisIndex:
         self._find_board = board
         self._on_not_ready = on_not_ready
         self._prefix = prefix
+        self._distinct = DistinctCounter(self._run)
 
     async def place(self, ladder: Ladder, player: str) -> Place | None:
         """Where the player stands. O(log n), one round trip."""
-        return (await self.places(ladder, [player]))[0]
+        board = await self._board(ladder)
+        if board is None:
+            return None
+        head = _ladder_arguments(board, ladder)
+        total, *_, row = await self._run("places", board, *head, UNITS_PER_SCRIPT, 0, player)
+        if row is None:
+            return None
+        offset, tied_before, distinct_before, tied_until, record = row
+        if distinct_before < 0:  # there are too many to be counted by one script
+            return (await self.places(ladder, [player]))[0]
+        return Place(offset, tied_before, distinct_before, tied_until, total, record)
 
     async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
-        """Where many players stand, at one moment. O(k log n), one round trip."""
+        """Where many players stand. O(k log n), a round trip for every 150 of them."""
         board = await self._board(ladder)
         if board is None or not players:
             return [None] * len(players)
-        total, *found = await self._run(
-            "places", board, *_ladder_arguments(board, ladder), *players
-        )
+        return await _steadily(lambda seen: self._places(board, ladder, players, seen))
+
+    async def _places(
+        self, board: Board, ladder: Ladder, players: Sequence[str], seen: set[int]
+    ) -> list[Place | None]:
+        head = _ladder_arguments(board, ladder)
+        several = len(players) > PLAYERS_PER_SCRIPT
+        units = 0 if several else UNITS_PER_SCRIPT  # then all of them are counted in one sweep
+        total, reached, found = 0, Reached(), []
+        for at in range(0, len(players), PLAYERS_PER_SCRIPT):
+            some = players[at : at + PLAYERS_PER_SCRIPT]
+            answer = await self._run("places", board, *head, units, int(several), *some)
+            total, changes, *scan = answer[:4]
+            reached = Reached(*scan)
+            found += answer[4:]
+            seen.add(changes)
+        await self._count_distinct(board, ladder, [row for row in found if row], reached, seen)
         return [
-            None
-            if place is None
-            else Place(place[0], place[1], place[2], place[3], total, place[4])
-            for place in found
+            None if row is None else Place(row[0], row[1], row[2], row[3], total, row[4])
+            for row in found
         ]
+
+    async def _count_distinct(
+        self, board: Board, ladder: Ladder, rows: list[Any], reached: Reached, seen: set[int]
+    ) -> None:
+        """Count on for those [offset, tied, -1, until, record] that their script did not reach."""
+        tied = 8 * board.shape.tied
+        missing = sorted((row for row in rows if row[2] < 0), key=lambda row: bytes(row[4]))
+        if missing:
+            prefixes = [row[4][:tied] for row in missing]
+            name = ladder_name(ladder)
+            counts = await self._distinct.count(board, name, prefixes, reached, seen)
+            for row, count in zip(missing, counts, strict=True):
+                row[2] = count
 
     async def among(
         self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
@@ -104,8 +150,8 @@ class RedisIndex:
         words = 8 * board.shape.order
         found: list[tuple[bytes, bytes]] = []
         head = _ladder_arguments(board, ladder)[:4]
-        for start in range(0, len(players), PLAYERS_PER_SCRIPT):
-            some = players[start : start + PLAYERS_PER_SCRIPT]
+        for start in range(0, len(players), RECORDS_PER_SCRIPT):
+            some = players[start : start + RECORDS_PER_SCRIPT]
             records = await self._run("records", board, *head, *some)
             found += [
                 (record[:words], player.encode())
@@ -115,7 +161,7 @@ class RedisIndex:
         return [(key, player.decode()) for key, player in sorted(found)]
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
-        """The entries at offsets [start, stop). O(log n + k)."""
+        """The entries at offsets [start, stop). O(log n + k), a round trip for every 400."""
         found = await self._slice(ladder, "range", start, stop)
         return _EMPTY if found is None else found
 
@@ -149,15 +195,25 @@ class RedisIndex:
         board = await self._board(ladder)
         if board is None:
             return [0] * len(keys)
-        counts: list[int] = await self._run("counts", board, ladder_name(ladder), *keys)
-        return counts[1:]
+        return await _steadily(lambda seen: self._counts(board, ladder, keys, seen))
+
+    async def _counts(
+        self, board: Board, ladder: Ladder, keys: Sequence[bytes], seen: set[int]
+    ) -> list[int]:
+        found: list[int] = []
+        for at in range(0, len(keys), KEYS_PER_SCRIPT):
+            some = keys[at : at + KEYS_PER_SCRIPT]
+            _, changes, *counts = await self._run("counts", board, ladder_name(ladder), *some)
+            found += counts
+            seen.add(changes)
+        return found
 
     async def size(self, ladder: Ladder) -> int:
         """How many entries the ladder has. O(1)."""
         board = await self._board(ladder)
         if board is None:
             return 0
-        (total,) = await self._run("counts", board, ladder_name(ladder))
+        total, _ = await self._run("counts", board, ladder_name(ladder))
         return int(total)
 
     async def ladders(self, board_id: str) -> list[tuple[Ladder, int]]:
@@ -165,10 +221,14 @@ class RedisIndex:
         board = await self._board(Ladder(board_id, "", "", ""))
         if board is None:
             return []
-        answer = await self._run("ladders", board)
+        found: dict[bytes, int] = {}
+        cursor = -1
+        while cursor:
+            answer = await self._run("ladders", board, max(cursor, 0), LADDERS_PER_SCRIPT)
+            cursor = int(answer[0])
+            found.update(zip(answer[1::2], answer[2::2], strict=True))
         return [
-            (Ladder(board_id, *name.decode().split("/", 2)), size)
-            for name, size in zip(answer[::3], answer[1::3], strict=True)
+            (Ladder(board_id, *name.decode().split("/", 2)), size) for name, size in found.items()
         ]
 
     async def version(self, ladder: Ladder) -> int:
@@ -186,16 +246,34 @@ class RedisIndex:
         board = await self._board(ladder)
         if board is None:
             return None
+        return await _steadily(lambda seen: self._slice_once(board, ladder, how, seen))
+
+    async def _slice_once(
+        self, board: Board, ladder: Ladder, how: Sequence[Any], seen: set[int]
+    ) -> Slice | None:
         head = _ladder_arguments(board, ladder)
-        answer = await self._run("slice", board, *head, *how)
+        answer = await self._run("slice", board, *head, UNITS_PER_SCRIPT, ROWS_PER_SCRIPT, *how)
         if answer is None:
             return None
-        start, total, tied_before, distinct_before, tied_until, *rows = answer
+        start, stop, total, tied_before, distinct_before, changes, *scan = answer[:8]
+        prefix, last, tied_until, *rows = answer[8:]
+        seen.add(changes)
+        if distinct_before < 0:
+            (distinct_before,) = await self._distinct.count(
+                board, ladder_name(ladder), [prefix], Reached(*scan), seen
+            )
+        found = dict(zip(rows[::2], rows[1::2], strict=True))
+        while last and len(found) < stop - start:
+            count = min(ROWS_PER_SCRIPT, stop - start - len(found))
+            changes, last, until, *rows = await self._run("rows", board, *head[:5], last, count)
+            tied_until = until or tied_until
+            found |= zip(rows[::2], rows[1::2], strict=True)
+            seen.add(changes)
         return Slice(
             Counts(start, tied_before, distinct_before),
             total,
-            [player.decode() for player in rows[::2]],
-            rows[1::2],
+            [player.decode() for player in found],
+            list(found.values()),
             tied_until,
         )
 
@@ -207,6 +285,16 @@ class RedisIndex:
         except NotReady:
             self._on_not_ready(board)
             raise
+
+
+async def _steadily(ask: Callable[[set[int]], Awaitable[T]]) -> T:
+    """The answer to a question that notes how often the shard had changed at each of its scripts.
+
+    It is asked once more if that was not the same for all of them.
+    """
+    seen: set[int] = set()
+    answer = await ask(seen)
+    return answer if len(seen) <= 1 else await ask(seen)
 
 
 def ladder_name(ladder: Ladder) -> str:
@@ -228,7 +316,7 @@ def _ladder_arguments(board: Board, ladder: Ladder) -> tuple[Any, ...]:
         8 * shape.order,
         8 * shape.tied,
         how,
-        DISTINCT_SCANNED_MAX,
+        DISTINCT_MAX,
     )
 
 

@@ -2,8 +2,8 @@
 
 Every script is idempotent (cards are guarded by version) or only reads, so the client may repeat
 a call whose answer was lost, or was late because this process did not get to run. MOVED and ASK
-are followed by the client; NOSCRIPT is answered by sending the script itself; LOADING, READONLY,
-CLUSTERDOWN and broken connections become IndexUnavailable after the retries.
+are followed by the client; NOSCRIPT is answered by sending the script itself. Broken connections
+become IndexUnavailable after the retries, and so do replies by which a server refuses to work.
 
 A bounded number of calls is under way at a time and the others wait their turn: the client library
 would refuse them, and a busy service is no reason to say that the index is away. Once the breaker
@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cache
@@ -40,10 +41,16 @@ CLOSE_SECONDS_MAX = 5.0
 
 _log = logging.getLogger("toprung")
 _LUA = files(__package__).joinpath("lua")
-_AWAY = (
-    "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS", "MISCONF",
-    "MOVED", "ASK", "UNBLOCKED",
-)  # fmt: skip
+_AWAY = frozenset({"BUSY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "NOAUTH", "WRONGPASS", "NOPERM"})
+"""Replies of a server that does nothing it is asked for at the moment."""
+
+_REFUSED = frozenset(
+    {"READONLY", "OOM", "NOREPLICAS", "MISCONF", "TRYAGAIN", "MOVED", "ASK", "UNBLOCKED", "KILLED"}
+)
+"""Replies of a server that refuses this, and may do other things: most of them are about writes."""
+
+COMPLAINT_SECONDS = 10.0
+"""How often the log is told of one kind of refusal."""
 
 
 class UndefinedNames(Exception):  # noqa: N818 -- never leaves the index
@@ -56,6 +63,12 @@ def script(name: str) -> tuple[str, str]:
     first, _, rest = _LUA.joinpath(f"{name}.lua").read_text().partition("\n")
     text = f"{first}\n{_LUA.joinpath('common.lua').read_text()}{rest}"
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def script_names() -> list[str]:
+    """The names of all scripts."""
+    names = (file.name.removesuffix(".lua") for file in _LUA.iterdir())
+    return sorted(name for name in names if name != "common")
 
 
 def connect(url: str) -> Any:
@@ -89,6 +102,14 @@ def connect(url: str) -> Any:
     )
 
 
+def _code(error: Exception) -> str:
+    """The word that begins a server's error reply; the client library keeps some of them apart."""
+    text = str(error)
+    if "killed by user" in text:
+        return "KILLED"
+    return getattr(error, "status_code", None) or text.partition(" ")[0]
+
+
 class ScriptClient:
     """Runs our scripts."""
 
@@ -102,6 +123,7 @@ class ScriptClient:
         self._turns = asyncio.Semaphore(CALLS_MAX)
         self._breakers: dict[str, CircuitBreaker] = {}
         self._probing: dict[CircuitBreaker, asyncio.Task[None]] = {}
+        self._complained: dict[str, float] = {}
         self._is_closed = False
         self._no_script = exceptions.NoScriptError
         self._answered = exceptions.ResponseError
@@ -152,6 +174,9 @@ class ScriptClient:
                 async with asyncio.timeout(CALL_SECONDS_MAX):
                     answer = await call()
             except self._lost as error:
+                if not self._is_cluster and _code(error) == "READONLY":
+                    # The name in the URL may lead to another server by now: connect anew.
+                    await self.client.connection_pool.disconnect(inuse_connections=False)
                 self._raise(error, key, breaker)
                 raise
         breaker.succeeded()
@@ -170,23 +195,37 @@ class ScriptClient:
 
     def _raise(self, error: Exception, key: str, breaker: CircuitBreaker) -> None:
         """Say it in our terms; what is nobody's outage is left to be raised as it is."""
-        message = str(error) or "no answer in time"
+        code = _code(error) if isinstance(error, self._answered) else ""
+        if code == "NOTREADY":
+            breaker.succeeded()
+            raise NotReady from error
+        if code == "UNDEFINED":
+            breaker.succeeded()
+            raise UndefinedNames from error
+        if code in _REFUSED:
+            breaker.succeeded()
+            self._complain(code, error)
+            raise IndexUnavailable(f"the index refuses this at the moment ({code})") from error
         if self._is_answer(error):
             breaker.succeeded()
-            if "NOTREADY" in message:
-                raise NotReady from error
-            if "UNDEFINED" in message:
-                raise UndefinedNames from error
             return
         breaker.failed()
         if breaker.is_open and breaker not in self._probing and not self._is_closed:
-            _log.warning("the index is away: %s", message)
+            _log.warning("the index is away: %s", str(error) or "no answer in time")
             self._probing[breaker] = asyncio.create_task(self._probe(key, breaker))
-        raise IndexUnavailable(f"the index cannot be reached: {message}") from error
+        reason = f" ({code})" if code else ""
+        raise IndexUnavailable(f"the index cannot be reached at the moment{reason}") from error
+
+    def _complain(self, code: str, error: Exception) -> None:
+        """Log a refusal, but not each of thousands."""
+        now = time.monotonic()
+        if now - self._complained.get(code, -COMPLAINT_SECONDS) >= COMPLAINT_SECONDS:
+            self._complained[code] = now
+            _log.warning("the index refuses to work: %s %s", code, error)
 
     def _is_answer(self, error: Exception) -> bool:
         """Whether the server works, although it does not do what it was asked."""
-        return isinstance(error, self._answered) and not str(error).startswith(_AWAY)
+        return isinstance(error, self._answered) and _code(error) not in _AWAY
 
     async def _probe(self, key: str, breaker: CircuitBreaker) -> None:
         """Ask after the shard that did not answer until it does."""

@@ -11,15 +11,28 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card, entry_width, number_bytes, parse_period_name, period_ladder
 from toprung.domain.ladder import Ladder, is_retained
 from toprung.domain.window import Period, Window
+from toprung.errors import NotReady
 from toprung.indexes.redis import shard_key
 from toprung.indexes.redis_client import ScriptClient, UndefinedNames
 from toprung.ports import Clock, Names, Shards, ShardState
 
+# No script may hold the server up for more than a few milliseconds. What a card costs depends on
+# how many ladders it is on (1 to 512), so scripts that take cards stop by themselves when they have
+# worked enough, and are asked again for the rest.
 CARDS_PER_SCRIPT = 100
-"""So that no script holds the server up for more than a few milliseconds."""
+UNITS_PER_APPLY = 300
+"""Members that are put or taken off before no further card is begun."""
 
-NAMES_PER_SCRIPT = 2_000
-MEMBERS_PER_SCRIPT = 500
+UNITS_PER_LOOK = 500
+"""Entries that are looked for before no further card is begun."""
+
+NAMES_PER_SCRIPT = 1_000
+MEMBERS_PER_SCRIPT = 200
+LADDERS_PER_SCRIPT = 200
+LANES = 2
+"""Scripts with cards that are under way at a time: the server works while the next is packed, and
+others do not have to wait for more than these."""
+
 DAY = 86_400_000_000
 
 
@@ -49,37 +62,39 @@ class RedisShards:
     async def put(
         self, board: Board, mark: int, cards: Sequence[Card], *, force: bool = False
     ) -> None:
-        """Apply cards by their versions, a bounded number per script."""
-        chunks = [
-            cards[at : at + CARDS_PER_SCRIPT] for at in range(0, len(cards), CARDS_PER_SCRIPT)
-        ]
-        if len(chunks) == 1:
-            await self._put(board, mark, chunks[0], force)
+        """Apply cards by their versions, a bounded amount of work per script."""
+        share = max(CARDS_PER_SCRIPT, -(-len(cards) // LANES))
+        lanes = [cards[at : at + share] for at in range(0, len(cards), share)]
+        if len(lanes) == 1:
+            await self._put(board, mark, cards, force)
         else:
-            await asyncio.gather(*(self._put(board, mark, chunk, force) for chunk in chunks))
+            await asyncio.gather(*(self._put(board, mark, lane, force) for lane in lanes))
 
     async def _put(self, board: Board, mark: int, cards: Sequence[Card], force: bool) -> None:
         shape = board.shape
-        arguments: list[Any] = [
+        head = (
             mark,
             entry_width(shape),
             8 * shape.order,
             8 * shape.tied if board.ranking == "dense" else 0,
             int(force),
-        ]
-        for card in cards:
-            arguments.append(card.player)
-            arguments.append(card.version.to_bytes(8) + card.entries)
+            UNITS_PER_APPLY,
+        )
         known = self._marks.get(board.generation, 0)
-        try:
-            before, _ = await self._run("apply", board, *arguments)
-        except UndefinedNames:
-            await self._define(board)
-            before, _ = await self._run("apply", board, *arguments)
-        if before < known:
-            self._went_back.add(board.generation)
-            self._marks[board.generation] = 0
-        self._marks[board.generation] = max(before, mark, self._marks.get(board.generation, 0))
+        at, size, cut = 0, CARDS_PER_SCRIPT, 0
+        while at < len(cards):
+            arguments = (*head, cut, *_flat(_rows(cards[at : at + size])))
+            try:
+                before, _, done, cut = await self._run("apply", board, *arguments)
+            except UndefinedNames:
+                await self._define(board)
+                before, _, done, cut = await self._run("apply", board, *arguments)
+            at, size = at + done, _next_size(done)
+            if before < known:
+                self._went_back.add(board.generation)
+                self._marks[board.generation] = 0
+            known = before
+        self._marks[board.generation] = max(known, mark, self._marks.get(board.generation, 0))
 
     async def _define(self, board: Board) -> None:
         """Tell the shard what the numbers in its cards stand for."""
@@ -98,9 +113,22 @@ class RedisShards:
 
     async def begin_rebuild(self, board: Board) -> bytes:
         """Empty the shard and accept cards, but no reads."""
+        token = await self._empty(board)
+        if not await self._run("accept", board, token):
+            raise NotReady
+        await self._define(board)
+        return token
+
+    async def _empty(self, board: Board) -> bytes:
+        """Close the shard and drop its ladders; the token of who did. NotReady: somebody else."""
         token = os.urandom(8).hex().encode()
         await self._run("begin_rebuild", board, token)
-        await self._define(board)
+        cursor = -1
+        while cursor:
+            arguments = (token, max(cursor, 0), LADDERS_PER_SCRIPT)
+            cursor = int(await self._run("empty", board, *arguments))
+            if cursor < 0:
+                raise NotReady
         return token
 
     async def finish_rebuild(self, board: Board, token: bytes) -> bool:
@@ -116,17 +144,15 @@ class RedisShards:
             for number, name in periods.items()
             if is_retained(board, period_ladder(board.id, name), now)
         )
+        head = (entry_width(board.shape), 8 * board.shape.order, alive, UNITS_PER_LOOK)
         found: list[tuple[str, str]] = []
-        for at in range(0, len(cards), CARDS_PER_SCRIPT):
-            rows = [
-                (card.player, card.version.to_bytes(8) + card.entries)
-                for card in cards[at : at + CARDS_PER_SCRIPT]
-            ]
-            head = (entry_width(board.shape), 8 * board.shape.order, alive)
-            texts = [
-                text.decode() for text in await self._run("differing", board, *head, *_flat(rows))
-            ]
+        at, size = 0, CARDS_PER_SCRIPT
+        while at < len(cards):
+            rows = _flat(_rows(cards[at : at + size]))
+            done, *told = await self._run("differing", board, *head, *rows)
+            texts = [text.decode() for text in told]
             found += zip(texts[::2], texts[1::2], strict=True)
+            at, size = at + done, _next_size(done)
         return found
 
     async def ghosts(self, board: Board, ladder: Ladder, *, remove: bool) -> list[str]:
@@ -154,15 +180,33 @@ class RedisShards:
 
     async def forget(self, board: Board, players: Sequence[str]) -> None:
         """Drop what is left of erased players: their empty cards."""
-        await self._run("forget", board, *players)
+        for at in range(0, len(players), MEMBERS_PER_SCRIPT):
+            await self._run("forget", board, *players[at : at + MEMBERS_PER_SCRIPT])
+
+    async def expire(self, board: Board) -> int:
+        """Drop the ladders of periods that lie a day beyond retention; how many."""
+        dropped, cursor = 0, -1
+        while cursor:
+            following, some = await self._run("expire", board, max(cursor, 0), LADDERS_PER_SCRIPT)
+            cursor, dropped = int(following), dropped + some
+        return dropped
 
     async def remove(self, board: Board) -> None:
         """Forget the shard."""
         self._marks.pop(board.generation, None)
-        await self._run("remove", board)
+        await self._run("remove", board, await self._empty(board))
 
     async def _run(self, name: str, board: Board, *arguments: Any) -> Any:
         return await self._client.run(name, shard_key(self._prefix, board.generation), *arguments)
+
+
+def _rows(cards: Sequence[Card]) -> list[tuple[str, bytes]]:
+    return [(card.player, card.version.to_bytes(8) + card.entries) for card in cards]
+
+
+def _next_size(done: int) -> int:
+    """How many cards to send after a script that got through so many."""
+    return max(1, min(CARDS_PER_SCRIPT, 2 * done))
 
 
 def _flat(rows: Sequence[tuple[Any, ...]]) -> list[Any]:

@@ -44,6 +44,10 @@ class Index(Protocol):
     Guarantees: every call sees one consistent state of its ladder, in which each submission
     counts on all of its ladders or on none; a ladder nobody is on is an empty one; a ladder
     that is not complete raises NotReady and never answers wrongly.
+
+    An index that other programs wait for may answer a call for many entries, or for a dense rank
+    that it has to count, in parts: of one moment where the ladder holds still, and where it does
+    not, moments apart. A submission that touches very many ladders may reach them one by one.
     """
 
     async def place(self, ladder: Ladder, player: str) -> Place | None:

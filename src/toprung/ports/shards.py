@@ -62,6 +62,10 @@ class Shards(Protocol):
         """Drop what is left of erased players: their empty cards."""
         ...
 
+    async def expire(self, board: Board) -> int:
+        """Drop the ladders of periods that need not be kept any more; how many there were."""
+        ...
+
     async def remove(self, board: Board) -> None:
         """Forget the shard."""
         ...

@@ -207,6 +207,7 @@ class CatchUp:
         if now - self._housekept_at >= HOUSEKEEPING_SECONDS:
             self._housekept_at = now
             await self._forget_erased()
+            await self._expire()
             await self._outbox.housekeep()
 
     async def _forget_erased(self) -> None:
@@ -215,6 +216,11 @@ class CatchUp:
         for generation, players in await self._outbox.erased():
             if generation in boards:
                 await self._shards.forget(boards[generation], players)
+
+    async def _expire(self) -> None:
+        """Drop ladders that nobody may read any more."""
+        for board in await self._outbox.all_boards():
+            await self._shards.expire(board)
 
     async def sweep(self) -> None:
         """See that every shard is complete and none has gone back."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 
 from toprung.domain.board import Board
-from toprung.domain.ladder import Ladder, is_retained
+from toprung.domain.ladder import Ladder, UndenseLadder, is_retained
 from toprung.ports import Index, Journal
 
 PAGE = 1000
@@ -70,7 +70,7 @@ async def _ladders(side: Side, board: Board, now: int) -> dict[Ladder, int]:
 
 
 async def _rows(side: Side, ladder: Ladder, start: int) -> list[tuple[str, bytes]]:
-    found = await side.index.slice(ladder, start, start + PAGE)
+    found = await side.index.slice(UndenseLadder(*ladder), start, start + PAGE)
     return list(zip(found.players, found.records, strict=True))
 
 

@@ -65,7 +65,10 @@ class BoardReads(BoardAccess):
         return view.standing(player, place.record, place, place.total)
 
     async def lookup(self, players: Iterable[str], **options: Unpack[ListOptions]) -> Lookup:
-        """The standings of at most 1,000 players at one moment, and who of them has none.
+        """The standings of at most 1,000 players, and who of them has none.
+
+        They are of one moment; in a cluster, those of more than 150 players on a board that
+        changes all the time may be some milliseconds apart.
 
         Options: `toprung.ListOptions`.
         """

@@ -21,6 +21,7 @@ from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowS
 from toprung.domain.submission import Submission, parse_submission
 from toprung.errors import Invalid, ToprungError, Unavailable
 from toprung.pending import start, turn
+from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
 
 BATCH_MAX = 10_000
@@ -123,7 +124,7 @@ class BoardWrites(BoardAccess):
                     total = await self._index.size(ladder) if place is None else place.total
                 except Unavailable:
                     stale = True
-                if place is not None and _is_behind(board, place.record, receipt, outcome):
+                if _is_behind(board, place, receipt, outcome):
                     place, total, stale = None, 0, True
             now = None if place is None else rank(board.ranking, place)
             ranks.append((now, None if counts is None else rank(board.ranking, counts), total))
@@ -221,9 +222,11 @@ def _parse_row(board: Board, now: int, row: object, owner: str) -> Submission:
     return parse_submission(board, now, owner=owner, **row)
 
 
-def _is_behind(board: Board, record: bytes, receipt: Receipt, outcome: WindowOutcome) -> bool:
+def _is_behind(board: Board, place: Place | None, receipt: Receipt, outcome: WindowOutcome) -> bool:
     """Whether the index does not show yet what this submission led to."""
-    entry = board.shape.entry(record)
+    if place is None:  # what a replay led to may have been removed since
+        return not receipt.replayed
+    entry = board.shape.entry(place.record)
     return entry.version < receipt.submission and entry.score != outcome.score
 
 

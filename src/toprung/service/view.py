@@ -17,6 +17,7 @@ from toprung.domain.ladder import Ladder, UndenseLadder, check_scope, named_peri
 from toprung.domain.player import GLOBAL, parse_scope_value
 from toprung.domain.ranking import (
     BEFORE,
+    DISTINCT_MAX,
     RANKINGS,
     Counts,
     Ranking,
@@ -30,9 +31,6 @@ from toprung.domain.standing import Standing
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
 from toprung.ports import NAMELESS, Shown
-
-DISTINCT_MAX = 10_000
-"""How many distinct results a dense rank may count on a board that does not declare it."""
 
 
 class View:

@@ -2,14 +2,27 @@
 -- Apply cards by their versions: the newer one replaces the other, entry by entry, on all of its
 -- ladders. First everything is read and worked out, then everything is written.
 -- ARGV: mark, width of an entry, bytes of a key, bytes of a tied prefix (0: not dense), force (1
--- replaces a card of the same version and puts all its members again), then player, card, ...
--- Answers {the mark before, cards applied}; error UNDEFINED asks for define.lua first.
+-- replaces a card of the same version and puts all its members again), units of work, the period
+-- from which on to force the first card, then player, card, ...
+-- A unit is a member to be put or taken off. While there are units the next card is begun, and it
+-- may take as many again. One that takes more is on more than a hundred ladders and is cut: the
+-- shard keeps a card that is new up to some period, old from there on and of the old version, so
+-- applying it once more does the rest.
+-- Answers {the mark before, cards applied, cards done with, the period from which on the next was
+-- cut or 0}; the mark is moved once all are done with. Error UNDEFINED asks for define.lua first.
 if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_reply(not_ready) end
 local mark, width, order = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local tied, force = tonumber(ARGV[4]), ARGV[5] == '1'
-local undefined = false
-local removed, added, gone, come, versions, expiry = {}, {}, {}, {}, {}, {}
+local tied, force, units = tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
+local least = -units
+local undefined, now = false, now_ms()
+local removed, added, gone, come, versions = {}, {}, {}, {}, {}
 local memo = {}
+
+local function touch(ladder, version)
+  local known = versions[ladder]
+  if not known then units = units - 2 end -- it is noted with the ladder, and told
+  if version > (known or 0) then versions[ladder] = version end
+end
 
 local function ladders_of(entry)
   local name = sub(entry, 1, 8)
@@ -19,10 +32,10 @@ local function ladders_of(entry)
   local texts = call('HMGET', base .. 'names', 'p' .. sub(entry, 1, 4), 's' .. sub(entry, 5, 8))
   if texts[1] and texts[2] then
     local expires, period = string.match(texts[1], '^(%d+) (.*)$')
-    for scope in string.gmatch(texts[2], '[^\n]+') do
-      local ladder = period .. '/' .. scope
-      expiry[ladder] = expires
-      found[#found + 1] = ladder
+    if not is_over(expires, now) then
+      for scope in string.gmatch(texts[2], '[^\n]+') do
+        found[#found + 1] = period .. '/' .. scope
+      end
     end
   else
     undefined = true
@@ -41,20 +54,24 @@ local function note(where, prefixes, entry, player, version, zeros)
     end
     if zeros then list[#list + 1] = '0' end
     list[#list + 1] = key .. player
+    units = units - 1
     if tied > 0 then
       prefixes[ladder] = prefixes[ladder] or {}
       prefixes[ladder][sub(entry, 9, 8 + tied)] = true
+      units = units - 1
     end
-    if version > (versions[ladder] or 0) then versions[ladder] = version end
+    touch(ladder, version)
   end
 end
 
-local function replace(player, old, new)
+-- Answers the first period that was not looked at, if there are too many.
+local function replace(player, old, new, from)
   local version = version_of(new)
-  local i, j = 9, 9
+  local i, j = first_entry(old, from, width), first_entry(new, from, width)
   while i <= #old or j <= #new do
     local before = i <= #old and number_at(old, i) or nil
     local after = j <= #new and number_at(new, j) or nil
+    if units < least then return math.min(before or after, after or before) end
     local gone_entry, new_entry
     if before and (not after or before <= after) then
       gone_entry = sub(old, i, i + width - 1)
@@ -68,9 +85,7 @@ local function replace(player, old, new)
       and sub(gone_entry, 5, 8 + order) == sub(new_entry, 5, 8 + order)
     if same and not force then
       if gone_entry ~= new_entry then -- at or version, neither of which is in the key
-        for _, ladder in ipairs(ladders_of(new_entry)) do
-          if version > (versions[ladder] or 0) then versions[ladder] = version end
-        end
+        for _, ladder in ipairs(ladders_of(new_entry)) do touch(ladder, version) end
       end
     else
       if gone_entry then note(removed, gone, gone_entry, player, version, false) end
@@ -80,21 +95,29 @@ local function replace(player, old, new)
 end
 
 local players, cards = {}, {}
-for at = 6, #ARGV, 2 do
+for at = 8, #ARGV, 2 do
   players[#players + 1] = ARGV[at]
   cards[#cards + 1] = ARGV[at + 1]
 end
 local olds = call('HMGET', base .. 'cards', unpack(players))
-local fields = {}
+local fields, done, cut = {}, 0, nil
 for n, player in ipairs(players) do
+  if units <= 0 then break end
   local old, new = olds[n] or '', cards[n]
   local known = old ~= '' and version_of(old) or -1
   local version = version_of(new)
   if version > known or (force and version == known) then
-    replace(player, old, new)
+    cut = replace(player, old, new, force and n == 1 and tonumber(ARGV[7]) or 0)
     fields[#fields + 1] = player
+    if cut then
+      local head = old ~= '' and sub(old, 1, 8) or string.rep('\0', 8)
+      local entries = sub(new, 9, first_entry(new, cut, width) - 1)
+      fields[#fields + 1] = head .. entries .. sub(old, first_entry(old, cut, width))
+      break
+    end
     fields[#fields + 1] = new
   end
+  done = n
 end
 if undefined then return redis.error_reply('UNDEFINED names are missing') end
 
@@ -105,41 +128,47 @@ local function flush(command, key, list)
 end
 
 for ladder, list in pairs(removed) do flush('ZREM', base .. 'z:' .. ladder, list) end
-for ladder, list in pairs(added) do
-  local key = base .. 'z:' .. ladder
-  flush('ZADD', key, list)
-  if expiry[ladder] ~= '0' then call('PEXPIREAT', key, expiry[ladder], 'NX') end
-end
+for ladder, list in pairs(added) do flush('ZADD', base .. 'z:' .. ladder, list) end
 if tied > 0 then
   for ladder, prefixes in pairs(gone) do
+    local key, empty = base .. 'z:' .. ladder, {}
     for prefix in pairs(prefixes) do
-      local left = call('ZLEXCOUNT', base .. 'z:' .. ladder, '[' .. prefix, after_prefix(prefix))
-      if left == 0 then call('ZREM', base .. 'd:' .. ladder, prefix) end
+      local left = call('ZRANGEBYLEX', key, '[' .. prefix, after_prefix(prefix), 'LIMIT', '0', '1')
+      if not left[1] then empty[#empty + 1] = prefix end
     end
+    flush('ZREM', base .. 'd:' .. ladder, empty)
   end
   for ladder, prefixes in pairs(come) do
-    local key, list = base .. 'd:' .. ladder, {}
+    local list = {}
     for prefix in pairs(prefixes) do
       list[#list + 1] = '0'
       list[#list + 1] = prefix
     end
-    flush('ZADD', key, list)
-    if expiry[ladder] ~= '0' then call('PEXPIREAT', key, expiry[ladder], 'NX') end
+    flush('ZADD', base .. 'd:' .. ladder, list)
   end
 end
 flush('HSET', base .. 'cards', fields)
-local told = {}
-for ladder, version in pairs(versions) do
-  if version > tonumber(call('HGET', base .. 'ladders', ladder) or '0') then
-    local text = string.format('%.0f', version)
-    call('HSET', base .. 'ladders', ladder, text)
-    told[#told + 1] = { ladder, text }
+if next(removed) or next(added) then call('INCR', base .. 'changes') end
+local ladders, told, noted = {}, {}, {}
+for ladder in pairs(versions) do ladders[#ladders + 1] = ladder end
+for from = 1, #ladders, 2000 do
+  local till = math.min(from + 1999, #ladders)
+  local known = call('HMGET', base .. 'ladders', unpack(ladders, from, till))
+  for at = from, till do
+    local ladder = ladders[at]
+    if versions[ladder] > tonumber(known[at - from + 1] or '0') then
+      local text = string.format('%.0f', versions[ladder])
+      noted[#noted + 1] = ladder
+      noted[#noted + 1] = text
+      told[#told + 1] = { ladder, text }
+    end
   end
 end
+flush('HSET', base .. 'ladders', noted)
 local before = tonumber(call('GET', base .. 'mark') or '0')
-if mark > before then call('SET', base .. 'mark', ARGV[1]) end
+if mark > before and done == #players then call('SET', base .. 'mark', ARGV[1]) end
 if #told > 0 and call('EXISTS', KEYS[1]) == 1 then
   local prefix, shard = string.match(KEYS[1], '^(.-){(.-)}')
   call('PUBLISH', prefix .. 'changes', cjson.encode({ shard, told }))
 end
-return { before, #fields / 2 }
+return { before, #fields / 2, done, cut or 0 }

@@ -2,8 +2,11 @@
 -- like it, so they are in its slot:
 --
 --   <base>epoch     present only while the shard is complete; absent = not ready
+--   <base>emptying  present while its ladders are dropped: neither cards nor reads are accepted
 --   <base>building  present while it is rebuilt: cards are accepted, reads are not
 --   <base>mark      the greatest outbox id applied
+--   <base>changes   how often ladders were changed: what several scripts read at one count of it
+--                   was read at one moment
 --   <base>cards     HASH player -> 8 bytes of version, then entries (toprung.domain.card)
 --   <base>names     HASH p<number> -> "<expiry in ms or 0> <window>/<period>", s<number> -> scopes,
 --                   one per line, n<window>/<period> -> number
@@ -24,6 +27,16 @@ local function version_of(card)
   return (struct.unpack('>I8', card, 1))
 end
 
+local function now_ms()
+  local time = call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- Whether a period's ladders need not be kept any more; `expires` is its text in `names`.
+local function is_over(expires, now)
+  return expires ~= '0' and tonumber(expires) <= now
+end
+
 -- The entry of a period on a card (scopes and record), by binary search.
 local function find_entry(card, period, width)
   local wanted = number_at(period, 1)
@@ -38,6 +51,25 @@ local function find_entry(card, period, width)
   return nil
 end
 
+-- Where the entries of a card begin whose periods have this number or a greater one.
+local function first_entry(card, period, width)
+  local at = 9
+  while at <= #card and number_at(card, at) < period do at = at + width end
+  return at
+end
+
+-- Append player and record of each member of a ladder.
+local function add_rows(answer, members, period, width, order)
+  local players = {}
+  for n, member in ipairs(members) do players[n] = sub(member, order + 1) end
+  local cards = call('HMGET', base .. 'cards', unpack(players))
+  for n, player in ipairs(players) do
+    local entry = period and cards[n] and find_entry(cards[n], period, width)
+    answer[#answer + 1] = player
+    answer[#answer + 1] = entry and sub(entry, 5) or ''
+  end
+end
+
 -- The least bytes that sort after everything beginning with a prefix, as a range's exclusive end.
 local function after_prefix(prefix)
   for at = #prefix, 1, -1 do
@@ -47,18 +79,31 @@ local function after_prefix(prefix)
   return '+'
 end
 
--- How many distinct tied prefixes lie before one: counted, or skip-scanned up to `most`.
-local function distinct_before(ladder, prefix, dense, most)
-  if dense == 'set' then return call('ZLEXCOUNT', base .. 'd:' .. ladder, '-', '(' .. prefix) end
-  if dense ~= 'scan' then return 0 end
-  local count, from = 0, '-'
-  while count <= most do
-    local found = call('ZRANGE', base .. 'z:' .. ladder, from, '(' .. prefix, 'BYLEX', 'LIMIT', 0, 1)
-    if not found[1] then return count end
-    count = count + 1
-    local beyond = after_prefix(sub(found[1], 1, #prefix))
-    if beyond == '+' then return count end
-    from = '[' .. sub(beyond, 2)
+-- How far distinct results have been counted: `from` is the place in the order, as a range's start.
+local function begin_sweep(from, count, most, units)
+  return { from = from, count = tonumber(count), most = tonumber(most), units = tonumber(units), piece = 4 }
+end
+
+-- Count distinct tied prefixes up to a prefix, which lies further on than the last. False when
+-- `units` of work are used up: each is a member that is read, and a call costs as much as twelve.
+-- Where tie groups are small, reading on is ten times as fast as skipping from one to the next, so
+-- the pieces that are read grow with the number of groups in the last one.
+local function sweep_to(sweep, key, prefix)
+  local till, tied = '(' .. prefix, #prefix
+  while sweep.count <= sweep.most do
+    if sweep.units <= 0 then return false end
+    local piece = sweep.piece
+    local found = call('ZRANGEBYLEX', key, sweep.from, till, 'LIMIT', '0', piece)
+    local groups, last = 0, nil
+    for n = 1, #found do
+      local group = sub(found[n], 1, tied)
+      if group ~= last then groups, last = groups + 1, group end
+    end
+    sweep.count, sweep.units = sweep.count + groups, sweep.units - 12 - #found
+    -- Ids have no byte 255, so this sorts after everybody in the group.
+    if last then sweep.from = '(' .. last .. string.rep('\255', 16) end
+    if #found < piece then return true end
+    sweep.piece = math.max(4, math.min(256, 2 * groups))
   end
-  return count
+  return true
 end

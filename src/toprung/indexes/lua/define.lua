@@ -2,8 +2,7 @@
 -- Say what numbers in cards stand for. ARGV: how many periods, then number, name, life in ms (0 =
 -- for ever) of each, then number, name of each tuple of scopes.
 if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_reply(not_ready) end
-local time = call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local now = now_ms()
 local names, at = base .. 'names', 2
 for _ = 1, tonumber(ARGV[1]) do
   local number, name, life = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])

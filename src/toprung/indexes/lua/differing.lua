@@ -1,11 +1,12 @@
 #!lua flags=no-writes
 -- What is not as it should be. ARGV: width of an entry, bytes of a key, numbers of the periods that
--- matter (4 bytes each), then player, card, ... (an empty card for a player who has none). Answers
--- player, ladder, ...; the ladder is empty when the card itself is another.
+-- matter (4 bytes each), units of work, then player, card, ... (an empty card for a player who has
+-- none). A unit is an entry on one ladder that is looked for. Answers {cards looked at, player,
+-- ladder, ...}; the ladder is empty when the card itself is another.
 if call('EXISTS', KEYS[1]) == 0 then return redis.error_reply(not_ready) end
 local width, order, alive = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
 for at = 1, #ARGV[3], 4 do alive[sub(ARGV[3], at, at + 3)] = true end
-local names, answer = base .. 'names', {}
+local names, answer, units = base .. 'names', { 0 }, tonumber(ARGV[4])
 
 local function tell(player, ladder)
   answer[#answer + 1] = player
@@ -22,6 +23,7 @@ local function look_at(player, card)
       if not texts[1] or not texts[2] then return tell(player, '') end
       local period = string.match(texts[1], '^%d+ (.*)$')
       for scope in string.gmatch(texts[2], '[^\n]+') do
+        units = units - 1
         local ladder = period .. '/' .. scope
         local member = sub(card, at + 8, at + 7 + order) .. player
         if not call('ZSCORE', base .. 'z:' .. ladder, member) then tell(player, ladder) end
@@ -30,5 +32,10 @@ local function look_at(player, card)
   end
 end
 
-for at = 4, #ARGV, 2 do look_at(ARGV[at], ARGV[at + 1]) end
+for at = 5, #ARGV, 2 do
+  if units <= 0 then break end
+  units = units - 1
+  answer[1] = answer[1] + 1
+  look_at(ARGV[at], ARGV[at + 1])
+end
 return answer

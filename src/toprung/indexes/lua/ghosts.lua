@@ -19,4 +19,5 @@ for _, member in ipairs(members) do
     if ARGV[7] == '1' then call('ZREM', key, member) end
   end
 end
+if #answer > 1 and ARGV[7] == '1' then call('INCR', base .. 'changes') end
 return answer

@@ -1,15 +1,17 @@
 #!lua flags=no-writes
 -- Where players stand on one ladder. ARGV: <window>/<period>, scope, width of an entry, bytes of a
 -- key, bytes of a tied prefix, how distinct results are counted ('', 'set', 'scan'), the most that
--- are scanned, then players. Answers {total, then per player false or {offset, tied before,
--- distinct before, tied until, record}}.
+-- are scanned, units of work for that, whether to tell `changes` in any case, then players.
+-- Answers {total, changes or 0, where the scan ended, its count, then per player false or {offset,
+-- tied before, distinct before, tied until, record}}; a distinct count that the scan did not reach is -1.
 if call('EXISTS', KEYS[1]) == 0 then return redis.error_reply(not_ready) end
 local period = call('HGET', base .. 'names', 'n' .. ARGV[1])
 local ladder = ARGV[1] .. '/' .. ARGV[2]
 local key = base .. 'z:' .. ladder
 local width, order, tied = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local answer = { call('ZCARD', key) }
-for at = 8, #ARGV do
+local how, found = ARGV[6], {}
+local answer = { call('ZCARD', key), 0, '-', 0 }
+for at = 10, #ARGV do
   local player, place = ARGV[at], false
   local card = period and call('HGET', base .. 'cards', player)
   local entry = card and find_entry(card, period, width)
@@ -17,15 +19,30 @@ for at = 8, #ARGV do
     local offset = call('ZRANK', key, sub(entry, 5, 4 + order) .. player)
     if offset then
       local prefix = sub(entry, 5, 4 + tied)
-      place = {
-        offset,
-        call('ZLEXCOUNT', key, '-', '(' .. prefix),
-        distinct_before(ladder, prefix, ARGV[6], tonumber(ARGV[7])),
-        call('ZLEXCOUNT', key, '-', after_prefix(prefix)),
-        sub(entry, 5),
-      }
+      local distinct = 0
+      if how == 'set' then
+        distinct = call('ZLEXCOUNT', base .. 'd:' .. ladder, '-', '(' .. prefix)
+      elseif how == 'scan' then
+        distinct = -1
+      end
+      local before = call('ZLEXCOUNT', key, '-', '(' .. prefix)
+      local until_ = call('ZLEXCOUNT', key, '-', after_prefix(prefix))
+      place = { offset, before, distinct, until_, sub(entry, 5) }
+      found[#found + 1] = place
     end
   end
   answer[#answer + 1] = place
 end
+local is_whole = true
+if how == 'scan' then
+  local sweep = begin_sweep('-', 0, ARGV[7], ARGV[8])
+  table.sort(found, function(one, other) return one[1] < other[1] end)
+  for _, place in ipairs(found) do
+    is_whole = sweep_to(sweep, key, sub(place[5], 1, tied))
+    if not is_whole then break end
+    place[3] = sweep.count
+  end
+  answer[3], answer[4] = sweep.from, sweep.count
+end
+if ARGV[9] == '1' or not is_whole then answer[2] = tonumber(call('GET', base .. 'changes') or '0') end
 return answer

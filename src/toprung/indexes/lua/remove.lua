@@ -1,8 +1,6 @@
 #!lua
--- Forget the shard.
-for _, ladder in ipairs(call('HKEYS', base .. 'ladders')) do
-  call('UNLINK', base .. 'z:' .. ladder, base .. 'd:' .. ladder)
-end
-call('UNLINK', KEYS[1], base .. 'building', base .. 'mark', base .. 'cards', base .. 'names',
-  base .. 'ladders')
+-- Forget a shard whose ladders were dropped. ARGV: the token.
+if call('GET', base .. 'emptying') ~= ARGV[1] then return 0 end
+call('UNLINK', base .. 'emptying', base .. 'mark', base .. 'changes', base .. 'cards',
+  base .. 'names', base .. 'ladders')
 return 1

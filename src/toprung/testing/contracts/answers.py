@@ -15,7 +15,8 @@ async def all_answers(boards: Leaderboards, players: Sequence[str] = ()) -> dict
     found: dict[str, Any] = {"boards": await boards.list(limit=1000)}
     for rules in found["boards"]:
         board = await boards.board(rules.id)
-        found[rules.id] = await _board_answers(board, [w.name for w in rules.windows], players)
+        windows = [each if isinstance(each, str) else each["name"] for each in rules.windows]
+        found[rules.id] = await _board_answers(board, windows, players)
     for player in players:
         found[f"player {player}"] = await _player_answers(boards, player)
     return found

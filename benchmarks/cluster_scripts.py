@@ -1,0 +1,224 @@
+"""How long does a script hold Redis up at most, at the largest input that it can be given?
+
+Redis does nothing else while a script runs, so its longest run is what everybody else may have to
+wait for. Three boards are loaded: a large one, one whose cards are on 512 ladders each (the most
+that rules allow), and one with thousands of ladders. Durations are those of SLOWLOG, Redis' own
+measure. Each question is asked once per round; the median over the rounds of a script's longest run
+is what the bar goes by, because a round in which the machine did something else says nothing of
+the script. The longest run of all rounds stands beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import statistics
+import struct
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from benchmarks import harness
+from toprung.domain.board import Board
+from toprung.domain.card import Card, card_entry, join_card, number_bytes, period_name, scopes_name
+from toprung.domain.ladder import Ladder, UndenseLadder, open_periods
+from toprung.indexes.redis import RedisIndex
+from toprung.indexes.redis_client import ScriptClient, connect, script, script_names
+from toprung.indexes.redis_shards import RedisShards
+from toprung.profiles.embedded import SystemClock
+from toprung.testing.servers import RedisServer
+
+TIED = 10
+"""Players with the same score: too many to be read one after the other, too few to be skipped."""
+
+WIDE = 200
+SCATTERED = 5_000
+CARDS = 1_000
+FRIENDS = 5_000
+LOADED_AT_ONCE = 2_000
+_SEASON = {"starts": "2020-01-01T00:00:00Z", "ends": "2090-01-01T00:00:00Z"}
+
+Longest = dict[str, float]
+"""The longest run of each script, in milliseconds."""
+
+
+class LoadedBoard:
+    """A board, the names that its cards use, and cards of its players."""
+
+    def __init__(self, generation: int, players: int, tuples: list[str], **rules: Any) -> None:
+        self.board = Board.parse(f"board-{generation}", rules).recorded(generation, generation)
+        self.players = players
+        self.tuples = tuples
+        now = SystemClock().now()
+        windows = dict(open_periods(self.board, now))
+        self.periods = [period_name(*period) for period in windows.items()]
+        self.ladder = Ladder(self.board.id, *next(iter(windows.items())), "global")
+
+    def card(self, number: int, version: int, rng: random.Random | None = None) -> Card:
+        """A player's card: by its number, or with a score of chance."""
+        place = number if rng is None else rng.randrange(self.players)
+        record = struct.pack(">3Q", (1 << 63) + place // TIED, (1 << 63) + place, version)
+        scopes = number_bytes(1 + number % len(self.tuples))
+        entries = [
+            card_entry(number_bytes(period), scopes, record)
+            for period in range(1, len(self.periods) + 1)
+        ]
+        return Card(self.player(number), version, join_card(entries))
+
+    def player(self, number: int) -> str:
+        """A player's id."""
+        return f"player-{number:09}"
+
+
+class Bench:
+    """The boards in one server, and what it has measured."""
+
+    def __init__(self, server: RedisServer, boards: list[LoadedBoard]) -> None:
+        self.boards = {each.board.generation: each for each in boards}
+        by_id = {each.board.id: each.board for each in boards}
+
+        async def find(board_id: str) -> Board:
+            return by_id[board_id]
+
+        self.client = ScriptClient(connect(server.url), server.url)
+        self.shards = RedisShards(self.client, self, SystemClock())
+        self.index = RedisIndex(self.client, find, lambda _: None)
+        self.rng = random.Random(harness.SEED)
+        self.version = 1
+        self._names = {script(name)[1].encode(): name for name in script_names()}
+
+    async def all_names(self, generation: int) -> tuple[dict[int, str], dict[int, str]]:
+        """What numbers in cards stand for."""
+        loaded = self.boards[generation]
+        return dict(enumerate(loaded.periods, 1)), dict(enumerate(loaded.tuples, 1))
+
+    async def load(self, loaded: LoadedBoard) -> None:
+        """Rebuild the board's shard, as a process would."""
+        token = await self.shards.begin_rebuild(loaded.board)
+        numbers = list(range(loaded.players))
+        self.rng.shuffle(numbers)
+        for at in range(0, len(numbers), LOADED_AT_ONCE):
+            cards = [loaded.card(number, 1) for number in numbers[at : at + LOADED_AT_ONCE]]
+            await self.shards.put(loaded.board, 1, cards)
+        assert await self.shards.finish_rebuild(loaded.board, token)
+
+    async def measure(self, work: Callable[[], Awaitable[object]]) -> Longest:
+        """The longest runs of the scripts that some work takes."""
+        await self.client.client.slowlog_reset()
+        await work()
+        longest: Longest = {}
+        for entry in await self.client.client.slowlog_get(-1):
+            words = entry["command"].split(b" ", 2)
+            name = self._names.get(words[1]) if words[0] == b"EVALSHA" else None
+            if name is not None:
+                longest[name] = max(longest.get(name, 0.0), entry["duration"] / 1000)
+        return longest
+
+    # --- questions -----------------------------------------------------------------------------
+
+    def some(self, loaded: LoadedBoard, count: int) -> list[int]:
+        """Numbers of players, each once."""
+        return self.rng.sample(range(loaded.players), min(count, loaded.players))
+
+    async def read(self, loaded: LoadedBoard) -> None:
+        """The longest lists that can be asked for, from anywhere on the ladder."""
+        ladder = UndenseLadder(*loaded.ladder)
+        start = self.rng.randrange(max(1, loaded.players - 1_000))
+        await self.index.slice(ladder, start, start + 1_000)
+        names = [loaded.player(number) for number in self.some(loaded, FRIENDS)]
+        await self.index.places(ladder, names[:1_000])
+        await self.index.among(ladder, names[0], names[1:], 1_000)
+        await self.index.slice_around(ladder, names[0], 100, 100)
+        keys = [
+            struct.pack(">Q", (1 << 63) + self.rng.randrange(loaded.players)) for _ in range(201)
+        ]
+        await self.index.count_before(ladder, keys)
+        await self.index.version(ladder)
+        await self.index.ladders(loaded.board.id)
+
+    async def count(self, loaded: LoadedBoard) -> None:
+        """Dense ranks of a thousand players, the last of them beyond the limit."""
+        last = loaded.player(loaded.players - 1)
+        names = [loaded.player(number) for number in self.some(loaded, 999)]
+        await self.index.places(loaded.ladder, [*names, last])
+        await self.index.slice_around(loaded.ladder, last, 100, 0)
+
+    async def write(self, loaded: LoadedBoard) -> None:
+        """New scores everywhere on the cards, then the same by force."""
+        self.version += 1
+        cards = [loaded.card(n, self.version, self.rng) for n in self.some(loaded, CARDS)]
+        await self.shards.put(loaded.board, self.version, cards)
+        await self.shards.put(loaded.board, self.version, cards, force=True)
+        assert await self.shards.differing(loaded.board, cards) == []
+        await self.shards.forget(loaded.board, [card.player for card in cards])
+        await self.shards.expire(loaded.board)
+        await self.shards.state(loaded.board)
+
+    async def sift(self, loaded: LoadedBoard) -> None:
+        """Look for members of a ladder that are on nobody's card."""
+        assert await self.shards.ghosts(loaded.board, loaded.ladder, remove=False) == []
+
+    async def rebuild(self, loaded: LoadedBoard) -> None:
+        """Forget the board, and load it again."""
+        await self.shards.remove(loaded.board)
+        await self.load(loaded)
+
+
+def run(options: argparse.Namespace) -> harness.Report:
+    """Measure, print and report."""
+    report = harness.Report("cluster_scripts")
+    harness.print_header("Longest runs of the cluster's scripts", players=options.size)
+    server = RedisServer("--slowlog-log-slower-than", "100", "--slowlog-max-len", "1000000")
+    try:
+        rounds = asyncio.run(_measure(server, options))
+    finally:
+        server.close()
+    medians, longest = {}, {}
+    for name in sorted({name for _, name in rounds}):
+        runs = [taken for (_, script_name), taken in rounds.items() if script_name == name]
+        medians[name] = max(map(statistics.median, runs))
+        longest[name] = max(map(max, runs))
+    for name, median in medians.items():
+        report.add_figure(name, median, "ms", "median of rounds")
+        report.add_figure(name, longest[name], "ms", "longest")
+    report.add_bar("cluster-scripts", max(medians.values()))
+    return report
+
+
+async def _measure(
+    server: RedisServer, options: argparse.Namespace
+) -> dict[tuple[str, str], list[float]]:
+    """By question and script: the longest run of each round."""
+    seasons = [{"name": f"s{number}", **_SEASON} for number in range(64)]
+    scopes = [f"a{number}" for number in range(7)]
+    large = LoadedBoard(1, options.size, [scopes_name(["global"])])
+    wide = LoadedBoard(
+        2, WIDE, [scopes_name(["global", *(f"{scope}:x" for scope in scopes)])],
+        windows=seasons, scopes=["global", *scopes], ranking="dense",
+    )  # fmt: skip
+    scattered = LoadedBoard(
+        3, SCATTERED, [scopes_name(["global", f"country:{n}"]) for n in range(SCATTERED)],
+        windows=["all-time"], scopes=["global", "country"],
+    )  # fmt: skip
+    bench = Bench(server, [large, wide, scattered])
+    for loaded in (large, wide, scattered):
+        await bench.load(loaded)
+    questions: list[tuple[Callable[[LoadedBoard], Awaitable[None]], LoadedBoard]] = [
+        *((ask, loaded) for ask in (bench.read, bench.write) for loaded in bench.boards.values()),
+        *((bench.rebuild, loaded) for loaded in (wide, scattered)),
+        (bench.count, large),
+        *((bench.sift, loaded) for loaded in bench.boards.values()),
+    ]
+    taken: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for _ in range(options.rounds):
+        for ask, loaded in questions:
+            found = await bench.measure(lambda ask=ask, loaded=loaded: ask(loaded))  # type: ignore[misc]
+            for name, milliseconds in found.items():
+                taken[f"{ask.__name__} {loaded.board.id}", name].append(milliseconds)
+    await bench.client.close()
+    return taken
+
+
+if __name__ == "__main__":
+    harness.main(run)
