@@ -209,6 +209,7 @@ class Leaderboards(Closing, Blocking[asynchronous.Leaderboards]):
     delete = blocking(asynchronous.Leaderboards.delete)
     list = blocking(asynchronous.Leaderboards.list)
     set_player = blocking(asynchronous.Leaderboards.set_player)
+    patch_player = blocking(asynchronous.Leaderboards.patch_player)
     player = blocking(asynchronous.Leaderboards.player)
     erase = blocking(asynchronous.Leaderboards.erase)
     befriend = blocking(asynchronous.Leaderboards.befriend)

@@ -72,7 +72,7 @@ def test_a_player_everywhere(there: Cli, board: str) -> None:
         "attributes": {"country": "PT"},
     }
     assert "\u202e" not in set_up.out
-    kept = there("player", "set", player, "--attribute", "team=a", "--json").json
+    kept = there("player", "patch", player, "--attribute", "team=a", "--json").json
     assert (kept["name"], kept["attributes"]) == (name, {"country": "PT", "team": "a"})
     shown = there("player", "show", player)
     assert "name:   Al\\u202eice [bold]\n" in shown.out
@@ -82,9 +82,12 @@ def test_a_player_everywhere(there: Cli, board: str) -> None:
     assert {s["window"] for s in standings} == {"all-time", "daily"}
     scoped = there("top", board, "--scope", "country:PT", "--json").json
     assert [s["name"] for s in scoped["standings"]] == [name]
-    gone = there("player", "set", player, "--name", "", "--attribute", "team=", "--json").json
+    gone = there("player", "patch", player, "--name", "", "--attribute", "team=", "--json").json
     assert (gone["name"], gone["attributes"]) == (None, {"country": "PT"})
-    assert there("player", "set", player, "--attribute", "team").code == 2
+    whole = there("player", "set", player, "--name", "Al", "--json").json
+    assert (whole["name"], whole["attributes"]) == ("Al", {})
+    for wrong in (("set", player, "--attribute", "team"), ("patch", player)):
+        assert there("player", *wrong).code == 2
     assert there("player", "erase", player).code == 2
     assert there("player", "erase", player, "--yes").out == f"erased {player}\n"
     assert there("player", "show", player).code == 1

@@ -70,7 +70,7 @@ def test_what_export_wrote_import_takes_back(there: Cli, board: str, file: str) 
     there("board", "create", other, "--policy", "sum", "--window", "all-time")
     result = there("import", other, file, "--names", "--json")
     assert counts(result) == (2 * len(HOSTILE), 0, 0, 0)
-    there("player", "set", f"{board} +1", "--name", "changed")
+    there("player", "patch", f"{board} +1", "--name", "changed")
     assert there("import", other, file, "--names").code == 0
     before, after = (there("export", each, "--details").out for each in (board, other))
     assert after == before

@@ -23,6 +23,7 @@ BODIES: dict[str, Any] = {
     "submit_batch": [{"player": "mallory", "score": 10**6}],
     "lookup_standings": {"players": ["alice"]},
     "put_player": {"name": "Mallory"},
+    "patch_player": {"name": "Mallory"},
     "create_key": {"name": "mine"},
     "backup": {},
 }

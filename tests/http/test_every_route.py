@@ -21,6 +21,7 @@ BODIES: dict[str, Any] = {
     "submit_batch": [{"player": "ann", "score": 8}, {"player": "ben", "score": 9}],
     "lookup_standings": {"players": ["ann", "ben"]},
     "put_player": {"name": "Ann"},
+    "patch_player": {"attributes": {"country": "NZ"}},
     "befriend": {},
     "create_key": {"name": "game"},
     "backup": {},

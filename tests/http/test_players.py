@@ -42,6 +42,36 @@ def test_a_bad_profile_is_refused(http: httpx2.Client, player: str) -> None:
     problem_of(http.get(f"/v1/players/{player}"), 404, "unknown-player")
 
 
+def test_a_profile_is_replaced_by_put_and_merged_by_patch(http: httpx2.Client, player: str) -> None:
+    url = f"/v1/players/{player}"
+    profile = {"name": "Alice", "attributes": {"country": "US", "team": "a"}}
+    http.put(url, json=profile)
+    changed = http.patch(url, json={"attributes": {"team": None, "platform": "pc"}}).json()
+    assert changed == http.get(url).json()
+    assert (changed["name"], changed["attributes"]) == (
+        "Alice",
+        {"country": "US", "platform": "pc"},
+    )
+    changed = http.patch(url, json={"name": None, "avatar_url": "https://example.org/a.png"}).json()
+    assert (changed["name"], changed["attributes"]) == (None, {"country": "US", "platform": "pc"})
+    assert http.patch(url, json={"attributes": None}).json()["attributes"] == {}
+    assert http.patch(url, json={}).json()["avatar_url"] == "https://example.org/a.png"
+    replaced = http.put(url, json={"name": "Alice"}).json()
+    assert replaced == {"player": player, "name": "Alice", "avatar_url": None, "attributes": {}}
+    made = http.patch(f"{url}-new", json={"name": "Newcomer"}).json()
+    assert made == http.get(f"{url}-new").json()
+    for body, pointer in (
+        ({"name": ""}, "/name"),
+        ({"attributes": {"Country": None}}, "/attributes"),
+        ({"attributes": {"country": ""}}, "/attributes/country"),
+        ({"attributes": {f"a{n}": "x" for n in range(17)}}, "/attributes"),
+        ({"nick": "A"}, "/nick"),
+    ):
+        answer = http.patch(url, json=body)
+        assert pointers(problem_of(answer, 422, "invalid")) == [pointer]
+    assert http.get(url).json() == replaced
+
+
 def test_friends_are_mutual(http: httpx2.Client, board: str, player: str) -> None:
     others = [f"{player}-a", f"{player}-b"]
     for other in others:

@@ -113,6 +113,10 @@ WRITES: list[tuple[Call, type[errors.ToprungError], str]] = [
     (of("set_player", "ann", attributes={"global": "DE"}), errors.Invalid, "reserved"),
     (of("set_player", "ann", name=""), errors.Invalid, "name: must not be empty"),
     (of("set_player", "ann", avatar_url="javascript:alert(1)"), errors.Invalid, "http"),
+    (of("patch_player", "ann", name=""), errors.Invalid, "name: must not be empty"),
+    (of("patch_player", "ann", attributes={"Country": None}), errors.Invalid, "a-z"),
+    (of("patch_player", "ann", attributes={"country": 7}), errors.Invalid, "must be text"),
+    (of("patch_player", "ann", attributes=["country"]), errors.Invalid, "object of names"),
     # boards
     (of("create", "blitz"), errors.Invalid, "exists already"),
     (of("create", "Blitz"), errors.Invalid, "board: "),
@@ -205,7 +209,9 @@ def test_player_id_is_refused(boards: toprung.Leaderboards, player: Any, verb: s
 
 
 @pytest.mark.parametrize("player", BAD_PLAYERS, ids=repr)
-@pytest.mark.parametrize("verb", ["set_player", "player", "erase", "friends", "standings"])
+@pytest.mark.parametrize(
+    "verb", ["set_player", "patch_player", "player", "erase", "friends", "standings"]
+)
 def test_player_id_is_refused_everywhere(
     boards: toprung.Leaderboards, player: Any, verb: str
 ) -> None:

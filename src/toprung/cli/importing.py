@@ -170,9 +170,7 @@ class _Import:
         old = profile_of(self._boards, player)
         name, avatar_url = name or old.name, avatar_url or old.avatar_url
         if (name, avatar_url) != (old.name, old.avatar_url):
-            self._boards.set_player(
-                player, name=name, avatar_url=avatar_url, attributes=old.attributes
-            )
+            self._boards.patch_player(player, name=name, avatar_url=avatar_url)
 
 
 def _submission(values: dict[str, Any]) -> BatchRow:

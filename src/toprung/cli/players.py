@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 import typer
+from msgspec import UNSET
 
 from toprung.blocking import Leaderboards
 from toprung.cli.confirm import Yes, confirm
@@ -23,9 +24,12 @@ Other = Annotated[str, typer.Argument(metavar="OTHER", help="the other player's 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    player = typer.Typer(name="player", help="Show, set and erase players.", no_args_is_help=True)
+    player = typer.Typer(
+        name="player", help="Show, set, patch and erase players.", no_args_is_help=True
+    )
     command(player)(show)
     command(player, "set")(set_player)
+    command(player, "patch")(patch_player)
     command(player)(erase)
     app.add_typer(player)
     friend = typer.Typer(name="friend", help="Add, remove and list friends.", no_args_is_help=True)
@@ -61,28 +65,43 @@ def show(target: Target, player: PlayerId) -> None:
 def set_player(
     target: Target,
     player: PlayerId,
-    name: Annotated[str | None, typer.Option(help="the name to show; empty: none")] = None,
-    avatar_url: Annotated[str | None, typer.Option(help="a picture; empty: none")] = None,
+    name: Annotated[str | None, typer.Option(help="the name to show")] = None,
+    avatar_url: Annotated[str | None, typer.Option(help="the address of a picture")] = None,
     attribute: Annotated[
-        list[str] | None,
-        typer.Option(help="such as country=PT; nothing after the = takes it away; repeat"),
+        list[str] | None, typer.Option(help="such as country=PT; repeat for more")
     ] = None,
 ) -> None:
-    """Set a player's name, picture and attributes; what is not named stays."""
-    changes = [_attribute(text) for text in attribute or ()]
+    """Replace a player's whole profile; what is left out is removed."""
+    attributes = dict(_attribute(text) for text in attribute or ())
     with opened(target, create=True) as boards:
-        old = profile_of(boards, player)
-        attributes = dict(old.attributes) | dict(changes)
-        profile = boards.set_player(
+        profile = boards.set_player(player, name=name, avatar_url=avatar_url, attributes=attributes)
+    _tell_profile(target, profile)
+
+
+def patch_player(
+    target: Target,
+    player: PlayerId,
+    name: Annotated[str | None, typer.Option(help="the name to show; empty: none")] = None,
+    avatar_url: Annotated[
+        str | None, typer.Option(help="the address of a picture; empty: none")
+    ] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(help="such as country=PT; country= removes it; repeat for more"),
+    ] = None,
+) -> None:
+    """Change some of a player's profile; what is left out stays."""
+    if name is None and avatar_url is None and not attribute:
+        raise misused("name at least one thing to change")
+    attributes = {name: value or None for name, value in map(_attribute, attribute or ())}
+    with opened(target, create=True) as boards:
+        profile = boards.patch_player(
             player,
-            name=old.name if name is None else name or None,
-            avatar_url=old.avatar_url if avatar_url is None else avatar_url or None,
-            attributes={name: value for name, value in attributes.items() if value},
+            name=UNSET if name is None else name or None,
+            avatar_url=UNSET if avatar_url is None else avatar_url or None,
+            attributes=attributes,
         )
-    if target.json:
-        print_json(profile)
-    else:
-        _say_profile(profile)
+    _tell_profile(target, profile)
 
 
 def erase(target: Target, player: PlayerId, yes: Yes = False) -> None:
@@ -140,6 +159,13 @@ def _attribute(text: str) -> tuple[str, str]:
     if not equals:
         raise misused(f"--attribute is written name=value, not {text!r}")
     return name, value
+
+
+def _tell_profile(target: Target, profile: PlayerProfile) -> None:
+    if target.json:
+        print_json(profile)
+    else:
+        _say_profile(profile)
 
 
 def _say_profile(profile: PlayerProfile) -> None:

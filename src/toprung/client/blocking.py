@@ -123,6 +123,7 @@ class Leaderboards(Closing, Blocking[leaderboards.Leaderboards]):
     delete = blocking(leaderboards.Leaderboards.delete)
     list = blocking(leaderboards.Leaderboards.list)
     set_player = blocking(leaderboards.Leaderboards.set_player)
+    patch_player = blocking(leaderboards.Leaderboards.patch_player)
     player = blocking(leaderboards.Leaderboards.player)
     erase = blocking(leaderboards.Leaderboards.erase)
     befriend = blocking(leaderboards.Leaderboards.befriend)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from msgspec import UNSET, UnsetType
+
 from toprung.client.caller import Caller
 from toprung.client.decoding import board_of, profile_of, standing_of
 from toprung.client.download import download
@@ -98,19 +100,29 @@ class Leaderboards:
         avatar_url: str | None = None,
         attributes: Mapping[str, str] | None = None,
     ) -> PlayerProfile:
-        """Replace a player's profile.
+        """Replace a player's whole profile: what is left out is taken away.
 
         A changed attribute moves the player's entries of periods that are open to the scopes
         it now belongs to; closed periods keep theirs.
         """
         profile = {"name": name, "avatar_url": avatar_url, "attributes": attributes or {}}
-        request = Request(
-            method="PUT",
-            path=_player(player),
-            body=json_object("", profile),
-            effect="idempotent",
-        )
-        return profile_of(await self._caller.call(request, ProfileAnswer))
+        return await self._put_profile("PUT", player, profile)
+
+    async def patch_player(
+        self,
+        player: str,
+        *,
+        name: str | UnsetType | None = UNSET,
+        avatar_url: str | UnsetType | None = UNSET,
+        attributes: Mapping[str, str | None] | UnsetType | None = UNSET,
+    ) -> PlayerProfile:
+        """Change some of a player's profile: what is left out stays, None takes it away.
+
+        Attributes are changed one by one, likewise. A player that is not known yet is made.
+        """
+        changes = {"name": name, "avatar_url": avatar_url, "attributes": attributes}
+        given = {name: value for name, value in changes.items() if value is not UNSET}
+        return await self._put_profile("PATCH", player, given)
 
     async def player(self, player: str) -> PlayerProfile:
         """A player's profile; UnknownPlayer if there is no such player."""
@@ -173,6 +185,14 @@ class Leaderboards:
 
     async def _set(self, request: Request) -> Leaderboard:
         return Leaderboard((await self._caller.call(request, BoardAnswer)).id, self._caller)
+
+    async def _put_profile(
+        self, method: str, player: str, members: Mapping[str, Any]
+    ) -> PlayerProfile:
+        """Both say what a member is afterwards, so to say it twice does no harm."""
+        body = json_object("", members)
+        request = Request(method=method, path=_player(player), body=body, effect="idempotent")
+        return profile_of(await self._caller.call(request, ProfileAnswer))
 
     async def _do(self, method: str, address: str) -> None:
         await self._caller.answer(Request(method=method, path=address, effect="idempotent"))

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from toprung.domain.board import Board
+from toprung.domain.player import merged_attributes
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
 from toprung.errors import FixedRule, Invalid, ToprungError, UnknownBoard
@@ -47,12 +49,28 @@ class DeleteBoard(msgspec.Struct, frozen=True):
 
 
 class SetPlayer(msgspec.Struct, frozen=True):
-    """Replace a player's profile."""
+    """Replace a player's whole profile."""
 
     player: str
     name: str | None = None
     avatar_url: str | None = None
     attributes: Mapping[str, str] = {}
+
+
+class PatchPlayer(msgspec.Struct, frozen=True):
+    """Change some of a player's profile: what is unset stays, None is taken away."""
+
+    player: str
+    name: str | UnsetType | None = UNSET
+    avatar_url: str | UnsetType | None = UNSET
+    attributes: Mapping[str, str | None] | UnsetType | None = UNSET
+    """By name; None instead of a mapping takes all away."""
+
+    def attributes_after(self, before: Mapping[str, str]) -> Mapping[str, str]:
+        """The attributes that the player then has."""
+        if self.attributes is UNSET:
+            return before
+        return {} if self.attributes is None else merged_attributes(before, self.attributes)
 
 
 class ErasePlayer(msgspec.Struct, frozen=True):
@@ -85,7 +103,15 @@ class Unfriend(msgspec.Struct, frozen=True):
 Status = Literal["accepted", "unchanged"]
 
 Command = (
-    Submit | SetBoard | DeleteBoard | SetPlayer | ErasePlayer | RemoveEntries | Befriend | Unfriend
+    Submit
+    | SetBoard
+    | DeleteBoard
+    | SetPlayer
+    | PatchPlayer
+    | ErasePlayer
+    | RemoveEntries
+    | Befriend
+    | Unfriend
 )
 
 

@@ -90,10 +90,41 @@ def parse_attributes(value: object, field: str = "attributes") -> dict[str, str]
     """
     if not isinstance(value, Mapping):
         raise Invalid(field, "must be an object of names and text values")
-    if len(value) > ATTRIBUTES_MAX:
-        raise Invalid(field, f"must have at most {ATTRIBUTES_MAX} members")
+    _check_attribute_count(value, field)
     names = [check_attribute(name, field) for name in value]
     return {name: parse_scope_value(value[name], f"{field}/{name}") for name in sorted(names)}
+
+
+def parse_attribute_changes(value: object, field: str = "attributes") -> dict[str, str | None]:
+    """Attributes to set, and (None) to take away.
+
+    >>> parse_attribute_changes({"country": "US", "platform": None})
+    {'country': 'US', 'platform': None}
+    """
+    if not isinstance(value, Mapping):
+        raise Invalid(field, "must be an object of names and text values")
+    given = {name: text for name, text in value.items() if text is not None}
+    gone = {check_attribute(name, field): None for name in value if name not in given}
+    return {**parse_attributes(given, field), **gone}
+
+
+def merged_attributes(
+    before: Mapping[str, str], changes: Mapping[str, str | None]
+) -> dict[str, str]:
+    """The attributes that a player has after some of them changed.
+
+    >>> merged_attributes({"country": "US", "vip": "1"}, {"country": "PT", "vip": None})
+    {'country': 'PT'}
+    """
+    merged = {**before, **changes}
+    kept = {name: text for name, text in sorted(merged.items()) if text is not None}
+    _check_attribute_count(kept, "attributes")
+    return kept
+
+
+def _check_attribute_count(attributes: Mapping[str, str], field: str) -> None:
+    if len(attributes) > ATTRIBUTES_MAX:
+        raise Invalid(field, f"must have at most {ATTRIBUTES_MAX} members")
 
 
 def check_attribute(name: object, field: str) -> str:

@@ -32,6 +32,7 @@ EXAMPLES: Final[dict[str, Any]] = {
         "avatar_url": "https://example.org/alice.png",
         "attributes": {"country": "US"},
     },
+    "patch_player": {"name": "Alice B.", "attributes": {"team": "red", "country": None}},
     "backup": {},
     "create_key": {"name": "game server", "verbs": ["read", "write"], "boards": ["blitz", "eu-*"]},
 }

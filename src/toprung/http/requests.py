@@ -98,11 +98,20 @@ class BoardBody(Struct, forbid_unknown_fields=True):
 
 
 class ProfileBody(Struct, forbid_unknown_fields=True):
-    """A player's profile; it replaces the one before."""
+    """A player's whole profile: what is omitted is taken away."""
 
     name: str | None = None
     avatar_url: str | None = None
     attributes: dict[str, str] = {}
+
+
+class ProfilePatchBody(Struct, forbid_unknown_fields=True):
+    """Changes of a player's profile: what is omitted stays, null takes it away."""
+
+    name: str | UnsetType | None = UNSET
+    avatar_url: str | UnsetType | None = UNSET
+    attributes: dict[str, str | None] | UnsetType | None = UNSET
+    """Each by itself: those omitted stay, null takes one away."""
 
 
 class LookupBody(Struct, forbid_unknown_fields=True):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UnsetType
+
 from toprung.domain.board import Board
 from toprung.domain.command import (
     FRIENDS_MAX,
@@ -16,6 +18,7 @@ from toprung.domain.command import (
     Command,
     DeleteBoard,
     ErasePlayer,
+    PatchPlayer,
     Receipts,
     RemoveEntries,
     SetBoard,
@@ -57,8 +60,14 @@ class EventPlan(DecidedBatch):
                 self._set_board(command)
             case DeleteBoard(board):
                 self._record("board-deleted", {"board": self._fold.board(board).id})
-            case SetPlayer():
-                self._set_player(command)
+            case SetPlayer(player, name, avatar_url, attributes):
+                self._set_attributes(self._number(player), attributes)
+                self._profile(player, name=name, avatar_url=avatar_url)
+            case PatchPlayer(player, name, avatar_url):
+                number = self._number(player)
+                after = command.attributes_after(self._fold.attributes(number))
+                self._set_attributes(number, after)
+                self._profile(player, name=name, avatar_url=avatar_url)
             case ErasePlayer(player):
                 number = self._known(player)
                 self._record("erased", {"player": number})
@@ -95,18 +104,20 @@ class EventPlan(DecidedBatch):
         sets = self._fold.index.sets(board.id)
         return any(len(ranked) and is_kept(board, ladder, self._now) for ladder, ranked in sets)
 
-    def _set_player(self, command: SetPlayer) -> None:
+    def _set_attributes(self, number: int, attributes: Mapping[str, str]) -> None:
         self._fold.tidy(self._now)
-        number = self._number(command.player)
         before = self._fold.attributes(number)
         moved = {
             board.id: open_periods(board, self._now)
             for board in self._fold.boards.values()
-            if scopes_of(board, before) != scopes_of(board, command.attributes)
+            if scopes_of(board, before) != scopes_of(board, attributes)
         }
-        body = {"player": number, "attributes": dict(command.attributes), "open": moved}
+        body = {"player": number, "attributes": dict(attributes), "open": moved}
         self._record("player", body)
-        self.profiles.append((number, command.name, command.avatar_url))
+
+    def _profile(self, player: str, **shown: str | UnsetType | None) -> None:
+        changes = {name: text for name, text in shown.items() if not isinstance(text, UnsetType)}
+        self.profiles.append((self._number(player), changes))
 
     def _befriend(self, player: str, other: str) -> None:
         if player == other:

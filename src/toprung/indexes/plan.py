@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from toprung.domain.ladder import Route
@@ -18,6 +19,6 @@ class DecidedBatch:
         self.submissions: list[Any] = []
         self.details: list[tuple[int, bytes]] = []
         self.events: list[Event] = []
-        self.profiles: list[tuple[int, str | None, str | None]] = []
+        self.profiles: list[tuple[int, Mapping[str, str | None]]] = []
         self.erased: list[int] = []
         self.repeats: list[int] = []

@@ -11,6 +11,7 @@ from toprung.domain.command import (
     Command,
     DeleteBoard,
     ErasePlayer,
+    PatchPlayer,
     RemoveEntries,
     SetBoard,
     SetPlayer,
@@ -52,7 +53,7 @@ class CommandRun:
             case DeleteBoard(board):
                 self.follow = await delete_board(tables, board)
                 self.touched = board
-            case SetPlayer():
+            case SetPlayer() | PatchPlayer():
                 await set_player(tables, command)
             case ErasePlayer(player):
                 await erase_player(tables, player)

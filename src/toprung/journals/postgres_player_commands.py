@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
+from msgspec import UnsetType
 
 from toprung.domain.board import Board
 from toprung.domain.card import (
@@ -17,19 +18,21 @@ from toprung.domain.card import (
     scopes_name,
     split_card,
 )
-from toprung.domain.command import FRIENDS_MAX, SetPlayer
+from toprung.domain.command import FRIENDS_MAX, PatchPlayer, SetPlayer
 from toprung.domain.ladder import open_periods, scopes_of
 from toprung.domain.player import fold_name
 from toprung.errors import Invalid, TooManyFriends, UnknownBoard
 from toprung.journals.postgres_command_tables import CommandTables
 
 
-async def set_player(tables: CommandTables, command: SetPlayer) -> None:
-    """Replace a player's profile; its entries of open periods move to its new scopes."""
+async def set_player(tables: CommandTables, command: SetPlayer | PatchPlayer) -> None:
+    """Replace or change a profile; the player's entries of open periods move to its new scopes."""
     boards = await tables.lock_rules()
     numbers = await tables.lock_players([command.player])
     number = numbers[command.player]
     before = (await tables.attributes([number]))[number]
+    if isinstance(command, PatchPlayer):
+        command = await _whole(tables, number, command, before)
     moved = [b for b in boards if scopes_of(b, before) != scopes_of(b, command.attributes)]
     await tables.connection.execute(
         "UPDATE players SET name = $2, avatar_url = $3, attributes = $4, folded = $5"
@@ -47,6 +50,22 @@ async def set_player(tables: CommandTables, command: SetPlayer) -> None:
     for board in moved:
         scopes = scopes_of(board, command.attributes)
         await _move(tables, board, (command.player, number), opened[board.id], scopes, version)
+
+
+async def _whole(
+    tables: CommandTables, number: int, command: PatchPlayer, before: Mapping[str, str]
+) -> SetPlayer:
+    """The profile that a change leads to; the player is locked."""
+    row = await tables.connection.fetchrow(
+        "SELECT name, avatar_url FROM players WHERE number = $1", number
+    )
+    name, avatar_url = command.name, command.avatar_url
+    return SetPlayer(
+        command.player,
+        row["name"] if isinstance(name, UnsetType) else name,
+        row["avatar_url"] if isinstance(avatar_url, UnsetType) else avatar_url,
+        command.attributes_after(before),
+    )
 
 
 async def erase_player(tables: CommandTables, player: str) -> None:

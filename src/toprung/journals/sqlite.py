@@ -240,8 +240,7 @@ class SqliteJournal:
         if plan.head > self._head:
             self._head, self._recorded_at = plan.head, recorded_at
             if plan.profiles or plan.erased:
-                self._profiles.tell(plan.profiles)
-                self._profiles.forget(plan.erased)
+                self._profiles.tell([*(number for number, _ in plan.profiles), *plan.erased])
             try:
                 self._after_commit(bool(plan.erased))
             except Exception:  # noqa: BLE001 -- what is recorded stays recorded all the same

@@ -54,17 +54,13 @@ class ProfileCache:
             found |= {number: shown for number, shown in read.items() if shown != NAMELESS}
         return found
 
-    def tell(self, profiles: Iterable[tuple[int, str | None, str | None]]) -> None:
-        """In the writer thread, after a commit: these profiles are other ones now."""
+    def tell(self, numbers: Iterable[int]) -> None:
+        """In the writer thread, after a commit: these players' profiles are other ones now."""
         with self._turn:
             self._changes += 1
-            for number, _, _ in profiles:
+            for number in numbers:
                 self._mark(number)
                 self._kept.pop(number, None)
-
-    def forget(self, numbers: Iterable[int]) -> None:
-        """In the writer thread, after a commit: these players were erased."""
-        self.tell((number, None, None) for number in numbers)
 
     def _read(self, numbers: list[int]) -> dict[int, Shown]:
         changes = self._changes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -81,12 +81,8 @@ class SqliteStore:
         try:
             for statement, values in inserts:
                 execute(statement, values)
-            for number, name, avatar_url in plan.profiles:
-                folded = None if name is None else fold_name(name)
-                execute(
-                    "UPDATE players SET name = ?, avatar_url = ?, folded = ? WHERE number = ?",
-                    (name, avatar_url, folded, number),
-                )
+            for number, changes in plan.profiles:
+                self._change_profile(number, changes)
             for number in plan.erased:
                 keys += self._erase(number, last_submission(number))
             execute("COMMIT")
@@ -95,6 +91,16 @@ class SqliteStore:
                 execute("ROLLBACK")
             raise
         return keys
+
+    def _change_profile(self, number: int, changes: Mapping[str, str | None]) -> None:
+        columns = dict(changes)
+        if "name" in columns:
+            name = columns["name"]
+            columns["folded"] = None if name is None else fold_name(name)
+        if columns:
+            assigned = ", ".join(f"{column} = ?" for column in columns)
+            statement = f"UPDATE players SET {assigned} WHERE number = ?"  # noqa: S608
+            self._writer.execute(statement, (*columns.values(), number))
 
     def _empty_log(self) -> None:
         """Move the log into the file, so that no old page of it names who was erased."""

@@ -40,8 +40,8 @@ class Plan(Protocol):
     """(position, details)."""
     events: list[Event]
     """What is recorded besides submissions."""
-    profiles: list[tuple[int, str | None, str | None]]
-    """(number, name, avatar_url) to be replaced."""
+    profiles: list[tuple[int, Mapping[str, str | None]]]
+    """(number, those of `name` and `avatar_url` that change)."""
     erased: list[int]
     """Numbers of players to be forgotten."""
 

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import TypeVar
+
+from msgspec import UNSET, UnsetType
 
 from toprung.domain.board import Board
-from toprung.domain.command import Befriend, ErasePlayer, SetPlayer, Unfriend
-from toprung.domain.player import check_text, parse_attributes, parse_name, parse_player
+from toprung.domain.command import Befriend, ErasePlayer, PatchPlayer, SetPlayer, Unfriend
+from toprung.domain.player import (
+    check_text,
+    parse_attribute_changes,
+    parse_attributes,
+    parse_name,
+    parse_player,
+)
 from toprung.domain.standing import Standing
 from toprung.errors import Invalid, UnknownPlayer
 from toprung.pending import turn
 from toprung.ports import Clock, Index, Journal, PlayerProfile
 from toprung.service.view import view_of
+
+T = TypeVar("T")
 
 URL_BYTES_MAX = 2048
 BOARDS_AT_ONCE = 100
@@ -37,7 +48,7 @@ class Players:
         avatar_url: str | None = None,
         attributes: Mapping[str, str] | None = None,
     ) -> PlayerProfile:
-        """Replace a player's profile.
+        """Replace a player's whole profile: what is left out is taken away.
 
         A changed attribute moves the player's entries of periods that are open to the scopes
         it now belongs to; closed periods keep theirs.
@@ -45,12 +56,33 @@ class Players:
         profile = PlayerProfile(
             parse_player(player),
             None if name is None else parse_name(name),
-            None if avatar_url is None else _parse_url(avatar_url, "avatar_url"),
+            None if avatar_url is None else _parse_url(avatar_url),
             {} if attributes is None else parse_attributes(attributes),
         )
         command = SetPlayer(profile.player, profile.name, profile.avatar_url, profile.attributes)
         await self._journal.record(command)
         return profile
+
+    async def patch_player(
+        self,
+        player: str,
+        *,
+        name: str | UnsetType | None = UNSET,
+        avatar_url: str | UnsetType | None = UNSET,
+        attributes: Mapping[str, str | None] | UnsetType | None = UNSET,
+    ) -> PlayerProfile:
+        """Change some of a player's profile: what is left out stays, None takes it away.
+
+        Attributes are changed one by one, likewise. A player that is not known yet is made.
+        """
+        command = PatchPlayer(
+            parse_player(player),
+            _given(name, parse_name),
+            _given(avatar_url, _parse_url),
+            _given(attributes, parse_attribute_changes),
+        )
+        await self._journal.record(command)
+        return await self.player(player)
 
     async def player(self, player: str) -> PlayerProfile:
         """A player's profile; UnknownPlayer if there is no such player."""
@@ -103,8 +135,12 @@ class Players:
         ]
 
 
-def _parse_url(value: object, field: str) -> str:
-    url = check_text(value, URL_BYTES_MAX, field)
+def _given(value: object, parse: Callable[[object], T]) -> T | UnsetType | None:
+    return value if value is None or isinstance(value, UnsetType) else parse(value)
+
+
+def _parse_url(value: object) -> str:
+    url = check_text(value, URL_BYTES_MAX, "avatar_url")
     if not _WEB_ADDRESS.fullmatch(url):
-        raise Invalid(field, "must be an http or https address")
+        raise Invalid("avatar_url", "must be an http or https address")
     return url

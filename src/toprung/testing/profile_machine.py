@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec import UNSET, UnsetType
 
 from toprung.domain.board import Board
 from toprung.domain.board_rules import shown_rules
@@ -237,6 +238,23 @@ class ProfileMachine(RuleBasedStateMachine):
             self.session.boards.set_player(
                 player, name=name, avatar_url=url, attributes=attributes
             ),
+        )
+        self.touched.update(BOARD_IDS)
+
+    @rule(
+        player=players,
+        name=st.sampled_from([UNSET, None, "Else"]),
+        changes=st.fixed_dictionaries(
+            {}, optional={"country": st.none() | countries, "platform": st.none() | platforms}
+        ),
+    )
+    def patch_player(
+        self, player: str, name: str | UnsetType | None, changes: dict[str, str | None]
+    ) -> None:
+        """Some of a profile: the rest stays."""
+        self.agree(
+            lambda: self.model.patch_player(player, name, changes),
+            self.session.boards.patch_player(player, name=name, attributes=changes),
         )
         self.touched.update(BOARD_IDS)
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UnsetType
 
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.entry import Entry, check_increase, decide
@@ -279,6 +280,19 @@ class ProfileOracle:
                 if player in board.scopes.get(period, {}):
                     board.scopes[period][player] = self._scopes(board.rules, player)
         return profile
+
+    def patch_player(
+        self, player: str, name: str | UnsetType | None, attributes: Mapping[str, str | None]
+    ) -> PlayerProfile:
+        """The profile with some members changed, as if it had been replaced."""
+        old = self.players.get(parse_player(player)) or PlayerProfile(player)
+        merged = {**old.attributes, **attributes}
+        return self.set_player(
+            player,
+            old.name if isinstance(name, UnsetType) else name,
+            old.avatar_url,
+            {each: text for each, text in sorted(merged.items()) if text is not None},
+        )
 
     def erase(self, player: str) -> None:
         """Nothing is left of the player."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toprung.contract import FriendsAnswer, PlayerStandingsAnswer, ProfileAnswer
 from toprung.http.answers import Answer, Empty, ok
 from toprung.http.call import Call
-from toprung.http.requests import NoQuery, Numbers, ProfileBody
+from toprung.http.requests import NoQuery, Numbers, ProfileBody, ProfilePatchBody
 from toprung.http.routing import Routes
 from toprung.http.wire import shows, standing_answer
 from toprung.ports import PlayerProfile
@@ -15,10 +15,26 @@ routes = Routes()
 
 @routes.put("/v1/players/{player}", "write", body=ProfileBody, answer=ProfileAnswer)
 async def put_player(call: Call[NoQuery, ProfileBody]) -> Answer:
-    """Replace a player's profile; changed attributes move entries of open periods."""
+    """Replace a player's whole profile; changed attributes move entries of open periods."""
     body = call.body
     try:
         profile = await call.boards.set_player(
+            call.values[0],
+            name=body.name,
+            avatar_url=body.avatar_url,
+            attributes=body.attributes,
+        )
+    finally:
+        call.state.note_profile(call.values[0])
+    return ok(_profile(profile))
+
+
+@routes.patch("/v1/players/{player}", "write", body=ProfilePatchBody, answer=ProfileAnswer)
+async def patch_player(call: Call[NoQuery, ProfilePatchBody]) -> Answer:
+    """Change some of a player's profile: what is omitted stays, null takes it away."""
+    body = call.body
+    try:
+        profile = await call.boards.patch_player(
             call.values[0],
             name=body.name,
             avatar_url=body.avatar_url,

@@ -12,6 +12,7 @@ from toprung.domain.command import (
     Befriend,
     DeleteBoard,
     ErasePlayer,
+    PatchPlayer,
     Receipt,
     Receipts,
     RemoveEntries,
@@ -43,6 +44,7 @@ AT = 1_794_745_800_000_000
 """2026-11-15T12:30:00Z, the suite's present."""
 
 INT64_MAX = 2**63 - 1
+US, PC = {"country": "US"}, {"platform": "pc"}
 
 
 def result(player: str, score: int, **rest: Any) -> Submission:
@@ -592,6 +594,67 @@ class JournalContract(ContractSuite):
         recorder.record(SetPlayer("ann", None, None, {"platform": "pc"}))
         found = recorder.opened.run(recorder.journal.profiles(["ann"]))
         assert found["ann"] == PlayerProfile("ann", None, None, {"platform": "pc"})
+
+    def test_profile_is_changed_member_by_member(self, recorder: Recorder) -> None:
+        url = "https://a.example/a.png"
+        recorder.record(SetPlayer("ann", "Ann", url, {"country": "US", "platform": "pc"}))
+        steps = [
+            (PatchPlayer("ann", name="Anna"), PlayerProfile("ann", "Anna", url, US | PC)),
+            (PatchPlayer("ann"), PlayerProfile("ann", "Anna", url, US | PC)),
+            (
+                PatchPlayer("ann", avatar_url=None, attributes={"platform": None, "vip": "1"}),
+                PlayerProfile("ann", "Anna", None, US | {"vip": "1"}),
+            ),
+            (PatchPlayer("ann", name=None), PlayerProfile("ann", None, None, US | {"vip": "1"})),
+            (PatchPlayer("ann", attributes=None), PlayerProfile("ann")),
+            (PatchPlayer("bob", attributes=PC), PlayerProfile("bob", None, None, PC)),
+        ]
+        for command, expected in steps:
+            recorder.record(command)
+            for _ in range(2):
+                found = recorder.opened.run(recorder.journal.profiles([command.player]))
+                assert found == {command.player: expected}
+                recorder.opened.restart()
+        assert list(recorder.opened.run(recorder.journal.named("ann", 9))) == []
+
+    def test_a_changed_attribute_moves_entries_and_is_recorded_whole(
+        self, recorder: Recorder
+    ) -> None:
+        board = recorder.board("blitz", scopes=["country", "platform"])
+        recorder.record(SetPlayer("ann", None, None, US))
+        recorder.submit(board, result("ann", 1))
+        recorder.record(PatchPlayer("ann", attributes=PC))
+        recorder.record(PatchPlayer("ann", attributes={"country": None}))
+        bodies = [event.body for event in recorder.events() if event.kind == "player"]
+        assert [body["attributes"] for body in bodies] == [US, US | PC, PC]
+        assert [list(body["open"]) for body in bodies] == [["blitz"]] * 3
+        ladders = recorder.opened.run(recorder.opened.index.ladders("blitz"))
+        assert {ladder.scope for ladder, _ in ladders} == {"global", "platform:pc"}
+
+    def test_too_many_attributes_are_refused_when_they_are_merged(self, recorder: Recorder) -> None:
+        full = {f"a{n}": "x" for n in range(16)}
+        recorder.record(SetPlayer("ann", "Ann", None, full))
+        head = recorder.head()
+        with pytest.raises(Invalid, match="at most 16"):
+            recorder.record(PatchPlayer("ann", name="Anna", attributes={"b": "x"}))
+        assert recorder.head() == head
+        recorder.record(PatchPlayer("ann", attributes={"b": "x", "a0": None}))
+        found = recorder.opened.run(recorder.journal.profiles(["ann"]))["ann"]
+        assert (found.name, len(found.attributes)) == ("Ann", 16)
+
+    def test_no_change_of_a_profile_is_lost_to_another(self, recorder: Recorder) -> None:
+        """All at once, each of another member: none may work with what it read before."""
+
+        async def change_all() -> None:
+            record = recorder.journal.record
+            changes = [PatchPlayer("ann", attributes={f"a{n}": str(n)}) for n in range(12)]
+            changes += [PatchPlayer("ann", name="Ann"), PatchPlayer("ann", avatar_url="http://a.b")]
+            await asyncio.gather(*map(record, changes))
+
+        recorder.opened.run(change_all())
+        expected = {f"a{n}": str(n) for n in range(12)}
+        found = recorder.opened.run(recorder.journal.profiles(["ann"]))["ann"]
+        assert found == PlayerProfile("ann", "Ann", "http://a.b", expected)
 
     def test_erased_player_comes_back_as_another(self, recorder: Recorder) -> None:
         board = recorder.board("blitz")
