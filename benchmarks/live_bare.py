@@ -38,7 +38,7 @@ def main() -> None:
     async def serve() -> None:
         config = uvicorn.Config(
             app, access_log=False, log_config=None, lifespan="off", http="httptools",
-            ws="websockets-sansio", ws_ping_interval=None,
+            ws="websockets-sansio", ws_ping_interval=None, ws_per_message_deflate=False,
         )  # fmt: skip
         with listen("127.0.0.1", 0) as listener:
             print(listener.getsockname()[1], flush=True)

@@ -156,6 +156,27 @@ def test_limits_hold_where_others_may_ask(
     assert (settings.key_rate, settings.address_rate) == (key_rate, address_rate)
 
 
+@pytest.mark.parametrize(
+    ("options", "connections", "subscriptions"),
+    [
+        (ServeOptions(), 4000, 20_000),
+        (ServeOptions(proxy=["127.0.0.1"]), 4000, 20_000),
+        (ServeOptions(require_keys=True), 4000, 20_000),
+        (ServeOptions(require_keys=True, proxy=["127.0.0.1"]), 1000, 4000),
+        (ServeOptions(host="::"), 1000, 4000),
+        (ServeOptions(host="::", live_connections=7), 7, 4000),
+        (ServeOptions(live_subscriptions=9), 4000, 9),
+    ],
+    ids=str,
+)
+def test_live_limits_hold_everywhere(
+    options: ServeOptions, connections: int, subscriptions: int
+) -> None:
+    settings = _settings(options)
+    assert settings.sockets_per_caller_max == connections
+    assert settings.subscriptions_per_caller_max == subscriptions
+
+
 @pytest.mark.parametrize("option", ["--key-rate", "--address-rate"])
 def test_a_rate_that_cannot_hold_is_refused_before_anything_happens(
     option: str, tmp_path: Path

@@ -42,7 +42,6 @@ INSIDE = {
     "figures",
     "for_owner",
     "glimpse",
-    "listed_token",
     "mark",
     "page_of",
     "recording_as",

@@ -7,10 +7,17 @@ import re
 from pathlib import Path
 
 from toprung.domain.figures import Commits, Figures
+from toprung.http.live.protocol import FRAMES
+from toprung.http.live.seats import MESSAGES
+from toprung.http.live.sockets import IDLE_SECONDS_MAX
+from toprung.http.live.watcher import SUBSCRIPTIONS_MAX
 from toprung.http.metrics import ServiceCollector
+from toprung.http.server import MESSAGE_BYTES_MAX
 from toprung.http.settings import (
     DEFAULT_ADDRESS_RATE,
     DEFAULT_KEY_RATE,
+    LIVE_HERE,
+    LIVE_WHERE_OTHERS_ASK,
     ServiceSettings,
     parse_rate,
 )
@@ -63,3 +70,30 @@ def test_the_limits_are_those_that_hold_by_default() -> None:
     assert {name: parse_rate(name, text) for name, text in told.items()} == rates
     for name, text in told.items():
         assert f"`{text}`" in re.findall(rf"^\| `--{name}` .*$", COMMANDS, re.MULTILINE)[0]
+
+
+def test_the_live_limits_are_those_that_hold() -> None:
+    by_default = dict(
+        re.findall(r"^\| `--live-(\w+)` \|[^|]*\|[^|]*`(\d+)` \|$", PAGE, re.MULTILINE)
+    )
+    assert {name: int(text) for name, text in by_default.items()} == vars(LIVE_WHERE_OTHERS_ASK)
+    live = PAGE.partition("### Limits of live connections")[2].partition("## ")[0]
+    rows = re.findall(r"^\| ([^|]*) \| ([^|]*) \|", live, re.MULTILINE)
+    told = {what.partition(",")[0]: value for what, value in rows}
+    settings = ServiceSettings()
+    assert told["connections of a caller"].endswith(f": {LIVE_WHERE_OTHERS_ASK.connections:,}")
+    assert told["subscriptions of a caller"].endswith(f": {LIVE_WHERE_OTHERS_ASK.subscriptions:,}")
+    in_all = f"{settings.sockets_max:,} and {settings.subscriptions_max:,}"
+    assert told["connections"] == in_all
+    assert told["subscriptions of one connection"] == str(SUBSCRIPTIONS_MAX)
+    for what, rate in (("frames a client sends on one connection: messages", FRAMES),
+                       ("messages of a caller", MESSAGES)):  # fmt: skip
+        assert told[what] == f"{rate.per_second:.0f} a second, {rate.burst:,} at once"
+    assert told["size of a message a client sends"] == f"{MESSAGE_BYTES_MAX // 1024} KiB"
+    assert told["time without a subscription"] == f"{IDLE_SECONDS_MAX:.0f} seconds"
+    here = f"{LIVE_HERE.connections:,} connections and {LIVE_HERE.subscriptions:,} subscriptions"
+    assert here in live
+    for name, count in vars(LIVE_WHERE_OTHERS_ASK).items():
+        line = re.findall(rf"^\| `--live-{name}` .*$", COMMANDS, re.MULTILINE)[0]
+        assert f"`{count}`" in line
+        assert f"{getattr(LIVE_HERE, name):,}" in line

@@ -14,7 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 from tests.http.conftest import Targets
 from tests.http.serving import Serving, serving
 from tests.http.waiting import eventually
-from toprung.http.live.sockets import REQUESTS
+from toprung.http.live.protocol import FRAMES
 from toprung.http.live.watcher import SUBSCRIPTIONS_MAX
 from toprung.http.settings import ServiceSettings
 from toprung.testing.clock import FrozenClock
@@ -198,7 +198,7 @@ def test_subscriptions_and_requests_are_limited(running: Serving) -> None:
             problem = message.get("problem")
         assert "at most 50" in problem["detail"]
     with watch(running, close_timeout=0.5) as socket:
-        assert code_after(socket, ['{"unsubscribe": "x"}'] * REQUESTS.burst * 3) == 1008
+        assert code_after(socket, ['{"unsubscribe": "x"}'] * FRAMES.burst * 3) == 1008
 
 
 def code_after(socket: ClientConnection, texts: list[str]) -> int | None:
@@ -220,7 +220,7 @@ def test_a_caller_has_so_many_live_connections_however_they_are_made(targets: Ta
         with watch(running), running.http.stream("GET", url) as stream:
             assert stream.status_code == 200
             refused = running.http.get(url)
-            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
             with pytest.raises(InvalidStatus):
                 watch(running)
         eventually(lambda: running.service.state.seats.taken == 0)

@@ -173,14 +173,14 @@ def test_live_connections_are_counted_by_caller() -> None:
     with behind(OURS, sockets_per_caller_max=1) as running, ExitStack() as stack:
         stack.enter_context(live(running, "192.0.2.1"))
         stack.enter_context(live(running, "192.0.2.2, 10.0.0.7"))
-        with pytest.raises(InvalidStatus, match="403"):
+        with pytest.raises(InvalidStatus, match="429"):
             live(running, "203.0.113.66, 192.0.2.1")
 
 
 def test_live_connections_of_strangers_are_their_own() -> None:
     with behind(OTHERS, sockets_per_caller_max=1) as running, ExitStack() as stack:
         stack.enter_context(live(running, "192.0.2.1"))
-        with pytest.raises(InvalidStatus, match="403"):
+        with pytest.raises(InvalidStatus, match="429"):
             live(running, "192.0.2.2")
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PORT = 8080
+LIVE_MAX = 1_000_000
+"""Live connections or subscriptions of one caller: more is no limit."""
 COLLECT_AFTER = 20_000
 """New objects after which the garbage collector looks at them."""
 
@@ -60,6 +62,26 @@ class ServeOptions:
             metavar="RATE",
             help="the same of an address that shows no key",
             show_default="50/200 where others may ask",
+        ),
+    ] = None
+    live_connections: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=LIVE_MAX,
+            metavar="COUNT",
+            help="live connections of one key, or of an address without a key",
+            show_default="1000, or 4000 on this machine",
+        ),
+    ] = None
+    live_subscriptions: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=LIVE_MAX,
+            metavar="COUNT",
+            help="the subscriptions of all these connections",
+            show_default="4000, or 20000 on this machine",
         ),
     ] = None
     log_level: Annotated[
@@ -125,7 +147,13 @@ def collect_garbage_rarely() -> None:
 def _settings(options: ServeOptions) -> ServiceSettings:
     """The rules of the service: stricter where others than this machine's users may ask."""
     from toprung.http.server import parse_host
-    from toprung.http.settings import DEFAULT_ADDRESS_RATE, DEFAULT_KEY_RATE, ServiceSettings
+    from toprung.http.settings import (
+        DEFAULT_ADDRESS_RATE,
+        DEFAULT_KEY_RATE,
+        LIVE_HERE,
+        LIVE_WHERE_OTHERS_ASK,
+        ServiceSettings,
+    )
 
     is_remote = not parse_host(options.host).is_loopback
     needs_keys = is_remote or options.require_keys
@@ -137,11 +165,14 @@ def _settings(options: ServeOptions) -> ServiceSettings:
             ("address-rate", options.address_rate, DEFAULT_ADDRESS_RATE),
         )
     ]
+    live = LIVE_WHERE_OTHERS_ASK if is_limited else LIVE_HERE
     return ServiceSettings(
         needs_keys=needs_keys,
         origins=tuple(options.origin or ()),
         key_rate=rates[0],
         address_rate=rates[1],
+        sockets_per_caller_max=options.live_connections or live.connections,
+        subscriptions_per_caller_max=options.live_subscriptions or live.subscriptions,
         head_seconds=1.0 if is_cluster_target(options.db) else 0.0,
     )
 

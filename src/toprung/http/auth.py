@@ -123,6 +123,10 @@ class Gate:
         if len(self._hosts) < HOSTS_MAX:
             self._hosts.add(host)
 
+    def count_address(self, client: Client) -> None:
+        """Count what somebody without a key asks; Refused when that is too often."""
+        self._count_address(client)
+
     def _count_address(self, client: Client) -> None:
         if self._by_address is not None:
             self._by_address.check("unknown" if client is None else client[0])

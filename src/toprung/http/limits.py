@@ -61,10 +61,22 @@ class RateLimit:
         until = max(self._until.get(caller, now), now) + charge
         if until - now > self._ahead_max:
             return (until - now - self._ahead_max) / _SECOND
-        if caller not in self._until and len(self._until) >= CALLERS_MAX:
-            self._forget(now)
-        self._until[caller] = until
+        self._note(caller, until, now)
         return None
+
+    def book(self, caller: str, cost: int, wait_max: float) -> float | None:
+        """Count one request that may have to wait: the seconds it has to.
+
+        None, and nothing is counted, when they are more than `wait_max`. Who waits keeps its place:
+        whoever books later waits longer.
+        """
+        now = self._clock()
+        until = max(self._until.get(caller, now), now) + self._interval * cost
+        wait = max(0, until - now - self._ahead_max) / _SECOND
+        if wait > wait_max:
+            return None
+        self._note(caller, until, now)
+        return wait
 
     def check(self, caller: str, cost: int = 1) -> None:
         """Count one request, and refuse it when there were too many."""
@@ -77,6 +89,11 @@ class RateLimit:
                 f"too many requests; try again in {seconds} s",
                 headers=((b"retry-after", b"%d" % seconds),),
             )
+
+    def _note(self, caller: str, until: int, now: int) -> None:
+        if caller not in self._until and len(self._until) >= CALLERS_MAX:
+            self._forget(now)
+        self._until[caller] = until
 
     def _forget(self, now: int) -> None:
         """Forget who has its whole share again; or everybody, should all be busy."""

@@ -61,6 +61,8 @@ class ServiceCollector:
             "toprung_live_subscriptions", "Live subscriptions", value=state.subscriptions
         )
         yield GaugeMetricFamily("toprung_live_sockets", "Live connections", value=state.seats.taken)
+        refused = state.seats.refused
+        yield _counter("toprung_live_refused", "Live requests refused", "reason", refused)
 
     def _requests(self) -> Iterator[Metric]:
         counts = CounterMetricFamily(

@@ -17,11 +17,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-
 from toprung.errors import Invalid
 from toprung.http.auth import Client
 from toprung.http.connection import HttpConnection
+from toprung.http.live.protocol import LiveSocket
 
 if TYPE_CHECKING:
     from websockets.http11 import Request
@@ -99,7 +98,7 @@ class ProxiedConnection(HttpConnection):
         super().on_headers_complete()
 
 
-class ProxiedSocket(WebSocketsSansIOProtocol):
+class ProxiedSocket(LiveSocket):
     """A WebSocket that a proxy may have opened for somebody."""
 
     def __init__(self, *args: Any, proxies: Proxies, **options: Any) -> None:

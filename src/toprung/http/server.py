@@ -16,7 +16,10 @@ import uvicorn
 
 from toprung.errors import Invalid, Unavailable
 from toprung.http.connection import HttpConnection
+from toprung.http.live.protocol import LiveSocket
+from toprung.http.live.seats import Seats
 from toprung.http.proxies import ProxiedConnection, ProxiedSocket, Proxies
+from toprung.http.settings import ServiceSettings
 from toprung.http.transport import Tray
 
 if TYPE_CHECKING:
@@ -116,10 +119,12 @@ def server_config(
     tray = getattr(app, "tray", None) or Tray()
     # uvicorn asks for classes and takes what makes their objects.
     http: Any = partial(HttpConnection, tray=tray)
-    ws: Any = "websockets-sansio"
+    state = getattr(app, "state", None)
+    seats = Seats(ServiceSettings()) if state is None else state.seats
+    ws: Any = partial(LiveSocket, seats=seats)
     if proxies is not None:
         http = partial(ProxiedConnection, tray=tray, proxies=proxies)
-        ws = partial(ProxiedSocket, proxies=proxies)
+        ws = partial(ProxiedSocket, seats=seats, proxies=proxies)
     return uvicorn.Config(
         app,
         access_log=False,
@@ -129,6 +134,7 @@ def server_config(
         http=http,
         ws=ws,
         ws_max_size=MESSAGE_BYTES_MAX,
+        ws_per_message_deflate=False,  # see `live.protocol`
         ws_ping_interval=20.0,
         ws_ping_timeout=20.0,
         server_header=False,

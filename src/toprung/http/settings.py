@@ -44,6 +44,19 @@ def parse_rate(name: str, text: str) -> Rate | None:
 
 
 @dataclass(frozen=True)
+class LiveShare:
+    """How much of what is live one caller may have."""
+
+    connections: int
+    subscriptions: int
+
+
+LIVE_WHERE_OTHERS_ASK: Final = LiveShare(1_000, 4_000)
+LIVE_HERE: Final = LiveShare(4_000, 20_000)
+"""Where only this machine's users may ask; among them may be one who relays to others."""
+
+
+@dataclass(frozen=True)
 class ServiceSettings:
     """The rules of one running service."""
 
@@ -63,8 +76,12 @@ class ServiceSettings:
     """A live reader that takes nothing for so long is cut off."""
     sockets_max: int = 10_000
     """Live connections in all."""
-    sockets_per_caller_max: int = 4_000
+    subscriptions_max: int = 50_000
+    """Live subscriptions in all."""
+    sockets_per_caller_max: int = LIVE_HERE.connections
     """Live connections of one key, or of one address without a key."""
+    subscriptions_per_caller_max: int = LIVE_HERE.subscriptions
+    """The subscriptions of all these connections."""
 
 
 DEFAULT_KEY_RATE = Rate(1000.0, 2000)

@@ -7,8 +7,8 @@ import secrets
 from typing import Final
 
 from toprung.http.heads import Heads
+from toprung.http.live.hub import Hub
 from toprung.http.live.seats import Seats
-from toprung.http.live.topics import Hub
 from toprung.http.metrics import Meter
 from toprung.http.settings import ServiceSettings
 from toprung.service.leaderboards import Leaderboard, Leaderboards
@@ -28,13 +28,17 @@ class State:
         self.is_closing = False
         self.meters: dict[tuple[str, str], Meter] = {}
         self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
-        self.subscriptions = 0
         self.seats = Seats(settings)
         self.hub = Hub(self)
         self.held: dict[str, Leaderboard] = {}
         """Boards that were asked for: some may be deleted by now."""
         self._run = secrets.token_hex(4).encode()
         self._numbers = itertools.count(1)
+
+    @property
+    def subscriptions(self) -> int:
+        """Live subscriptions."""
+        return self.seats.subscriptions
 
     async def board(self, board_id: str) -> Leaderboard:
         """A board. One that was deleted meanwhile raises UnknownBoard when it is used."""

@@ -13,7 +13,7 @@ from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
 
 if TYPE_CHECKING:
-    from toprung.http.live.topics import Hub
+    from toprung.http.live.hub import Hub
 
 PING_SECONDS: Final = 15.0
 SUBSCRIPTION: Final = "live"
@@ -22,11 +22,11 @@ _HEADERS: Final = ((b"cache-control", b"no-store"), (b"x-accel-buffering", b"no"
 
 async def event_stream(call: Call[LiveQuery, None], hub: Hub) -> Stream:
     """The answer that goes on until the caller hangs up or the service stops."""
-    state = call.state
+    asked, as_public = _asked(call), not call.may(call.values[0])
     key_id = None if call.key is None else call.key.id
-    watcher = Watcher(hub, state, caller_name(call.client, key_id), key_id).__enter__()
+    watcher = Watcher(hub, call.state, caller_name(call.client, key_id), key_id).__enter__()
     try:
-        await watcher.subscribe(_asked(call))
+        await watcher.subscribe(asked, as_public=as_public)
     except BaseException:
         watcher.__exit__()
         raise
@@ -38,8 +38,8 @@ async def _events(watcher: Watcher, receive: Any) -> AsyncIterator[bytes]:
     try:
         yield b": hello\n\n"
         async for news in watcher.messages(PING_SECONDS):
-            yield b": ping\n\n" if news is None else _event(news)
-            if news is not None and news.kind == "error":
+            yield b"".join(map(_event, news)) if news else b": ping\n\n"
+            if news and news[-1].kind == "error":
                 return
     finally:
         gone.cancel()

@@ -71,6 +71,14 @@ class Message(Struct):
     kind: str
     token: str
     text: bytes
+    _frame: bytes = b""
+
+    @property
+    def frame(self) -> bytes:
+        """The message as it goes over a WebSocket; made once for all who are sent it."""
+        if not self._frame:
+            self._frame = text_frame(self.text)
+        return self._frame
 
 
 read_request = BodyDecoder(Request).decode
@@ -94,6 +102,20 @@ def message(kind: str, subscription: str | None, token: str, part: bytes) -> Mes
     return Message(
         kind, token, b'{"type":"%s","id":%s,%s' % (kind.encode(), encode(subscription), part[1:])
     )
+
+
+def text_frame(text: bytes) -> bytes:
+    """A text as a server sends it: in one frame that is neither masked nor compressed (RFC 6455).
+
+    >>> text_frame(b"hi")
+    b'\\x81\\x02hi'
+    """
+    size = len(text)
+    if size < 126:
+        return b"\x81%c%s" % (size, text)
+    if size < 1 << 16:
+        return b"\x81\x7e%s%s" % (size.to_bytes(2, "big"), text)
+    return b"\x81\x7f%s%s" % (size.to_bytes(8, "big"), text)
 
 
 def part_of(value: Any) -> bytes:

@@ -1,38 +1,129 @@
-"""Seats: how many live connections there are, in all and of each caller."""
+"""Seats: how many live connections and subscriptions there are, in all and of each caller."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
+from toprung.http.limits import RateLimit, caller_of
+from toprung.http.live.turns import Turns
 from toprung.http.problems import Refused
+from toprung.http.settings import Rate
 
 if TYPE_CHECKING:
     from toprung.http.settings import ServiceSettings
 
+MESSAGES: Final = Rate(500.0, 2000)
+"""How many messages of all connections of one caller are obeyed; the others wait."""
+WAIT_SECONDS_MAX: Final = 10.0
+"""For a message's turn; beyond that it is refused."""
+AGAIN_SECONDS: Final = 5
+"""After which it is worth trying again where there was no seat."""
+
+Reason = Literal["connections", "subscriptions", "messages", "unread"]
+REASONS: Final[tuple[Reason, ...]] = ("connections", "subscriptions", "messages", "unread")
+
+
+class Party:
+    """What one caller has: a key, or an address without one."""
+
+    __slots__ = ("name", "noun", "sockets", "subscriptions")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.noun = "key" if name.startswith("key ") else "address"
+        self.sockets = 0
+        self.subscriptions = 0
+
 
 class Seats:
-    """Counts live connections, whichever way they came, and refuses too many."""
+    """Counts what is live, whichever way it came, and refuses too much of it.
+
+    It also has what all live connections share: the turns, and the counts of what was refused.
+    """
 
     def __init__(self, settings: ServiceSettings) -> None:
-        self._settings = settings
-        self._by_caller: dict[str, int] = {}
+        self.settings = settings
+        self.turns = Turns()
+        self._parties: dict[str, Party] = {}
+        self._messages = RateLimit(MESSAGES)
         self.taken = 0
+        """Live connections."""
+        self.subscriptions = 0
+        self.refused: dict[str, int] = dict.fromkeys(REASONS, 0)
 
-    def take(self, caller: str) -> None:
+    def take(self, caller: str) -> Party:
         """Give a connection its seat; Refused when there is none, in all or for this caller."""
-        settings, own = self._settings, self._by_caller.get(caller, 0)
-        if self.taken >= settings.sockets_max or own >= settings.sockets_per_caller_max:
-            wait = ((b"retry-after", b"5"),)
-            raise Refused(503, "unavailable", "too many live connections", headers=wait)
-        self._by_caller[caller] = own + 1
+        most, party = self.settings.sockets_per_caller_max, self._parties.get(caller)
+        if self.taken >= self.settings.sockets_max:
+            raise self._full("connections")
+        party = party or Party(caller)
+        if party.sockets >= most:
+            raise self._enough("connections", party, most)
+        self._parties[caller] = party
+        party.sockets += 1
         self.taken += 1
+        return party
 
-    def leave(self, caller: str) -> None:
+    def leave(self, party: Party) -> None:
         """Take a seat back."""
         self.taken -= 1
-        self._by_caller[caller] -= 1
-        if not self._by_caller[caller]:
-            del self._by_caller[caller]
+        party.sockets -= 1
+        if not party.sockets:
+            del self._parties[party.name]
+
+    def subscribe(self, party: Party) -> None:
+        """Count one more subscription; Refused when there are too many."""
+        most = self.settings.subscriptions_per_caller_max
+        if self.subscriptions >= self.settings.subscriptions_max:
+            raise self._full("subscriptions")
+        if party.subscriptions >= most:
+            raise self._enough("subscriptions", party, most)
+        party.subscriptions += 1
+        self.subscriptions += 1
+
+    def unsubscribe(self, party: Party) -> None:
+        """One subscription less."""
+        party.subscriptions -= 1
+        self.subscriptions -= 1
+
+    def pace(self, party: Party, cost: int) -> float:
+        """Count a message; the seconds that it has to wait for the caller's other messages."""
+        wait = self._messages.book(party.name, cost, WAIT_SECONDS_MAX)
+        if wait is None:
+            self.refuse("messages")
+            raise Refused(
+                429,
+                "too-many-requests",
+                f"this {party.noun} sends too many messages; try again in {AGAIN_SECONDS} s",
+            )
+        return wait
+
+    def refuse(self, reason: Reason) -> None:
+        """Count what was refused."""
+        self.refused[reason] += 1
+
+    def _full(self, what: Literal["connections", "subscriptions"]) -> Refused:
+        self.refuse(what)
+        return Refused(
+            503,
+            "unavailable",
+            f"the service cannot take more live {what} now; try again in {AGAIN_SECONDS} s",
+            headers=_AGAIN,
+        )
+
+    def _enough(
+        self, what: Literal["connections", "subscriptions"], party: Party, most: int
+    ) -> Refused:
+        self.refuse(what)
+        return Refused(
+            429,
+            "too-many-requests",
+            f"this {party.noun} already has {most:,} live {what}, which is the limit",
+            headers=_AGAIN,
+        )
+
+
+_AGAIN: Final = ((b"retry-after", b"%d" % AGAIN_SECONDS),)
 
 
 def caller_name(client: tuple[str, int] | None, key_id: str | None) -> str:
@@ -41,6 +132,4 @@ def caller_name(client: tuple[str, int] | None, key_id: str | None) -> str:
     >>> caller_name(("192.0.2.1", 5000), None), caller_name(("192.0.2.1", 5000), "k1")
     ('192.0.2.1', 'key k1')
     """
-    if key_id is not None:
-        return f"key {key_id}"
-    return "unknown" if client is None else client[0]
+    return caller_of(client) if key_id is None else f"key {key_id}"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
-
-from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from toprung.contract import ErrorPart
 from toprung.errors import Invalid, ToprungError
+from toprung.http.answers import Answer
 from toprung.http.auth import Gate, bearer
 from toprung.http.cors import Cors
-from toprung.http.limits import RateLimit
+from toprung.http.live.access import Access
 from toprung.http.live.messages import (
+    Request,
     Subscribe,
     message,
     part_of,
@@ -23,23 +24,29 @@ from toprung.http.live.messages import (
 )
 from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
-from toprung.http.problems import Refused, as_problem
-from toprung.http.settings import Rate
+from toprung.http.problems import Refused, as_problem, problem
 
 if TYPE_CHECKING:
-    from toprung.domain.access import AccessKey
-    from toprung.http.live.topics import Hub
+    from toprung.http.live.hub import Hub
     from toprung.http.state import State
 
+PATH: Final = "/v1/live"
 PROTOCOL: Final = "toprung.v1"
 BEARER: Final = "bearer."
 IDLE_SECONDS_MAX: Final = 60.0
 """A connection that watches nothing for so long is closed."""
 CANCEL_SECONDS: Final = 0.5
-REQUESTS: Final = Rate(20.0, 100)
-"""How often a client may subscribe and unsubscribe."""
+FRIENDS_COST: Final = 10
+"""Messages that a subscription to friends counts as: it reads as many standings."""
 
-GOING_AWAY, POLICY, TRY_LATER = 1012, 1008, 1013
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+Closing = tuple[int, str]
+"""A code of RFC 6455, and a sentence for people."""
+
+STOPPING: Final[Closing] = (1012, "the service is stopping; connect again")
+REVOKED: Final[Closing] = (1008, "the key was revoked")
+IDLE: Final[Closing] = (1008, f"nothing was watched for {IDLE_SECONDS_MAX:.0f} seconds")
 
 
 class LiveSockets:
@@ -50,147 +57,129 @@ class LiveSockets:
         self._gate = gate
         self._cors = cors
         self._hub = hub
+        self._meter = state.meter("GET", PATH)
 
-    async def serve(self, scope: Any, receive: Any, send: Any) -> None:
+    async def serve(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one connection from its opening to its end."""
-        socket = WebSocket(scope, receive, send)
+        begin = perf_counter()
+        await receive()  # that it is being opened
         try:
             access = await self._open(scope)
             caller = caller_name(scope.get("client"), access.key_id)
             watcher = Watcher(self._hub, self._state, caller, access.key_id).__enter__()
-        except ToprungError:
-            await socket.close()  # before it is accepted: the server answers 403
+        except ToprungError as error:
+            answer = problem(error)
+            self._meter.note(answer.status, perf_counter() - begin)
+            await _deny(send, answer)
             return
+        self._meter.note(101, perf_counter() - begin)
         try:
-            offered = scope.get("subprotocols", [])
-            await socket.accept(PROTOCOL if PROTOCOL in offered else None)
-            patience = self._state.settings.send_seconds_max
-            await _Connection(socket, watcher, access, patience).run()
+            offered = PROTOCOL in scope.get("subprotocols", ())
+            await send({"type": "websocket.accept", "subprotocol": PROTOCOL if offered else None})
+            await _Connection(receive, send, watcher, access, self._state).run()
         finally:
             watcher.__exit__()
 
     async def _open(self, scope: Any) -> Access:
-        if scope["path"] != "/v1/live":
-            raise Refused(404, "no-such-route", "the WebSocket is at /v1/live")
+        if scope["path"] != PATH:
+            raise Refused(404, "no-such-route", f"the WebSocket is at {PATH}")
         client, headers = scope.get("client"), dict(scope["headers"])
         if not self._state.settings.needs_keys:
             self._gate.check_host(headers)
             return Access(self._state, None, trusted=self._cors.is_welcome(headers))
         text = _offered_key(headers) or bearer(headers)
         if text is None:
+            self._gate.count_address(client)
             return Access(self._state, None, trusted=False)
         key = await self._gate.key(client, text)
         return Access(self._state, key, trusted=False)
 
 
-class Access:
-    """Which boards a connection may watch."""
-
-    def __init__(self, state: State, key: AccessKey | None, *, trusted: bool) -> None:
-        self._state = state
-        self._key = key
-        self._trusted = trusted
-
-    @property
-    def key_id(self) -> str | None:
-        """The key that was shown."""
-        return None if self._key is None else self._key.id
-
-    async def check(self, board_id: str, *, friends: bool) -> None:
-        """Refuse a board that may not be watched, or friends on one that is merely public."""
-        if self._trusted or (self._key is not None and self._key.allows("read", board_id)):
-            return
-        board = await self._state.board(board_id)
-        if not (await board.definition()).public:
-            raise Refused(403, "forbidden", f"board {board_id!r} needs a key that allows 'read'")
-        if friends:
-            detail = f"friends are not public; board {board_id!r} needs a key that allows 'read'"
-            raise Refused(403, "forbidden", detail)
-
-
 class _Connection:
-    """One open WebSocket: a task that reads, and one that sends."""
+    """One open WebSocket: this task reads, and another one sends."""
 
     def __init__(
-        self, socket: WebSocket, watcher: Watcher, access: Access, send_seconds_max: float
+        self, receive: Receive, send: Send, watcher: Watcher, access: Access, state: State
     ) -> None:
-        self._socket = socket
+        self._receive = receive
+        self._send = send
         self._watcher = watcher
         self._access = access
-        self._send_seconds_max = send_seconds_max
-        self._turn = asyncio.Lock()
-        self._limit = RateLimit(REQUESTS)
+        self._seats = state.seats
 
     async def run(self) -> None:
         """Serve until either side ends it."""
-        tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._send_news())]
+        sending = asyncio.create_task(self._send_news())
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            with suppress(OSError):  # whoever is to be answered may be gone
+                await self._read()
+            await self._seats.turns.take(self._watcher.party.name)  # a thousand may leave at once
         finally:
             self._watcher.close()
-            await _end(tasks)
-            done = await asyncio.gather(*tasks, return_exceptions=True)
-        codes = [code for code in done if isinstance(code, int)]
-        if codes:
-            with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
-                async with asyncio.timeout(1):  # who reads nothing does not read this either
-                    await self._socket.close(codes[0])
+            await _end(sending)
 
-    async def _read(self) -> int | None:
-        while True:
-            received = await self._socket.receive()
-            if received["type"] == "websocket.disconnect":
-                return None
-            if self._limit.take("client") is not None:
-                return POLICY
+    async def _read(self) -> None:
+        while (received := await self._receive())["type"] != "websocket.disconnect":
+            await self._seats.turns.take(self._watcher.party.name)
             text = (received.get("text") or "").encode()
             try:
-                await self._obey(text)
+                await self._obey(read_request(text))
             except ToprungError as error:
                 await self._refuse(subscription_in(text), error)
+
+    async def _obey(self, request: Request) -> None:
+        asked = request.subscribe
+        is_costly = isinstance(asked, Subscribe) and asked.friends
+        wait = self._seats.pace(self._watcher.party, FRIENDS_COST if is_costly else 1)
+        if wait:
+            await asyncio.sleep(wait)
+        if isinstance(asked, Subscribe):
+            as_public = await self._access.admit(asked)
+            await self._watcher.subscribe(asked, as_public=as_public)
+        elif isinstance(request.unsubscribe, str):
+            self._watcher.unsubscribe(request.unsubscribe)
+        else:
+            raise Invalid("", "must have subscribe or unsubscribe")
 
     async def _refuse(self, subscription_id: str | None, error: ToprungError) -> None:
         """Say what is wrong; the subscription that was to be replaced, if any, has ended."""
         if subscription_id is not None:
             self._watcher.unsubscribe(subscription_id)
         part = part_of(ErrorPart(None, as_problem(error)))
-        await self._send(message("error", subscription_id, "", part).text)
+        told = message("error", subscription_id, "", part)
+        await self._send({"type": "websocket.send", "frames": told.frame})
 
-    async def _obey(self, text: bytes) -> None:
-        request = read_request(text)
-        if isinstance(request.subscribe, Subscribe):
-            asked = request.subscribe
-            await self._access.check(asked.board, friends=asked.friends)
-            await self._watcher.subscribe(asked)
-        elif isinstance(request.unsubscribe, str):
-            self._watcher.unsubscribe(request.unsubscribe)
-        else:
-            raise Invalid("", "must have subscribe or unsubscribe")
-
-    async def _send_news(self) -> int | None:
-        try:
+    async def _send_news(self) -> None:
+        """Send what is new, and say why when no more can come; then the reader ends, too."""
+        with suppress(OSError):  # the caller has gone
             async for news in self._watcher.messages(IDLE_SECONDS_MAX):
-                if news is not None:
-                    await self._send(news.text)
+                if news:
+                    frames = news[0].frame if len(news) == 1 else _joined(news)
+                    await self._send({"type": "websocket.send", "frames": frames})
                 elif not len(self._watcher):
-                    return POLICY
-        except TimeoutError:
-            return TRY_LATER
-        except (WebSocketDisconnect, RuntimeError):
-            return None
-        return GOING_AWAY if self._watcher.is_allowed else POLICY
+                    await self._close(IDLE)
+                    return
+            await self._close(STOPPING if self._watcher.is_allowed else REVOKED)
 
-    async def _send(self, text: bytes) -> None:
-        async with asyncio.timeout(self._send_seconds_max), self._turn:
-            await self._socket.send({"type": "websocket.send", "text": text.decode()})
+    async def _close(self, closing: Closing) -> None:
+        code, reason = closing
+        await self._send({"type": "websocket.close", "code": code, "reason": reason})
 
 
-async def _end(tasks: list[asyncio.Task[int | None]]) -> None:
-    """Cancel tasks until they are done: a client of a database may swallow a cancellation."""
-    while waiting := [task for task in tasks if not task.done()]:
-        for task in waiting:
-            task.cancel()
-        await asyncio.wait(waiting, timeout=CANCEL_SECONDS)
+async def _deny(send: Send, answer: Answer) -> None:
+    """Answer the request to open a WebSocket as any other request that is refused."""
+    await answer.send(lambda part: send({**part, "type": "websocket." + part["type"]}), ())
+
+
+async def _end(sending: asyncio.Task[None]) -> None:
+    """Cancel a task until it is done: a client of a database may swallow a cancellation."""
+    while not sending.done():
+        sending.cancel()
+        await asyncio.wait([sending], timeout=CANCEL_SECONDS)
+
+
+def _joined(news: list[Any]) -> bytes:
+    return b"".join([each.frame for each in news])
 
 
 def _offered_key(headers: Mapping[bytes, bytes]) -> str | None:

@@ -1,34 +1,29 @@
-"""Topics: the ladders that somebody watches, and the hub that looks after them."""
+"""Topics: the ladders that somebody watches, and what all their watchers share."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
-from collections.abc import Container
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from msgspec import Raw
 
 from toprung.contract import TopPart
-from toprung.errors import Invalid, NotFound, ToprungError
-from toprung.http.live.messages import part_of
-from toprung.http.problems import Refused
+from toprung.http.live.messages import Message, message, part_of
 from toprung.http.wire import row, shows
 
 if TYPE_CHECKING:
     from toprung.domain.ladder import Ladder
-    from toprung.http.live.watcher import Watcher
-    from toprung.http.state import State
+    from toprung.domain.standing import Standing
+    from toprung.errors import ToprungError
+    from toprung.http.live.subscriptions import Subscription
     from toprung.service.leaderboards import Leaderboard
 
-TICK_SECONDS: Final = 0.1
-LOOK_SECONDS: Final = 0.5
-"""How often topics are looked at when nothing changes: a period may have ended."""
-
-RENAMED_MAX: Final = 1000
+MESSAGES_HELD_MAX: Final = 64
+"""Of one topic: watchers that ask for the same under the same id share them."""
 
 _TOKEN: Final = re.compile(r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+")
-
-_log = logging.getLogger("toprung.http")
 
 
 class TopicName(NamedTuple):
@@ -37,6 +32,25 @@ class TopicName(NamedTuple):
     board: str
     window: str | None
     scope: str
+
+
+class _Head(NamedTuple):
+    """The first places as they were read, each encoded."""
+
+    asked: int
+    """How many were asked for; there may be fewer."""
+    token: str
+    period: str
+    total: int
+    rows: list[Raw]
+    tied_until: list[int]
+    """For each row, how many players are not worse than it."""
+
+    def part(self, count: int) -> bytes:
+        """The part of a message that shows the first `count`."""
+        rows = cast("list[Any]", self.rows[:count])
+        worse = self.total - self.tied_until[len(rows) - 1] if rows else 0
+        return part_of(TopPart(self.token, self.period, self.total, worse, rows))
 
 
 class Topic:
@@ -48,14 +62,16 @@ class Topic:
         self.ladder: Ladder | None = None
         self.error: ToprungError | None = None
         """Why it cannot be watched any more."""
+        self.is_public = False
         self.token = ""
         self.edition = 0
         """Grows whenever there is something new to show; the token is about the ladder alone."""
-        self.watchers: dict[Watcher, int] = {}
-        """Who watches, and with how many subscriptions."""
-        self._tops: dict[tuple[int, str], bytes] = {}
+        self.subscriptions: dict[Subscription, None] = {}
+        self._count_max = 0
+        self._heads: dict[str, _Head] = {}
+        self._messages: dict[tuple[int, str, str], Message] = {}
         self._shown: set[str] = set()
-        self._is_public = False
+        self._reading = asyncio.Lock()
 
     @property
     def period(self) -> str:
@@ -73,15 +89,16 @@ class Topic:
         return known["period"]
 
     async def look(self) -> bool:
-        """Whether the ladder is another one, or another version, than at the last look."""
+        """Whether there is something to tell: another ladder, or another version of it.
+
+        Or the board is no longer public.
+        """
         rules = await self.board.definition()
         ladder, version = await self.board.version(window=self.name.window, scope=self.name.scope)
-        if self._is_public and not rules.public:
-            raise Refused(403, "forbidden", "the board is not public any more; subscribe again")
-        self._is_public = rules.public
+        was_public, self.is_public = self.is_public, rules.public
         token = f"{rules.generation}.{ladder.period}.{version}"
         if token == self.token:
-            return False
+            return was_public and not self.is_public
         self.ladder, self.token = ladder, token
         self._renew()
         return True
@@ -95,113 +112,54 @@ class Topic:
 
     def _renew(self) -> None:
         self.edition += 1
-        self._tops.clear()
+        self._heads.clear()
+        self._messages.clear()
         self._shown.clear()
 
-    async def top(self, count: int, numbers: str) -> bytes:
-        """The first places, encoded once for all who watch them."""
-        known = self._tops.get((count, numbers))
+    async def top(self, subscription_id: str, count: int, numbers: str) -> Message:
+        """The first places: read once for all who watch them, and encoded once for most."""
+        known = self._messages.get((count, numbers, subscription_id))
         if known is None:
-            token, edition = self.token, self.edition  # what is read may be newer, never older
-            seen = await self.board.glimpse(
-                count, window=self.name.window, period=self.period, scope=self.name.scope
-            )
-            page = await self.board.page_of(seen)
-            show = shows(numbers)
-            rows = [row(standing, show) for standing in page.standings]
-            worse = page.total - seen.found.tied_until
-            known = part_of(TopPart(token, page.period, page.total, worse, rows))
-            if edition == self.edition:
-                self._tops[count, numbers] = known
-                self._shown.update(standing.player for standing in page.standings)
+            edition = self.edition
+            head = await self._head(count, numbers)
+            known = message("top", subscription_id, head.token, head.part(count))
+            if edition == self.edition and len(self._messages) < MESSAGES_HELD_MAX:
+                self._messages[count, numbers, subscription_id] = known
         return known
 
+    async def _head(self, count: int, numbers: str) -> _Head:
+        self._count_max = max(self._count_max, count)
+        async with self._reading:  # others may want the same, and then have it
+            known = self._heads.get(numbers)
+            if known is None or known.asked < count:
+                known = await self._read(self._count_max, numbers)
+        return known
 
-class Hub:
-    """All topics of a service; looks at them when something changed, and wakes who watches."""
+    async def _read(self, count: int, numbers: str) -> _Head:
+        token, edition = self.token, self.edition  # what is read may be newer, never older
+        seen = await self.board.glimpse(
+            count, window=self.name.window, period=self.period, scope=self.name.scope
+        )
+        page = await self.board.page_of(seen)
+        show = shows(numbers)
+        rows = [Raw(part_of(row(standing, show))) for standing in page.standings]
+        tied_until = _tied_until(page.standings, seen.found.tied_until)
+        head = _Head(count, token, page.period, page.total, rows, tied_until)
+        if edition == self.edition:
+            self._heads[numbers] = head
+            self._shown.update(standing.player for standing in page.standings)
+        return head
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._topics: dict[TopicName, Topic] = {}
-        self._awake = asyncio.Event()
-        self.watchers: set[Watcher] = set()
-        self._renamed: set[str] = set()
 
-    def rename(self, player: str) -> None:
-        """A player's profile changed: who sees it is told with the next look.
+def _tied_until(standings: Sequence[Standing], last: int) -> list[int]:
+    """For each standing, how many entries come before the first that is worse.
 
-        Beyond some hundred at once, the rest is seen with the next change of their ladders.
-        """
-        if len(self._renamed) < RENAMED_MAX and self._topics:
-            self._renamed.add(player)
-
-    def dismiss(self, known_keys: Container[str]) -> None:
-        """Let all watchers go that came with a key which is not among these any more."""
-        for watcher in self.watchers:
-            if watcher.key_id is not None and watcher.key_id not in known_keys:
-                watcher.close(is_allowed=False)
-
-    async def join(self, name: TopicName, watcher: Watcher) -> Topic:
-        """The topic of this name, watched by one more from now on."""
-        topic = self._topics.get(name)
-        if topic is None:
-            topic = Topic(name, await self._state.board(name.board))
-            await topic.look()
-            topic = self._topics.setdefault(name, topic)
-        topic.watchers[watcher] = topic.watchers.get(watcher, 0) + 1
-        self._state.subscriptions += 1
-        self._awake.set()
-        return topic
-
-    def leave(self, topic: Topic, watcher: Watcher) -> None:
-        """One subscription less; a topic that nobody watches is forgotten."""
-        self._state.subscriptions -= 1
-        topic.watchers[watcher] -= 1
-        if not topic.watchers[watcher]:
-            del topic.watchers[watcher]
-        if not topic.watchers and self._topics.get(topic.name) is topic:
-            del self._topics[topic.name]
-
-    def close(self) -> None:
-        """Let every watcher go."""
-        for watcher in self.watchers:
-            watcher.close()
-
-    async def run(self) -> None:
-        """Look after the topics, as long as the service runs."""
-        feed, position = self._state.boards.feed, 0
-        news: asyncio.Future[int] | None = None
-        try:
-            while True:
-                if not self._topics:
-                    self._awake.clear()
-                    await self._awake.wait()
-                if feed is not None:
-                    news = news or asyncio.ensure_future(feed.changed(position))
-                    await asyncio.wait({news}, timeout=LOOK_SECONDS)
-                    if news.done():
-                        position, news = news.result(), None
-                await self._look()
-                await asyncio.sleep(TICK_SECONDS)
-        finally:
-            if news is not None:
-                news.cancel()
-
-    async def _look(self) -> None:
-        renamed, self._renamed = self._renamed, set()
-        for topic in list(self._topics.values()):
-            try:
-                changed = await topic.look()
-            except (NotFound, Invalid, Refused) as error:
-                topic.error, changed = error, True
-                self._topics.pop(topic.name, None)  # who subscribes from now on begins anew
-            except ToprungError:  # not now; the next look may find more
-                continue
-            except Exception:  # noqa: BLE001 -- the others must not suffer
-                _log.exception("a live topic could not be looked at")
-                continue
-            if renamed and topic.error is None:
-                changed |= topic.rename(renamed)
-            for watcher in topic.watchers:
-                if changed or (renamed and watcher.rename(topic, renamed)):
-                    watcher.wake()
+    `last`: how many for the last one, whose equals may follow beyond these.
+    """
+    found: list[int] = []
+    for place in range(len(standings), 0, -1):
+        this, worse = standings[place - 1], standings[place : place + 1]
+        if worse and (this.score, this.subscore) != (worse[0].score, worse[0].subscore):
+            last = place
+        found.append(last)
+    return found[::-1]

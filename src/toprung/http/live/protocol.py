@@ -1,0 +1,259 @@
+"""The WebSocket on the wire: uvicorn's, within bounds that uvicorn does not set.
+
+uvicorn parses all that has arrived at once and answers every ping when it meets it, whether or not
+the peer reads the answers. Here what has arrived is parsed a little at a time, when it is the
+caller's turn (`turns`), and only if the peer takes what it is sent: while it does not, nothing more
+is received and nothing is answered, and after `send_seconds_max` it is cut off. Of several pings
+that have arrived the last one is answered, as RFC 6455 allows.
+Every frame counts, pings and pongs among them; who sends too many is told so and heard no longer.
+
+Nothing is compressed: a message is made once for all who are sent it, and what one of them sends
+cannot unfold into more than arrived.
+
+The application sends whole frames: `{"type": "websocket.send", "frames": ...}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import State
+
+from toprung.http.limits import RateLimit, caller_of
+from toprung.http.problems import Refused, problem
+from toprung.http.settings import Rate
+
+if TYPE_CHECKING:
+    from websockets.frames import Frame
+    from websockets.http11 import Request
+
+    from toprung.http.live.seats import Seats
+
+FRAMES: Final = Rate(20.0, 100)
+"""How many frames a client may send, of all kinds."""
+PARSED_BYTES_MAX: Final = 1024
+"""In one turn: some hundred frames, or a part of one."""
+UNPARSED_BYTES_MAX: Final = 64 * 1024
+"""A client that sends so much at once is one that sends too many messages."""
+RECEIVE_BUFFER_BYTES: Final = 16 * 1024
+SEND_BUFFER_BYTES: Final = 64 * 1024
+"""Kept by the system for a connection. Subscriptions are short, and news that waits grows old."""
+LINGER_SECONDS: Final = 1.0
+"""For a client to read why it was cut off, before the connection ends."""
+
+TOO_MANY: Final = (1008, f"more than {FRAMES.per_second:.0f} messages a second were sent")
+_MALFORMED: Final = Refused(
+    400, "malformed", "the request to open a WebSocket cannot be read", close=True
+)
+NOT_TEXT: Final = (1007, "text must be UTF-8")
+
+
+class LiveSocket(WebSocketsSansIOProtocol):
+    """One WebSocket connection, from the request that opens it."""
+
+    def __init__(self, *args: Any, seats: Seats, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._seats = seats
+        self._frames_rate = RateLimit(FRAMES)
+        self._caller = ""
+        self._unparsed = b""
+        self._has_asked = False
+        """Whether it waits for a turn to parse."""
+        self._is_deaf = False
+        """Whether it was told why it is cut off; what it sends is dropped."""
+        self._patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """An HTTP connection becomes a WebSocket."""
+        super().connection_made(transport)
+        self._caller = caller_of(self.client)
+        self._set_sizes(transport.get_extra_info("socket"))
+
+    def _set_sizes(self, connection: Any) -> None:
+        if connection is not None:
+            with suppress(OSError):  # it may be gone already
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection has ended."""
+        self._unparsed = b""
+        self._end_patience()
+        super().connection_lost(exc)
+
+    # --- what is received ---------------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have arrived: nothing more is received until they are parsed."""
+        if self._is_deaf:
+            return
+        self._unparsed += data
+        if len(self._unparsed) > UNPARSED_BYTES_MAX:
+            self._refuse()
+            return
+        if not self.read_paused:
+            self.read_paused = True
+            self.transport.pause_reading()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Parse on when it is our turn, if there is something and nothing stands against it."""
+        if self._has_asked or not self._may_parse():
+            return
+        if self._unparsed:
+            self._has_asked = True
+            self._seats.turns.ask(self._caller, self._parse)
+        elif self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    def _may_parse(self) -> bool:
+        """Whether the application has taken what came before, and the peer what was answered."""
+        return (
+            not (self._is_deaf or self.disconnected)
+            and self.writable.is_set()
+            and (self.queue.empty() or self.close_sent)
+            and (self.handshake_complete or not self.handshake_initiated)
+        )
+
+    def _parse(self) -> None:
+        self._has_asked = False
+        if not (self._unparsed and self._may_parse()):
+            return
+        size = PARSED_BYTES_MAX if self.handshake_complete else len(self._unparsed)
+        data, self._unparsed = self._unparsed[:size], self._unparsed[size:]
+        super().data_received(data)
+        if not self.handshake_initiated:  # the library refuses some heads without a word
+            self.transport.write(problem(_MALFORMED).whole())
+            self.transport.close()
+            return
+        pongs = self.conn.data_to_send()
+        if pongs and not self.transport.is_closing():
+            self.transport.write(pongs[-1])
+        self._go_on()
+
+    def handle_events(self) -> None:
+        """Frames have been parsed: count them, then have them handled."""
+        count = len(self.conn.events)
+        if self.handshake_complete and self._frames_rate.take("", count) is not None:
+            self._refuse()
+            return
+        super().handle_events()
+
+    def handle_connect(self, event: Request) -> None:
+        """The opening request is complete."""
+        self._caller = caller_of(self.client)
+        super().handle_connect(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        """A further part of a message; empty ones would add up to a long list of nothing."""
+        if event.data or event.fin:
+            super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        """Answered when all that was parsed with it is known: see `_parse`."""
+
+    def send_receive_event_to_app(self) -> None:
+        """A message is complete."""
+        try:
+            text = b"".join(self.frames).decode()
+        except UnicodeDecodeError:
+            self._cut_off(*NOT_TEXT)
+            return
+        self.frames = []
+        if not self.close_sent:
+            self.queue.put_nowait({"type": "websocket.receive", "text": text})
+
+    async def receive(self) -> Any:
+        """The next message for the application."""
+        received = await self.queue.get()
+        self._go_on()
+        return received
+
+    # --- what is sent -------------------------------------------------------------------------
+
+    async def send(self, message: Any) -> None:
+        """Send what the application says, when the peer has taken most of what was sent before."""
+        frames = message.get("frames")
+        if frames is not None:
+            if not self.writable.is_set():
+                await self.writable.wait()
+            if self.disconnected or self.close_sent:
+                raise ClientDisconnected
+            self.transport.write(frames)
+            return
+        await super().send(message)
+        if self.close_sent:  # uvicorn would complain of an opening that was refused
+            self.handshake_complete = True
+        self._go_on()
+
+    def pause_writing(self) -> None:
+        """The peer takes nothing: wait for it, but not for ever."""
+        super().pause_writing()
+        if self._patience is None:
+            seconds = self._seats.settings.send_seconds_max
+            self._patience = self.loop.call_later(seconds, self._give_up)
+
+    def resume_writing(self) -> None:
+        """The peer has taken what was sent."""
+        self._end_patience()
+        super().resume_writing()
+        self._go_on()
+
+    def shutdown(self) -> None:
+        """The service stops."""
+        if self.writable.is_set():
+            super().shutdown()
+        else:  # who reads nothing would not read this either
+            self.transport.abort()
+
+    # --- the end ------------------------------------------------------------------------------
+
+    def _give_up(self) -> None:
+        self._patience = None
+        self._seats.refuse("unread")
+        self.transport.abort()
+
+    def _end_patience(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _refuse(self) -> None:
+        self._seats.refuse("messages")
+        self._cut_off(*TOO_MANY)
+
+    def _cut_off(self, code: int, reason: str) -> None:
+        """Say why, and hear nothing more."""
+        self.conn.events.clear()
+        self.conn.writes.clear()
+        if self.conn.state is State.OPEN:
+            self.conn.send_close(code, reason)
+        self._linger(code, reason)
+
+    def handle_parser_exception(self) -> None:
+        """What came is not a WebSocket's, or too large; the library has said so."""
+        close = self.conn.close_sent
+        self._linger(*((1006, "") if close is None else (close.code, close.reason)))
+
+    def _linger(self, code: int, reason: str) -> None:
+        """Hear nothing more, and end the connection when the reason can have been read.
+
+        Ended at once, with something yet to be received, it would be reset under the reader.
+        """
+        self._is_deaf = True
+        self._unparsed = b""
+        self.frames = []
+        self.stop_keepalive()
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self.read_paused = True
+        self.transport.pause_reading()
+        if self.close_timer is None:
+            self.close_timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)

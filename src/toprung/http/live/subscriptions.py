@@ -1,0 +1,199 @@
+"""Subscriptions: what one subscriber was sent last, and what is new since."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from toprung.contract import ErrorPart, PeriodPart, RankPart, ScorePart
+from toprung.errors import NotRanked, UnknownBoard
+from toprung.http.live.access import not_public
+from toprung.http.live.hub import TICK_SECONDS
+from toprung.http.live.messages import Message, Subscribe, message, part_of
+from toprung.http.problems import as_problem
+from toprung.http.wire import shows, standing_answer
+from toprung.service.options import LadderOptions
+from toprung.service.pages import LIMIT_MAX
+
+if TYPE_CHECKING:
+    from toprung.http.live.topics import Topic
+    from toprung.http.live.watcher import Watcher
+    from toprung.http.state import State
+
+SCORES_AT_ONCE_MAX: Final = 10
+"""Friends whose changes are told in one go; the others follow."""
+
+_NOT_TOLD: Final = object()
+
+
+class Subscription:
+    """What one subscriber was sent last; `news` tells what is new since."""
+
+    __slots__ = (
+        "_edition",
+        "_has_alarm",
+        "_is_renamed",
+        "_next_at",
+        "_period",
+        "_place",
+        "_scores",
+        "_show",
+        "_state",
+        "_token",
+        "_watcher",
+        "as_public",
+        "asked",
+        "has_more",
+        "is_over",
+        "topic",
+    )
+
+    def __init__(
+        self, asked: Subscribe, topic: Topic, state: State, watcher: Watcher, *, as_public: bool
+    ) -> None:
+        self.asked = asked
+        self.topic = topic
+        self.as_public = as_public
+        """Whether it lasts only as long as the board is public."""
+        self.is_over = False
+        self.has_more = False
+        """Whether not all changes of scores could be told at once."""
+        self._watcher = watcher
+        self._state = state
+        self._show = shows(asked.numbers)
+        self._token = ""
+        self._edition = 0
+        self._is_renamed = False
+        self._period = topic.period
+        self._place: object = _NOT_TOLD
+        self._scores: dict[str, Any] = {}
+        self._next_at = 0.0
+        self._has_alarm = False
+
+    async def begin(self) -> None:
+        """Take up where the caller's token says it stopped."""
+        if self.asked.token is None:
+            return
+        self._period = self.topic.period_in(self.asked.token)
+        if self.asked.token == self.topic.token:
+            await self._ranks([])
+            await self._note_scores()
+            self._token, self._edition = self.topic.token, self.topic.edition
+
+    def rename(self, players: set[str]) -> bool:
+        """Whether the watched player is one of these, whose profiles changed."""
+        if self.asked.player not in players:
+            return False
+        self._is_renamed = True
+        return True
+
+    def wake(self) -> None:
+        """There may be news: now, or when it has had its ten messages of this second."""
+        if self.is_over or self._has_alarm:
+            return
+        if asyncio.get_running_loop().time() < self._next_at:
+            self._has_alarm = True
+            self._state.hub.alarms.set(self._next_at, self._ring)
+        else:
+            self._watcher.note(self)
+
+    def _ring(self) -> None:
+        self._has_alarm = False
+        if not self.is_over:
+            self._watcher.note(self)
+
+    def note_sent(self, count: int) -> None:
+        """So many messages are being sent: more of them later."""
+        # Half a tick less, because topics are looked at once a tick anyhow.
+        pause = TICK_SECONDS * (count - 0.5) if count else 0.0
+        self._next_at = asyncio.get_running_loop().time() + pause
+        if self.has_more:
+            self.wake()
+
+    async def news(self) -> list[Message]:
+        """What is true now and was not sent yet; nothing if all was."""
+        topic = self.topic
+        if topic.error is not None or (self.as_public and not topic.is_public):
+            return [self._ending()]
+        if topic.edition == self._edition and not (self.has_more or self._is_renamed):
+            return []
+        found: list[Message] = []
+        token, edition, is_first = topic.token, topic.edition, not self._token
+        self._is_renamed = False
+        if topic.period != self._period:
+            found.append(self._message("period", PeriodPart(token, topic.period, self._period)))
+            self._period, self._place = topic.period, _NOT_TOLD
+            self._scores.clear()
+            is_first = True
+        if self.asked.top is not None and edition != self._edition:
+            found.append(await topic.top(self.asked.id, self.asked.top, self.asked.numbers))
+        await self._ranks(found)
+        if is_first:
+            await self._note_scores()
+        else:
+            found += await self._score_changes()
+        self._token, self._edition = token, edition
+        return found
+
+    def _ending(self) -> Message:
+        """Why there is no more to come. Strangers are not told a private board from none."""
+        error = self.topic.error
+        if error is None or (self.as_public and isinstance(error, UnknownBoard)):
+            error = not_public(self.topic.name.board)
+        return self._message("error", ErrorPart(None, as_problem(error)))
+
+    async def _ranks(self, found: list[Message]) -> None:
+        player = self.asked.player
+        if player is None:
+            return
+        try:
+            standing = await self.topic.board.standing(player, names=True, **self._ladder())
+        except NotRanked:
+            standing = None
+        place = None
+        if standing is not None:
+            shown = (standing.name, standing.avatar_url)
+            place = (standing.rank, standing.score, standing.subscore, *shown)
+        if place != self._place:
+            self._place = place
+            answer = None if standing is None else standing_answer(standing, self._show)
+            found.append(self._message("rank", RankPart(self.topic.token, answer)))
+
+    async def _score_changes(self) -> list[Message]:
+        """Tell whose score changed: the player's and, if asked for, its friends'."""
+        found: list[Message] = []
+        self.has_more = False
+        for name, score in (await self._watched_scores()).items():
+            previous = self._scores.get(name)
+            if score == previous:
+                continue
+            if len(found) == SCORES_AT_ONCE_MAX:
+                self.has_more = True
+                break
+            part = ScorePart(self.topic.token, name, self._show(score), self._show(previous))
+            found.append(self._message("score", part))
+            self._scores[name] = score
+        return found
+
+    async def _note_scores(self) -> None:
+        """Begin to tell changes from here."""
+        self._scores, self.has_more = await self._watched_scores(), False
+
+    async def _watched_scores(self) -> dict[str, Any]:
+        player = self.asked.player
+        if player is None:
+            return {}
+        watched = [player]
+        if self.asked.friends:
+            watched += await self._state.boards.friends(player)
+        watched = watched[:LIMIT_MAX]
+        seen = await self.topic.board.lookup(watched, names=False, **self._ladder())
+        scores = {standing.player: standing.score for standing in seen.standings}
+        return {name: scores.get(name) for name in watched}
+
+    def _ladder(self) -> LadderOptions:
+        name = self.topic.name
+        return {"window": name.window, "period": self.topic.period, "scope": name.scope}
+
+    def _message(self, kind: str, part: Any) -> Message:
+        return message(kind, self.asked.id, self.topic.token, part_of(part))
