@@ -7,6 +7,7 @@ import pytest
 from tests.cluster.conftest import INDEXES
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.testing.contracts.batch_contract import BatchContract
+from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
@@ -32,6 +33,10 @@ class TestJournal(OnCluster, JournalContract):
 
 
 class TestBatch(OnCluster, BatchContract):
+    pass
+
+
+class TestBoard(OnCluster, BoardContract):
     pass
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.workbenches import EmbeddedWorkbench
 from toprung.testing.contracts.batch_contract import BatchContract
+from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
@@ -27,6 +28,10 @@ class TestJournal(OnEmbedded, JournalContract):
 
 
 class TestBatch(OnEmbedded, BatchContract):
+    pass
+
+
+class TestBoard(OnEmbedded, BoardContract):
     pass
 
 

@@ -17,7 +17,7 @@ from toprung.cli.show import Column, note, number, print_json, print_table, say
 from toprung.cli.target import opened
 from toprung.contract import BoardAnswer, BoardsAnswer
 from toprung.domain.board_rules import BoardRules
-from toprung.http.wire import board_answer
+from toprung.http.wire import board_answer, text_of
 
 PAGE = 500
 
@@ -197,7 +197,7 @@ def _facts(rules: BoardRules) -> list[tuple[str, str]]:
     shown["scopes"] = ",".join(rules.scopes)
     shown["public"] = "yes" if rules.public else "no"
     return [
-        (name.replace("_", " "), str(value))
+        (name.replace("_", " "), text_of(value))
         for name, value in shown.items()
         if value is not None and value != ""
     ]

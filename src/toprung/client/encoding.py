@@ -8,10 +8,11 @@ from urllib.parse import quote
 
 import msgspec
 
+from toprung.domain.details import encode_details
 from toprung.domain.instant import instant_datetime, parse_instant
 from toprung.domain.player import check_text, parse_player
 from toprung.domain.score import exact_number
-from toprung.domain.submission import KEY_BYTES_MAX, encode_details
+from toprung.domain.submission import KEY_BYTES_MAX
 from toprung.errors import Invalid
 
 NUMBERS: Final = {"numbers": "string"}

@@ -12,7 +12,7 @@ import msgspec
 
 from toprung.domain.player import GLOBAL, check_attribute
 from toprung.domain.ranking import RANKINGS, Ranking
-from toprung.domain.score import DECIMALS_MAX, parse_score, score_value
+from toprung.domain.score import DECIMALS_MAX, number_text, parse_score, score_value
 from toprung.domain.sortkey import Direction, RecordShape, record_shape
 from toprung.domain.window import (
     DEFAULT_WINDOWS,
@@ -158,18 +158,17 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """All-time if the board has it, else the first: where `max_increase` looks."""
         return next((w for w in self.windows if w.kind == "all-time"), self.windows[0])
 
-    @property
-    def max_increase_value(self) -> int | Decimal | None:
-        """`max_increase` as people see it."""
-        return None if self.max_increase is None else score_value(self.max_increase, self.decimals)
+    def shown(self, score: int) -> str:
+        """A score of this board in a sentence."""
+        return number_text(score_value(score, self.decimals))
 
     def check_score(self, score: int) -> int:
         """The score, if it lies within the board's limits."""
         low, high = self.score_min, self.score_max
         if low is not None and score < low:
-            raise Invalid("score", f"must be at least {score_value(low, self.decimals)}")
+            raise Invalid("score", f"must be at least {self.shown(low)}")
         if high is not None and score > high:
-            raise Invalid("score", f"must be at most {score_value(high, self.decimals)}")
+            raise Invalid("score", f"must be at most {self.shown(high)}")
         return score
 
     def _check_default_window(self) -> None:

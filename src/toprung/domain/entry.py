@@ -57,9 +57,13 @@ def check_increase(board: Board, current: Entry | None, submission: Submission) 
         return
     gain = submission.score if board.policy == "sum" else submission.score - current.score
     if (gain if board.order == "desc" else -gain) > board.max_increase:
-        raise ExcessiveIncrease(
-            "score", f"improves by more than the board's max_increase of {board.max_increase_value}"
-        )
+        raise excessive_increase(board, board.max_increase)
+
+
+def excessive_increase(board: Board, most: int) -> ExcessiveIncrease:
+    """The refusal of an improvement by more than `most`."""
+    detail = f"improves by more than the board's max_increase of {board.shown(most)}"
+    return ExcessiveIncrease("score", detail)
 
 
 def _beats(board: Board, new: Entry, current: Entry) -> bool:

@@ -54,6 +54,15 @@ def score_value(score: int, decimals: int) -> int | Decimal:
     return score if decimals == 0 else _EXACT.scaleb(Decimal(score), -decimals)
 
 
+def number_text(number: int | Decimal) -> str:
+    """A score as digits, never with an exponent.
+
+    >>> number_text(Decimal("1E-9")), number_text(2**53 + 1)
+    ('0.000000001', '9007199254740993')
+    """
+    return format(number, "f") if isinstance(number, Decimal) else str(number)
+
+
 def exact_number(value: object, field: str = "score") -> Decimal:
     """The number that was meant, whatever it came as; refuses what may have lost digits."""
     match value:

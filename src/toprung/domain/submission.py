@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from toprung.domain.calendar import AHEAD_MAX
+from toprung.domain.details import encode_details
 from toprung.domain.idempotency import NOBODY, owned_key
 from toprung.domain.instant import parse_instant
 from toprung.domain.player import check_text, parse_player
@@ -17,7 +18,6 @@ from toprung.errors import FutureSubmission, Invalid
 if TYPE_CHECKING:
     from toprung.domain.board import Board
 
-DETAILS_BYTES_MAX = 1024
 KEY_BYTES_MAX = 128
 
 
@@ -63,27 +63,12 @@ def parse_submission(  # noqa: PLR0913 -- what callers may send, and whose it is
     return Submission(
         player=player_id,
         score=exact,
-        at=now if instant is None else instant,
+        at=now if instant is None else min(instant, now),
         subscore=second,
         details=body,
         key=None if key is None else owned_key(owner, check_text(key, KEY_BYTES_MAX, "key")),
         digest=None if key is None else _digest(player_id, exact, second, instant, body),
     )
-
-
-def encode_details(details: object) -> bytes:
-    """Details as JSON text, within their bound."""
-    try:
-        text = msgspec.json.encode(details)
-    except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
-        raise Invalid("details", f"cannot be written as JSON: {error}") from None
-    try:
-        msgspec.json.decode(text)  # text that is passed through unread (msgspec.Raw) may be none
-    except msgspec.DecodeError as error:
-        raise Invalid("details", f"is not JSON: {error}") from None
-    if len(text) > DETAILS_BYTES_MAX:
-        raise Invalid("details", f"must have at most {DETAILS_BYTES_MAX} bytes as JSON")
-    return text
 
 
 def _subscore(board: Board, subscore: object) -> int | None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from msgspec import Raw
+
 from toprung.contract import (
     BatchAnswer,
     BoardAnswer,
@@ -22,6 +24,7 @@ from toprung.contract import (
     WindowAnswer,
 )
 from toprung.domain.board_rules import BoardRules
+from toprung.domain.score import number_text
 from toprung.domain.standing import (
     BatchResult,
     Distribution,
@@ -34,6 +37,9 @@ from toprung.domain.standing import (
 
 Show = Callable[[Any], Any]
 
+_EXPONENT_SHOWN_BELOW = -6
+"""Decimals whose first digit stands further behind the point are written with an exponent."""
+
 
 def text_of(number: Any) -> Any:
     """A number as text; None stays None.
@@ -41,21 +47,27 @@ def text_of(number: Any) -> Any:
     >>> text_of(Decimal("1E-9")), text_of(2**53 + 1)
     ('0.000000001', '9007199254740993')
     """
-    return (
-        None if number is None else format(number, "f") if type(number) is Decimal else str(number)
-    )
+    return None if number is None else number_text(number)
 
 
-def _as_is(number: Any) -> Any:
+def number_of(number: Any) -> Any:
+    """A number as JSON shows it: digits, never with an exponent; None stays None.
+
+    >>> import msgspec
+    >>> msgspec.json.encode([number_of(Decimal("1E-9")), number_of(Decimal("0E-7")), number_of(5)])
+    b'[0.000000001,0.0000000,5]'
+    """
+    if type(number) is Decimal and number.adjusted() < _EXPONENT_SHOWN_BELOW:
+        return Raw(number_text(number).encode())
     return number
 
 
 def shows(numbers: str) -> Show:
     """How numbers are shown."""
-    return text_of if numbers == "string" else _as_is
+    return text_of if numbers == "string" else number_of
 
 
-def row(standing: Standing, show: Show = _as_is, *, percentile: bool = False) -> StandingRow:
+def row(standing: Standing, show: Show = number_of, *, percentile: bool = False) -> StandingRow:
     """A line of a list."""
     return StandingRow(
         standing.rank,
@@ -73,7 +85,7 @@ def row(standing: Standing, show: Show = _as_is, *, percentile: bool = False) ->
 
 
 def standing_answer(
-    standing: Standing, show: Show = _as_is, *, board: bool = False
+    standing: Standing, show: Show = number_of, *, board: bool = False
 ) -> StandingAnswer:
     """A standing by itself."""
     return StandingAnswer(
@@ -95,7 +107,7 @@ def standing_answer(
     )
 
 
-def page_answer(page: Page, show: Show = _as_is, *, percentile: bool = False) -> PageAnswer:
+def page_answer(page: Page, show: Show = number_of, *, percentile: bool = False) -> PageAnswer:
     """A page of standings."""
     return PageAnswer(
         page.board,
@@ -109,10 +121,11 @@ def page_answer(page: Page, show: Show = _as_is, *, percentile: bool = False) ->
     )
 
 
-def submit_answer(result: SubmitResult, show: Show = _as_is) -> SubmitAnswer:
+def submit_answer(result: SubmitResult, show: Show = number_of) -> SubmitAnswer:
     """What became of a submission."""
     standings: Any = result.standings
-    if show is not _as_is:
+    first = next(iter(standings.values()), None)
+    if show is not number_of or (first is not None and type(first.score) is Decimal):
         standings = {
             window: WindowAnswer(
                 each.period,
@@ -143,7 +156,7 @@ def batch_answer(result: BatchResult) -> BatchAnswer:
 
 
 def board_answer(
-    board: BoardRules, show: Show = _as_is, periods: dict[str, ReadablePeriod] | None = None
+    board: BoardRules, show: Show = number_of, periods: dict[str, ReadablePeriod] | None = None
 ) -> BoardAnswer:
     """A board and its rules."""
     rules = dict(board) | {"windows": list(board.windows), "scopes": list(board.scopes)}
@@ -158,13 +171,13 @@ def period_answer(period: ReadablePeriod) -> PeriodAnswer:
     return PeriodAnswer(period.period, period.opens_at, period.closes_at)
 
 
-def distribution_answer(spread: Distribution, show: Show = _as_is) -> DistributionAnswer:
+def distribution_answer(spread: Distribution, show: Show = number_of) -> DistributionAnswer:
     """A spread of scores."""
     buckets = [BucketAnswer(show(b.low), show(b.high), b.count) for b in spread.buckets]
     return DistributionAnswer(spread.total, buckets)
 
 
-def submissions_answer(found: PastSubmissions, show: Show = _as_is) -> SubmissionsAnswer:
+def submissions_answer(found: PastSubmissions, show: Show = number_of) -> SubmissionsAnswer:
     """A player's past submissions."""
     rows = [
         SubmissionAnswer(

@@ -12,10 +12,11 @@ import msgspec
 from toprung._native import Merge
 from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Submit, WindowOutcome
+from toprung.domain.entry import excessive_increase
 from toprung.domain.outcomes import STATUSES, BatchOutcomes, Outcomes, Owner
 from toprung.domain.ranking import ranking_count
 from toprung.domain.submission import Submission
-from toprung.errors import ExcessiveIncrease, ScoreOverflow, ToprungError
+from toprung.errors import ScoreOverflow, ToprungError
 from toprung.indexes.router import Router
 from toprung.indexes.sheets import Routed
 
@@ -170,6 +171,4 @@ class Group:
 def _refusal(board: Board, status: int) -> ToprungError:
     if status == Merge.OVERFLOW:
         return ScoreOverflow("score", "the sum would leave the range of a 64-bit integer")
-    return ExcessiveIncrease(
-        "score", f"improves by more than the board's max_increase of {board.max_increase_value}"
-    )
+    return excessive_increase(board, board.max_increase or 0)

@@ -39,9 +39,9 @@ class BoardOverview(BoardAccess):
     async def distribution(
         self, buckets: int = 20, **options: Unpack[LadderOptions]
     ) -> Distribution:
-        """Exact counts of at most 200 buckets of equal width, from the lowest score to the highest.
+        """Exact counts in at most `buckets` buckets of equal width; 200 are possible.
 
-        There are fewer when there are fewer possible scores; widths differ by at most one step.
+        The first begins at the lowest score; the last has the highest and may end beyond it.
         Options: `toprung.LadderOptions`.
         """
         asked = AskedLadder(**options)
@@ -122,12 +122,12 @@ class BoardOverview(BoardAccess):
 def _edges(low: int, high: int, buckets: int) -> list[int]:
     """Where buckets begin, and where the last one ends (exclusive).
 
-    >>> _edges(0, 99, 4), _edges(5, 6, 4)
-    ([0, 25, 50, 75, 100], [5, 6, 7])
+    >>> _edges(0, 99, 4), _edges(0, 10, 4), _edges(5, 6, 4)
+    ([0, 25, 50, 75, 100], [0, 3, 6, 9, 12], [5, 6, 7])
     """
-    width = high - low + 1
-    buckets = min(buckets, width)
-    return [low + width * number // buckets for number in range(buckets + 1)]
+    span = high - low + 1
+    width = -(-span // buckets)
+    return [low + width * number for number in range(-(-span // width) + 1)]
 
 
 def _distribution(board: Board, edges: list[int], below: list[int]) -> Distribution:

@@ -18,6 +18,7 @@ from msgspec import UnsetType
 
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.entry import Entry, check_increase, decide
+from toprung.domain.instant import parse_instant
 from toprung.domain.player import parse_player
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.score import score_value
@@ -524,14 +525,17 @@ class ProfileOracle:
         ]
 
     def distribution(self, board_id: str, read: Read, buckets: int) -> Distribution:
-        """Equal buckets from the lowest score to the highest."""
+        """Equal buckets from the lowest score on, until the highest is in one of them."""
         board, name = self.name_of(board_id, read)
         scores = [entry.score for _, entry in board.ladder(name, read.scope)]
         if not scores:
             return Distribution(0, ())
-        low, width = min(scores), max(scores) - min(scores) + 1
-        count = min(buckets, width)
-        edges = [low + width * at // count for at in range(count + 1)]
+        low, high, width = min(scores), max(scores), 1
+        while low + width * buckets <= high:  # the narrowest buckets that reach the highest
+            width = max(width + 1, (high - low) // buckets)
+        edges = [low]
+        while edges[-1] <= high:
+            edges.append(edges[-1] + width)
         decimals = board.rules.decimals
         return Distribution(
             len(scores),
@@ -613,7 +617,7 @@ def _details(board: OracleBoard, player: str, version: int) -> Any:
 
 
 def _body(submission: Submission, at: object) -> tuple[object, ...]:
-    given = None if at is None else submission.at
+    given = None if at is None else parse_instant(at)
     s = submission
     return (s.player, s.score, s.subscore, given, s.details)
 
