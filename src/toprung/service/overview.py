@@ -69,8 +69,8 @@ class BoardOverview(BoardAccess):
     ) -> list[int]:
         """For each edge how many entries lie at its lower side; from any common zero.
 
-        All were counted at one moment, but for edges beyond all scores: `total` lies before those,
-        or more if others have come since.
+        All were counted at one moment, but for edges that no score can reach: nobody or everybody
+        lies before those, and everybody is `total`, or more if others have come since.
         """
         # What the index counts lies before a key: the lower scores, or the higher ones.
         descending = board.order == "desc"
@@ -79,7 +79,8 @@ class BoardOverview(BoardAccess):
         counted = await self._index.count_before(ladder, [board.shape.prefix(m) for m in inside])
         before = dict(zip(inside, counted, strict=True))
         everybody = max([total, *counted])
-        counts = [before.get(mark, everybody) for mark in marks]
+        beyond = {True: 0, False: everybody} if descending else {True: everybody, False: 0}
+        counts = [before.get(mark, beyond[mark > INT64_MAX]) for mark in marks]
         return [-count for count in counts] if descending else counts
 
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:

@@ -15,8 +15,7 @@ async def all_answers(boards: Leaderboards, players: Sequence[str] = ()) -> dict
     found: dict[str, Any] = {"boards": await boards.list(limit=1000)}
     for rules in found["boards"]:
         board = await boards.board(rules.id)
-        windows = [each if isinstance(each, str) else each["name"] for each in rules.windows]
-        found[rules.id] = await _board_answers(board, windows, players)
+        found[rules.id] = await _board_answers(board, rules.window_names, players)
     for player in players:
         found[f"player {player}"] = await _player_answers(boards, player)
     return found
