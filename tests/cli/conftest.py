@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.cluster.conftest import cluster_file
 from tests.conftest import RunningService
 from toprung.cli import main
+
+__all__ = ["cluster_file"]
 
 
 class Result(NamedTuple):

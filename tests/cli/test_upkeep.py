@@ -89,14 +89,6 @@ def test_verify_and_rebuild(played: Cli) -> None:
     assert players(played, "toprung.db") == ["alice"]
 
 
-@pytest.mark.parametrize("arguments", [("verify",), ("rebuild",), ("restore", "copy.db")])
-def test_what_a_service_cannot_do_is_one_line(
-    cli: Cli, service: RunningService, arguments: tuple[str, ...]
-) -> None:
-    result = cli(*arguments, "--url", service.url)
-    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
-
-
 # --- doctor -----------------------------------------------------------------------------------
 
 

@@ -61,10 +61,39 @@ def test_every_option_is_explained(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_heading_shows_the_arguments(name: str) -> None:
     arguments = [p for p in COMMANDS[name].params if p.param_type_name == "argument"]
-    shown = "".join(
-        f" {p.name.upper()}" if p.required else f" [{p.name.upper()}]" for p in arguments
-    )
+    shown = "".join(f" {p.metavar}" if p.required else f" [{p.metavar}]" for p in arguments)
     assert sections()[name][0] == shown
+
+
+def test_a_placeholder_is_a_word_for_what_to_write_there() -> None:
+    """Not TEXT and INTEGER, as by default; and one option has one placeholder everywhere."""
+    found: dict[str, set[str]] = {}
+    for command in COMMANDS.values():
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and takes_a_value(parameter):
+                assert parameter.metavar, (command.name, parameter.name)
+                assert re.fullmatch(r"[A-Z]+(=[A-Z]+)?", parameter.metavar)
+                found.setdefault(parameter.opts[0], set()).add(parameter.metavar)
+    assert {name: words for name, words in found.items() if len(words) > 1} == {
+        "--from": {"RANK", "FILE"},  # of `top`, and of `migrate`
+        "--scope": {"SCOPE", "ATTRIBUTE"},  # a ladder's, and what a board has ladders for
+    }
+
+
+def takes_a_value(option: Any) -> bool:
+    return not option.is_flag and not hasattr(option.type, "choices") and option.name != "help"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_usage_and_heading_are_alike(name: str) -> None:
+    command = COMMANDS[name]
+    usage = command.get_usage(command.make_context(name, [], resilient_parsing=True))
+    assert usage == f"Usage: {name} [OPTIONS]{sections()[name][0]}"
+
+
+def test_the_program_itself_has_options() -> None:
+    options = {name for option in get_command(app).params for name in option.opts}
+    assert options - {"--show-completion"} <= set(OPTION.findall(PAGE))
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -129,6 +129,7 @@ def copy_project(source: Path, target: Path) -> None:
 @pytest.mark.skipif(not SET_UP_CASES, reason="sets up a second clone: in CI and in make soak")
 def test_what_the_readme_says_works_in_a_fresh_clone(newcomer: Newcomer) -> None:
     readme = blocks(newcomer.clone / "README.md", newcomer.clone)
+    readme_text = (newcomer.clone / "README.md").read_text()
     typed = [step for block in readme if block.language == "console" for step in steps(block)]
     serve, *curls = typed
     assert serve.command == "make serve"
@@ -140,6 +141,9 @@ def test_what_the_readme_says_works_in_a_fresh_clone(newcomer: Newcomer) -> None
         for step in curls:
             assert step.command.startswith("curl ")
             assert_answer(step, newcomer.curl(step.command.replace(written, address)))
+        (shown_command,) = re.findall(r"`(\.venv/bin/toprung [^`]+)`", readme_text)
+        command = shown_command.replace(written, address).split()
+        assert "bob" in output(command, newcomer.clone, newcomer.environment)
 
     program = next(number for number, block in enumerate(readme) if block.language == "python")
     python = [str(newcomer.clone / ".venv/bin/python"), "-c", readme[program].text]

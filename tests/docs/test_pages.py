@@ -50,6 +50,20 @@ def test_every_block_has_a_language_that_is_checked(block: Block) -> None:
         assert not re.search(r"^(\$|toprung|make|curl|pip) ", block.text, re.MULTILINE)
 
 
+USES = re.compile(r"(?<![\w/.-])(?:`|\$ )toprung\s(?!\|)")
+GUIDES = [
+    page
+    for page in PAGES
+    if USES.search(page.read_text()) and not {"decisions", "CHANGELOG.md"} & {*page.parts}
+]
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_first_use_of_the_program_says_where_it_is(page: Path) -> None:
+    before, _, after = page.read_text().partition(USES.findall(page.read_text())[0])
+    assert ".venv/bin/toprung" in before + after[: after.index("\n\n")]
+
+
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.language == "toml"], ids=str)
 def test_settings_are_accepted(block: Block, tmp_path: Path) -> None:
     file = tmp_path / "cluster.toml"

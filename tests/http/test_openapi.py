@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import RunningService, StartService
 from tests.http.conftest import Targets
 from tests.http.serving import serving
-from toprung.http.examples import EXAMPLES
+from toprung.http.examples import EXAMPLES, PARAMETERS
 from toprung.http.openapi import document as document_of
 from toprung.http.problems import TITLES
 from toprung.http.routes import ROUTES
@@ -85,6 +85,7 @@ def test_headers_that_mean_something_are_told(document: Any) -> None:
     assert responses["200"]["headers"].keys() == responses["304"]["headers"].keys() == {"ETag"}
 
 
+JSON = {"content-type": "application/json"}
 KEY: Any = {"key": []}
 
 
@@ -121,11 +122,27 @@ def test_a_service_without_keys_needs_none(document: Any) -> None:
     assert operation_of(with_keys, "healthz")["security"] == []
 
 
-def test_every_body_has_an_example_and_the_service_takes_it() -> None:
+README = re.findall(
+    r"^\$ curl (-X PUT )?--json '(.+?)' http://[^/]+(/\S+)$",
+    (Path(__file__).parents[2] / "README.md").read_text(),
+    re.MULTILINE,
+)
+
+
+def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board() -> None:
     wanted = {route.handler.__name__ for route in ROUTES if route.body is not None}
     assert wanted == set(EXAMPLES)
     names = {"board": "blitz", "player": "alice"}
     with serving(ServiceSettings()) as running:
+        assert len(README) >= 3
+        for put, body, path in README:
+            answer = running.http.request(
+                "PUT" if put else "POST", path, content=body, headers=JSON
+            )
+            assert answer.is_success, (path, answer.text)
+        score = {"score": PARAMETERS["score"]["example"]}
+        near = running.http.get("/v1/boards/blitz/around", params=score)
+        assert near.is_success, near.text
         for name, body in EXAMPLES.items():
             route = next(route for route in ROUTES if route.handler.__name__ == name)
             answer = running.http.request(route.method, route.path.format(**names), json=body)

@@ -12,6 +12,7 @@ from toprung.cli import (
     importing,
     keys,
     migrate,
+    overview,
     players,
     scores,
     serve,
@@ -22,7 +23,7 @@ from toprung.cli import (
 )
 
 _GROUPS = (
-    *(serve, demo, boards, scores, standings, watching, players, importing, exporting),
+    *(serve, demo, boards, scores, standings, overview, watching, players, importing, exporting),
     *(keys, upkeep, migrate, doctor, version),
 )
 

@@ -28,14 +28,14 @@ Direction = Literal["desc", "asc"]
 class Rules:
     """The rules of a board; what is not given takes its default, or stays."""
 
-    title: Annotated[str | None, typer.Option(help="text for people")] = None
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="text for people")] = None
     order: Annotated[Direction | None, typer.Option(help="more is better, or less is")] = None
     policy: Annotated[
         Literal["best", "latest", "sum"] | None, typer.Option(help="how scores combine")
     ] = None
-    decimals: Annotated[int | None, typer.Option(min=0, max=9, help="digits after the point")] = (
-        None
-    )
+    decimals: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=9, help="digits after the point")
+    ] = None
     subscore: Annotated[
         Direction | None, typer.Option(help="a second number that decides between equal scores")
     ] = None
@@ -48,24 +48,37 @@ class Rules:
     windows: Annotated[
         list[str] | None,
         typer.Option(
-            "--window", help='all-time, daily, ..., or {"name": ..., "cron": ...} as JSON; repeat'
+            "--window",
+            metavar="WINDOW",
+            help='all-time, daily, ..., or {"name": ..., "cron": ...} as JSON; repeat',
         ),
     ] = None
     default_window: Annotated[
-        str | None, typer.Option(help="the window that is read when none is named")
+        str | None,
+        typer.Option(metavar="WINDOW", help="the window that is read when none is named"),
     ] = None
-    timezone: Annotated[str | None, typer.Option(help="where its days end, as Europe/Oslo")] = None
+    timezone: Annotated[
+        str | None, typer.Option(metavar="ZONE", help="where its days end, as Europe/Oslo")
+    ] = None
     scopes: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="an attribute with ladders of its own, as country; repeat"),
+        typer.Option(
+            "--scope",
+            metavar="ATTRIBUTE",
+            help="an attribute with ladders of its own, as country; repeat",
+        ),
     ] = None
     public: Annotated[
         bool | None, typer.Option("--public/--private", help="readable without a key")
     ] = None
-    score_min: Annotated[str | None, typer.Option(help="the least score that is taken")] = None
-    score_max: Annotated[str | None, typer.Option(help="the greatest score that is taken")] = None
+    score_min: Annotated[
+        str | None, typer.Option(metavar="SCORE", help="the least score that is taken")
+    ] = None
+    score_max: Annotated[
+        str | None, typer.Option(metavar="SCORE", help="the greatest score that is taken")
+    ] = None
     max_increase: Annotated[
-        str | None, typer.Option(help="the most that a score may improve at once")
+        str | None, typer.Option(metavar="SCORE", help="the most that a score may improve at once")
     ] = None
 
     def given(self) -> dict[str, Any]:
@@ -101,7 +114,8 @@ def change(
     board: BoardId,
     rules: Rules,
     reset: Annotated[
-        list[str] | None, typer.Option(help="a rule to put back to its default; repeat")
+        list[str] | None,
+        typer.Option(metavar="RULE", help="a rule to put back to its default; repeat"),
     ] = None,
 ) -> None:
     """Change some rules of a board."""

@@ -30,15 +30,21 @@ class DemoOptions:
 
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="default: 8080, or a free one if that is taken"),
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="default: 8080, or a free one if that is taken"
+        ),
     ] = None
-    seed: Annotated[int, typer.Option(help="the same seed makes the same players and scores")] = 1
-    players: Annotated[int, typer.Option(min=2, max=PLAYERS_MAX, help="how many there are")] = (
-        PLAYERS
-    )
-    rate: Annotated[float, typer.Option(min=0.1, max=1000, help="submissions per second")] = 5.0
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="the same seed makes the same players and scores")
+    ] = 1
+    players: Annotated[
+        int, typer.Option(metavar="N", min=2, max=PLAYERS_MAX, help="how many there are")
+    ] = PLAYERS
+    rate: Annotated[
+        float, typer.Option(metavar="N", min=0.1, max=1000, help="submissions per second")
+    ] = 5.0
     db: Annotated[
-        Path | None, typer.Option(help="a new file to keep; default: a temporary one")
+        Path | None, typer.Option(metavar="DB", help="a new file to keep; default: a temporary one")
     ] = None
 
 

@@ -42,7 +42,9 @@ def export(
     target: Target,
     board: BoardId,
     read: ReadOptions,
-    file: Annotated[str, typer.Argument(help="a new file, or - for standard output")] = STDOUT,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="a new file, or - for standard output")
+    ] = STDOUT,
     format: Annotated[Format | None, typer.Option(help="default: by the name, else csv")] = None,
     details: Annotated[bool, typer.Option("--details", help="what was kept with scores")] = False,
     verbatim: Annotated[

@@ -58,7 +58,9 @@ class ImportOptions:
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="what the file calls a member, as player=user_id; repeat"),
+        typer.Option(
+            metavar="MEMBER=COLUMN", help="what the file calls a member, as player=user_id; repeat"
+        ),
     ] = None
     ignore_others: Annotated[
         bool, typer.Option("--ignore-others", help="pass over columns that mean nothing here")
@@ -70,11 +72,17 @@ class ImportOptions:
         bool, typer.Option("--keys/--no-keys", help="make keys for rows that bring none")
     ] = True
     label: Annotated[
-        str | None, typer.Option(help="names this import in made keys; default: the file's name")
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="names this import in made keys; default: the file's name"
+        ),
     ] = None
     rejects: Annotated[
         Path | None,
-        typer.Option(help="where refused rows go; default: beside the file, as FILE.rejects.csv"),
+        typer.Option(
+            metavar="FILE",
+            help="where refused rows go; default: beside the file, as FILE.rejects.csv",
+        ),
     ] = None
     verbatim: Annotated[
         bool, typer.Option("--verbatim", help="keep apostrophes that guard CSV cells")
@@ -90,7 +98,9 @@ def import_scores(
     target: Target,
     board: BoardId,
     options: ImportOptions,
-    file: Annotated[str, typer.Argument(help="a file, or - for standard input")] = STDIN,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="a file, or - for standard input")
+    ] = STDIN,
 ) -> None:
     """Import scores from CSV or JSON Lines. Safe to run again."""
     rules = ReadRules(

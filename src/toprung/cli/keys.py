@@ -26,16 +26,21 @@ def add_to(app: typer.Typer) -> None:
 
 def create(
     target: Target,
-    name: Annotated[str, typer.Option(help="what people call it")] = "key",
+    name: Annotated[str, typer.Option(metavar="NAME", help="what people call it")] = "key",
     verb: Annotated[
-        list[str] | None, typer.Option(help="read, write or admin; repeat; all by default")
+        list[str] | None,
+        typer.Option(metavar="VERB", help="read, write or admin; repeat; all by default"),
     ] = None,
     board: Annotated[
-        list[str] | None, typer.Option(help="a pattern of board ids, such as eu-*; repeat")
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="a pattern of board ids, such as eu-*; repeat"),
     ] = None,
     owner: Annotated[
         str | None,
-        typer.Option(help="keys of one owner share their idempotency keys; by default its id"),
+        typer.Option(
+            metavar="OWNER",
+            help="keys of one owner share their idempotency keys; by default its id",
+        ),
     ] = None,
 ) -> None:
     """Make a key. It is shown this once."""
@@ -71,7 +76,9 @@ def list_keys(target: Target) -> None:
         note("there are no keys")
 
 
-def revoke(target: Target, id: Annotated[str, typer.Argument(help="the key's id")]) -> None:
+def revoke(
+    target: Target, id: Annotated[str, typer.Argument(metavar="ID", help="the key's id")]
+) -> None:
     """Make a key worthless."""
     with opened(target) as boards:
         _keys(boards).revoke(id)

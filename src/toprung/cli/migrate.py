@@ -26,8 +26,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def migrate(
-    source: Annotated[str, typer.Option("--from", help="the database file to copy")],
-    target: Annotated[str, typer.Option("--to", help="the .toml of a cluster, or cluster:")],
+    source: Annotated[
+        str, typer.Option("--from", metavar="FILE", help="the database file to copy")
+    ],
+    target: Annotated[
+        str, typer.Option("--to", metavar="DB", help="the .toml of a cluster, or cluster:")
+    ],
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Copy a file's leaderboards into an empty cluster, and compare both sides.

@@ -12,18 +12,27 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from toprung.cli.outcome import reported
 from toprung.domain.player import GLOBAL
 
 F = TypeVar("F", bound=Callable[..., None])
 
+DEFAULT_DB: Final = "toprung.db"
+
 BoardId = Annotated[str, typer.Argument(metavar="BOARD", help="the board's id")]
 PlayerId = Annotated[str, typer.Argument(metavar="PLAYER", help="the player's id")]
 Ranking = Literal["ordinal", "competition", "dense"]
+Window = Annotated[str | None, typer.Option(metavar="WINDOW", help="all-time, daily, ...")]
+Scope = Annotated[str, typer.Option(metavar="SCOPE", help="global, or such as country:PT")]
+Count = Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="how many")]
+Cursor = Annotated[
+    str | None, typer.Option(metavar="CURSOR", help="go on from here, as an earlier answer says")
+]
 
 
 @dataclass(frozen=True)
@@ -33,16 +42,21 @@ class Target:
     db: Annotated[
         str | None,
         typer.Option(
+            metavar="DB",
             help="the database file, or the .toml of a cluster, or cluster:",
             show_default="toprung.db",
         ),
     ] = None
     url: Annotated[
-        str | None, typer.Option(help="a running service; or set TOPRUNG_URL", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="URL", help="a running service; or set TOPRUNG_URL", show_default=False
+        ),
     ] = None
     key: Annotated[
         str | None,
         typer.Option(
+            metavar="KEY",
             help="the service's access key; TOPRUNG_KEY keeps it off the process list",
             show_default=False,
         ),
@@ -51,12 +65,27 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Database:
+    """A database itself, for what is done without a service in between."""
+
+    db: Annotated[
+        str,
+        typer.Option(
+            metavar="DB", help="the database file, or the .toml of a cluster, or cluster:"
+        ),
+    ] = DEFAULT_DB
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False
+
+
+@dataclass(frozen=True)
 class LadderFlags:
     """Which of a board's ladders is read."""
 
-    window: Annotated[str | None, typer.Option(help="all-time, daily, ...")] = None
-    period: Annotated[str | None, typer.Option(help="a past one, such as 2026-11-15")] = None
-    scope: Annotated[str, typer.Option(help="global, or such as country:PT")] = GLOBAL
+    window: Window = None
+    period: Annotated[
+        str | None, typer.Option(metavar="PERIOD", help="a past one, such as 2026-11-15")
+    ] = None
+    scope: Scope = GLOBAL
 
     def words(self) -> dict[str, Any]:
         """The options as keywords of a read."""
@@ -72,11 +101,18 @@ class ReadOptions(LadderFlags):
     ] = None
 
 
+class _Command(TyperCommand):
+    """A command whose usage shows arguments as its reference does: BOARD [PLAYER]."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+
 def command(app: typer.Typer, name: str | None = None, **settings: Any) -> Callable[[F], F]:
     """Add a function to the app as a command, its groups spread out and its errors reported."""
 
     def add(function: F) -> F:
-        app.command(name, **settings)(spread(reported(function)))
+        app.command(name, cls=_Command, **settings)(spread(reported(function)))
         return function
 
     return add

@@ -10,9 +10,10 @@ from msgspec import UNSET
 
 from toprung.blocking import Leaderboards
 from toprung.cli.confirm import Yes, confirm
-from toprung.cli.options import PlayerId, Target, command
+from toprung.cli.options import BoardId, Count, PlayerId, ReadOptions, Target, command
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, print_json, print_table, say
+from toprung.cli.standings import print_page
 from toprung.cli.target import opened
 from toprung.contract import FriendsAnswer
 from toprung.errors import UnknownPlayer
@@ -32,10 +33,13 @@ def add_to(app: typer.Typer) -> None:
     command(player, "patch")(patch_player)
     command(player)(erase)
     app.add_typer(player)
-    friend = typer.Typer(name="friend", help="Add, remove and list friends.", no_args_is_help=True)
+    friend = typer.Typer(
+        name="friend", help="Add, remove, list and rank friends.", no_args_is_help=True
+    )
     command(friend)(add)
     command(friend)(remove)
     command(friend, "list")(list_friends)
+    command(friend, "top")(top_friends)
     app.add_typer(friend)
 
 
@@ -65,10 +69,13 @@ def show(target: Target, player: PlayerId) -> None:
 def set_player(
     target: Target,
     player: PlayerId,
-    name: Annotated[str | None, typer.Option(help="the name to show")] = None,
-    avatar_url: Annotated[str | None, typer.Option(help="the address of a picture")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="the name to show")] = None,
+    avatar_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="the address of a picture")
+    ] = None,
     attribute: Annotated[
-        list[str] | None, typer.Option(help="such as country=PT; repeat for more")
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="such as country=PT; repeat for more"),
     ] = None,
 ) -> None:
     """Replace a player's whole profile; what is left out is removed."""
@@ -81,13 +88,17 @@ def set_player(
 def patch_player(
     target: Target,
     player: PlayerId,
-    name: Annotated[str | None, typer.Option(help="the name to show; empty: none")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="the name to show; empty: none")
+    ] = None,
     avatar_url: Annotated[
-        str | None, typer.Option(help="the address of a picture; empty: none")
+        str | None, typer.Option(metavar="URL", help="the address of a picture; empty: none")
     ] = None,
     attribute: Annotated[
         list[str] | None,
-        typer.Option(help="such as country=PT; country= removes it; repeat for more"),
+        typer.Option(
+            metavar="NAME=VALUE", help="such as country=PT; country= removes it; repeat for more"
+        ),
     ] = None,
 ) -> None:
     """Change some of a player's profile; what is left out stays."""
@@ -133,6 +144,15 @@ def list_friends(target: Target, player: PlayerId) -> None:
     """List a player's friends."""
     with opened(target) as boards:
         _tell_friends(target, boards, player)
+
+
+def top_friends(
+    target: Target, board: BoardId, player: PlayerId, read: ReadOptions, n: Count = 20
+) -> None:
+    """Show a player and its friends on a board, the best first."""
+    with opened(target) as boards:
+        page = boards.board(board).friends(player, n, **read.words())
+    print_page(target, page, player)
 
 
 def _tell_friends(target: Target, boards: Leaderboards, player: str) -> None:

@@ -1,4 +1,4 @@
-"""`toprung submit`: one score, and what it led to."""
+"""`toprung submit` and `remove`: one score and what it led to, and no more scores of a player."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from toprung.cli.confirm import Yes, confirm
 from toprung.cli.options import BoardId, PlayerId, Target, command
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, print_json, print_table, say
@@ -15,22 +16,28 @@ from toprung.http.wire import submit_answer
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command; a score may be negative, which must not look like an option."""
+    """Add the commands; a score may be negative, which must not look like an option."""
     command(app, context_settings={"ignore_unknown_options": True})(submit)
+    command(app)(remove)
 
 
 def submit(
     target: Target,
     board: BoardId,
     player: PlayerId,
-    score: Annotated[str, typer.Argument(help="the score, exactly as it counts")],
+    score: Annotated[str, typer.Argument(metavar="SCORE", help="the score, exactly as it counts")],
     at: Annotated[
-        str | None, typer.Option(help="when, as 2026-11-15T12:30:00Z; default: now")
+        str | None, typer.Option(metavar="TIME", help="when, as 2026-11-15T12:30:00Z; default: now")
     ] = None,
-    subscore: Annotated[str | None, typer.Option(help="decides between equal scores")] = None,
-    details: Annotated[str | None, typer.Option(help="JSON to keep with it, 1 KiB")] = None,
+    subscore: Annotated[
+        str | None, typer.Option(metavar="SCORE", help="decides between equal scores")
+    ] = None,
+    details: Annotated[
+        str | None, typer.Option(metavar="JSON", help="JSON to keep with it, 1 KiB")
+    ] = None,
     submission_key: Annotated[
-        str | None, typer.Option(help="a name for this submission: sent again, it counts once")
+        str | None,
+        typer.Option(metavar="KEY", help="a name for this submission: sent again, it counts once"),
     ] = None,
 ) -> None:
     """Submit a score."""
@@ -65,6 +72,17 @@ def submit(
         note(f"too late for: {', '.join(result.skipped)}")
     if result.stale:
         note("recorded; ranks follow when the index can be reached again")
+
+
+def remove(target: Target, board: BoardId, player: PlayerId, yes: Yes = False) -> None:
+    """Take a player off a board: its entries on all of the board's ladders."""
+    confirm(f"take {player} off {board}?", yes)
+    with opened(target) as boards:
+        boards.board(board).remove(player)
+    if target.json:
+        print_json({"board": board, "removed": player})
+    else:
+        say(f"took {player} off {board}")
 
 
 def _json(text: str | None) -> Any:

@@ -26,7 +26,12 @@ LIVE_MAX = 1_000_000
 COLLECT_AFTER = 20_000
 """New objects after which the garbage collector looks at them."""
 
-Host = Annotated[str, typer.Option(help="the address to listen on; beyond this machine needs keys")]
+Host = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS", help="the address to listen on; beyond this machine needs keys"
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -34,19 +39,24 @@ class ServeOptions:
     """How the service runs."""
 
     host: Host = HOST
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free one")] = PORT
-    db: Annotated[str, typer.Option(help="the database file, memory:, or a cluster's .toml")] = (
-        "toprung.db"
-    )
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="0 picks a free one")
+    ] = PORT
+    db: Annotated[
+        str, typer.Option(metavar="DB", help="the database file, memory:, or a cluster's .toml")
+    ] = "toprung.db"
     require_keys: Annotated[
         bool, typer.Option("--require-keys", help="ask for keys on this machine, too")
     ] = False
     origin: Annotated[
-        list[str] | None, typer.Option(help="a web origin whose pages may ask; repeat")
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="a web origin whose pages may ask; repeat"),
     ] = None
     proxy: Annotated[
         list[str] | None,
-        typer.Option(help="an address or network whose X-Forwarded-For is true; repeat"),
+        typer.Option(
+            metavar="ADDRESS", help="an address or network whose X-Forwarded-For is true; repeat"
+        ),
     ] = None
     key_rate: Annotated[
         str | None,

@@ -82,6 +82,14 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> No
         print(line)
 
 
+def filled(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
+) -> tuple[list[Column], list[list[Cell]]]:
+    """The columns in which some row has something, and the rows with these alone."""
+    kept = [at for at in range(len(columns)) if any(row[at] is not None for row in rows)]
+    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+
 def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], out: Console) -> Table:
     """A table for a terminal. The first three places of a rank column stand out."""
     from rich import box

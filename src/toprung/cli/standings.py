@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from toprung.cli.options import BoardId, PlayerId, ReadOptions, Target, command
+from toprung.cli.options import BoardId, Count, PlayerId, ReadOptions, Target, command
 from toprung.cli.outcome import misused
-from toprung.cli.show import Cell, Column, number, percent, print_json, print_table, say
+from toprung.cli.show import Cell, Column, filled, number, percent, print_json, print_table, say
 from toprung.cli.target import opened
 from toprung.domain.standing import Page, Standing
 from toprung.http.wire import page_answer, standing_answer
@@ -28,15 +28,15 @@ def top(
     target: Target,
     board: BoardId,
     read: ReadOptions,
-    n: Annotated[int, typer.Option("--count", "-n", min=1, max=1000, help="how many")] = 10,
+    n: Count = 10,
     first: Annotated[
-        int | None, typer.Option("--from", min=1, help="the rank to begin with")
+        int | None, typer.Option("--from", metavar="RANK", min=1, help="the rank to begin with")
     ] = None,
 ) -> None:
     """Show the first places of a board."""
     with opened(target) as boards:
         page = boards.board(board).standings(n, from_rank=first, **read.words())
-    _print_page(target, page)
+    print_page(target, page)
 
 
 def rank(target: Target, board: BoardId, player: PlayerId, read: ReadOptions) -> None:
@@ -57,10 +57,14 @@ def around(
     target: Target,
     board: BoardId,
     read: ReadOptions,
-    player: Annotated[str | None, typer.Argument(help="the player in the middle")] = None,
-    score: Annotated[str | None, typer.Option(help="a score in the middle, instead")] = None,
-    above: Annotated[int, typer.Option(min=0, max=100, help="places before")] = 5,
-    below: Annotated[int, typer.Option(min=0, max=100, help="places after")] = 5,
+    player: Annotated[
+        str | None, typer.Argument(metavar="PLAYER", help="the player in the middle")
+    ] = None,
+    score: Annotated[
+        str | None, typer.Option(metavar="SCORE", help="a score in the middle, instead")
+    ] = None,
+    above: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places before")] = 5,
+    below: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places after")] = 5,
 ) -> None:
     """Show the neighbours of a player, or of a score."""
     if (player is None) == (score is None):
@@ -71,23 +75,28 @@ def around(
             page = found.around(player, above, below, **read.words())
         else:
             page = found.around_score(score, above, below, **read.words())
-    _print_page(target, page, player)
+    print_page(target, page, player)
 
 
 def find(
     target: Target,
     board: BoardId,
-    text: Annotated[str, typer.Argument(help="how the name begins, or a player id")],
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="how the name begins, or a player id")
+    ],
     read: ReadOptions,
-    n: Annotated[int, typer.Option("--count", "-n", min=1, max=50, help="how many")] = 10,
+    n: Annotated[
+        int, typer.Option("--count", "-n", metavar="N", min=1, max=50, help="how many")
+    ] = 10,
 ) -> None:
     """Find players of a board by name, or by id."""
     with opened(target) as boards:
         page = boards.board(board).find(text, n, **read.words())
-    _print_page(target, page)
+    print_page(target, page)
 
 
-def _print_page(target: Target, page: Page, player: str | None = None) -> None:
+def print_page(target: Target, page: Page, player: str | None = None) -> None:
+    """Print a list; the player's line is marked."""
     if target.json:
         print_json(page_answer(page))
         return
@@ -107,8 +116,7 @@ def standing_table(
         [s.rank, s.player, s.name, s.score, s.subscore, s.achieved_at, _mark(s, player)]
         for s in standings
     ]
-    kept = [at for at in range(len(columns)) if any(row[at] is not None for row in rows)]
-    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    return filled(columns, rows)
 
 
 def _mark(standing: Standing, player: str | None) -> str | None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Final, cast
 
 from toprung.blocking import Leaderboards
-from toprung.cli.options import Target
+from toprung.cli.options import DEFAULT_DB, Database, Target
 from toprung.cli.outcome import misused
 from toprung.config import is_cluster_target
-from toprung.errors import NotFound, Unavailable
+from toprung.errors import DatabaseInUse, NotFound, Unavailable
 
-DEFAULT_DB: Final = "toprung.db"
 MEMORY: Final = "memory:"
 
 
@@ -66,12 +65,20 @@ def is_missing_file(path: str) -> bool:
     return path != MEMORY and not is_cluster_target(path) and not Path(path).is_file()
 
 
-def local_file(target: Target, purpose: str) -> str:
+@contextmanager
+def opened_itself(database: Database) -> Iterator[Leaderboards]:
+    """A database without a service in between; one that is being served is refused."""
+    try:
+        boards = open_boards(Target(db=database.db))
+    except DatabaseInUse as error:
+        owner = str(error).partition(": use --url")[0]
+        raise DatabaseInUse(f"{owner}; stop that process first") from None
+    with boards:
+        yield boards
+
+
+def local_file(database: Database, purpose: str) -> str:
     """The file that is meant, for what can be done to files only."""
-    url = service_url(target)
-    if url is not None:
-        raise Unavailable(f"cannot {purpose} over {url}: stop the service and name its file: --db")
-    path = database(target)
-    if is_cluster_target(path):
+    if is_cluster_target(database.db):
         raise Unavailable(f"cannot {purpose} a cluster: use PostgreSQL's own tools")
-    return path
+    return database.db

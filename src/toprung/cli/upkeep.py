@@ -9,10 +9,10 @@ from typing import Annotated, Final
 
 import typer
 
-from toprung.cli.options import Target, command
+from toprung.cli.options import Database, Target, command
 from toprung.cli.outcome import FAILED
 from toprung.cli.show import print_json, say
-from toprung.cli.target import local_file, opened
+from toprung.cli.target import local_file, opened, opened_itself
 from toprung.errors import DatabaseDamaged, Invalid, NotFound
 from toprung.files import replace, sync_folder
 
@@ -29,7 +29,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def backup(
-    target: Target, file: Annotated[str, typer.Argument(help="a new file for the copy")]
+    target: Target,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="a new file for the copy")],
 ) -> None:
     """Write a consistent copy of the database to a new file, while work goes on."""
     with opened(target) as boards:
@@ -42,8 +43,8 @@ def backup(
 
 
 def restore(
-    target: Target,
-    file: Annotated[str, typer.Argument(help="a backup")],
+    target: Database,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="a backup")],
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="replace the database that is there")
     ] = False,
@@ -69,9 +70,9 @@ def restore(
         say(f"restored {path}: {boards} boards, verified")
 
 
-def verify(target: Target) -> None:
+def verify(target: Database) -> None:
     """Compare all ladders with the journal and name every difference."""
-    with opened(target) as boards:
+    with opened_itself(target) as boards:
         differences = boards.verify()
     if target.json:
         print_json({"differences": differences})
@@ -83,9 +84,9 @@ def verify(target: Target) -> None:
         raise typer.Exit(FAILED)
 
 
-def rebuild(target: Target) -> None:
+def rebuild(target: Database) -> None:
     """Derive all ladders anew from the journal."""
-    with opened(target) as boards:
+    with opened_itself(target) as boards:
         boards.rebuild()
     if target.json:
         print_json({"rebuilt": True})

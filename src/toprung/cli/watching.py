@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
-from toprung.cli.options import BoardId, Target, command
+from toprung.cli.options import BoardId, Scope, Target, Window, command
 from toprung.cli.show import Cell, Column, console, number, print_json, print_table, say, table
 from toprung.cli.standings import standing_table
 from toprung.cli.target import database, opened, service_url
@@ -39,11 +39,13 @@ def add_to(app: typer.Typer) -> None:
 def watch(
     target: Target,
     board: BoardId,
-    window: Annotated[str | None, typer.Option(help="all-time, daily, ...")] = None,
-    scope: Annotated[str, typer.Option(help="global, or such as country:PT")] = GLOBAL,
-    n: Annotated[int, typer.Option("--count", "-n", min=1, max=100, help="how many places")] = 10,
+    window: Window = None,
+    scope: Scope = GLOBAL,
+    n: Annotated[
+        int, typer.Option("--count", "-n", metavar="N", min=1, max=100, help="how many places")
+    ] = 10,
     updates: Annotated[
-        int | None, typer.Option(min=1, help="stop after so many; default: at Ctrl-C")
+        int | None, typer.Option(metavar="N", min=1, help="stop after so many; default: at Ctrl-C")
     ] = None,
 ) -> None:
     """Watch a board's first places as they change."""

@@ -1,4 +1,7 @@
-"""Examples for the OpenAPI document and the reference page; the tests send every one of them."""
+"""Examples for the OpenAPI document and the reference page.
+
+They are about the board that the README makes; the tests send every one of them there.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,18 @@ EXAMPLES: Final[dict[str, Any]] = {
         "title": "Blitz",
         "windows": ["all-time", "daily", {"name": "noon", "cron": "0 12 * * *", "retain": 3}],
         "scopes": ["global", "country"],
-        "decimals": 2,
         "public": True,
     },
-    "patch_board": {"title": "Blitz, season two", "score_max": 9999.99},
+    "patch_board": {"title": "Blitz, season two", "score_max": 9999},
     "submit": {
         "player": "alice",
-        "score": 1500.25,
+        "score": 1500,
         "key": "match-7f3a",
         "details": {"map": "harbour", "moves": 41},
     },
     "submit_batch": [
-        {"player": "alice", "score": 1500.25},
-        {"player": "bob", "score": "1499.5", "at": "2026-11-15T12:30:00+01:00"},
+        {"player": "alice", "score": 1500},
+        {"player": "bob", "score": "1700", "at": "2026-11-15T12:30:00+01:00"},
     ],
     "lookup_standings": {"players": ["alice", "bob", "nobody"]},
     "put_player": {
@@ -38,5 +40,5 @@ EXAMPLES: Final[dict[str, Any]] = {
 }
 """Bodies by the name of their handler."""
 
-PARAMETERS: Final[dict[str, dict[str, Any]]] = {"score": {"example": "1499.5"}}
+PARAMETERS: Final[dict[str, dict[str, Any]]] = {"score": {"example": "1499"}}
 """Of a query string, where types say too little."""

@@ -1,0 +1,84 @@
+"""`toprung submissions`, `periods` and `distribution`: what a board holds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toprung.cli.options import (
+    BoardId,
+    Count,
+    Cursor,
+    LadderFlags,
+    PlayerId,
+    Target,
+    Window,
+    command,
+)
+from toprung.cli.show import Column, filled, note, print_json, print_table
+from toprung.cli.target import opened
+from toprung.contract import PeriodsAnswer
+from toprung.http.wire import distribution_answer, period_answer, submissions_answer
+
+BUCKETS_MAX = 200
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    command(app)(submissions)
+    command(app)(periods)
+    command(app)(distribution)
+
+
+def submissions(
+    target: Target, board: BoardId, player: PlayerId, n: Count = 20, cursor: Cursor = None
+) -> None:
+    """List a player's submissions on a board, newest first."""
+    with opened(target) as boards:
+        found = boards.board(board).submissions(player, n, cursor)
+    if target.json:
+        print_json(submissions_answer(found))
+        return
+    heads = [Column("submission", True), Column("score", True), Column("subscore", True)]
+    heads += [Column("at"), Column("status")]
+    rows = [(s.submission, s.score, s.subscore, s.at, s.status) for s in found.submissions]
+    print_table(*filled(heads, rows))
+    if not rows:
+        note(f"{player} has no submissions on {board}")
+    if found.next is not None:
+        note(f"there are older ones: --cursor {found.next}")
+
+
+def periods(target: Target, board: BoardId, window: Window = None) -> None:
+    """List the periods of a window that can be read, newest first."""
+    with opened(target) as boards:
+        found = boards.board(board)
+        name = window or found.rules().read_window
+        listed = found.periods(name)
+    if target.json:
+        print_json(PeriodsAnswer(name, [period_answer(period) for period in listed]))
+        return
+    heads = [Column("period"), Column("opens"), Column("closes")]
+    rows = [(p.period, p.opens_at or "always open", p.closes_at or "never") for p in listed]
+    print_table(heads, rows)
+
+
+def distribution(
+    target: Target,
+    board: BoardId,
+    read: LadderFlags,
+    buckets: Annotated[
+        int, typer.Option(metavar="N", min=1, max=BUCKETS_MAX, help="how many ranges of scores")
+    ] = 20,
+) -> None:
+    """Show how many players have which scores."""
+    with opened(target) as boards:
+        spread = boards.board(board).distribution(buckets, **read.words())
+    if target.json:
+        print_json(distribution_answer(spread))
+        return
+    heads = [Column("from", True), Column("to", True), Column("players", True)]
+    print_table(heads, [(bucket.low, bucket.high, bucket.count) for bucket in spread.buckets])
+    if not spread.total:
+        note("nobody is on this ladder")

@@ -1,0 +1,141 @@
+"""Whatever a command offers, it does, on every kind of target: no option is refused afterwards."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.docs.test_cli_reference import COMMANDS, options_of
+from toprung.cli.options import Database, Target
+
+# One script that uses every option. {id} is the id of the key that was made; {n} tells targets
+# apart that share a service; board and player names have it, too.
+SCRIPT = """
+board create b{n} --title T --order desc --policy best --decimals 2 --subscore asc
+    --tie-break first --ranking competition --window all-time --window daily
+    --default-window all-time --timezone Europe/Oslo --scope country --private --score-min 0
+    --score-max 1000 --max-increase 100
+board create c{n} --public
+board change b{n} --title U --order desc --policy best --decimals 2 --subscore asc
+    --tie-break first --ranking dense --window all-time --window daily --default-window daily
+    --timezone UTC --scope country --public --score-min 1 --score-max 900 --max-increase 90
+    --reset max-increase
+board change b{n} --private
+board list
+board show b{n}
+player set a{n} --name Ann --avatar-url https://example.org/a.png --attribute country=PT
+player patch a{n} --name Ann --avatar-url https://example.org/a.png --attribute country=PT
+submit b{n} a{n} 5 --at 2026-11-01T10:00:00Z --subscore 3 --details '{{"car": "red"}}'
+    --submission-key k
+submit b{n} z{n} 7 --subscore 1
+top b{n} --window all-time --period all --scope country:PT --ranking dense --count 3 --from 1
+top b{n} -n 3
+rank b{n} a{n} --window all-time --period all --scope country:PT --ranking ordinal
+around b{n} a{n} --above 1 --below 1 --window all-time --period all --scope global
+    --ranking dense
+around b{n} --score 4 --window all-time
+find b{n} An --window all-time --period all --scope global --ranking dense --count 5
+find b{n} An -n 5
+submissions b{n} a{n} --count 5
+submissions b{n} a{n} -n 1
+periods b{n} --window daily
+distribution b{n} --buckets 4 --window all-time --period all --scope country:PT
+watch b{n} --window all-time --scope global --count 5 --updates 1
+watch b{n} -n 5 --updates 1
+player show a{n}
+friend add a{n} z{n}
+friend list a{n}
+friend top b{n} a{n} --window all-time --period all --scope global --ranking dense --count 5
+friend top b{n} a{n} -n 5
+friend remove a{n} z{n}
+import c{n} in.csv --format csv --column player=who --ignore-others --names --keys --label L
+    --rejects out.rejects --verbatim
+import c{n} in.csv --column player=who --ignore-others --no-keys
+export c{n} out.csv --format csv --details --verbatim --window all-time --period all
+    --scope global --ranking dense
+keys create --name N --verb read --board 'b*' --owner somebody
+keys list
+keys revoke {id}
+remove b{n} a{n} --yes
+player erase a{n} --yes
+board delete c{n} --yes
+"""
+ONCE = {"--db", "--url", "--key", "--json"}
+"""What says where and how; every line is run with it."""
+WITHOUT_A_TARGET = {"serve", "demo", "migrate", "version"}
+LINES = [shlex.split(line) for line in re.sub(r"\n\s+", " ", SCRIPT.strip()).splitlines()]
+
+
+def target_of(name: str) -> set[str]:
+    """Which of the options that say where it has."""
+    return options_of(COMMANDS[name]) & ONCE
+
+
+def command_of(line: list[str]) -> str:
+    return " ".join(line[:2]) if " ".join(line[:2]) in COMMANDS else line[0]
+
+
+def run_lines(cli: Cli, where: list[str]) -> None:
+    Path("in.csv").write_text("who,score,extra\nwalt,5,x\n")
+    made: dict[str, Any] = {"n": "1", "id": ""}
+    for line in LINES:
+        words = [word.format_map(made) for word in line]
+        quiet = [] if line[0] == "export" else ["--json"]
+        result = cli(*words, *quiet, *where)
+        assert (result.code, result.err.count("toprung:")) == (0, 0), (words, result)
+        if line[:2] == ["keys", "create"]:
+            made["id"] = json.loads(result.out)["id"]
+
+
+def test_on_a_file(cli: Cli) -> None:
+    run_lines(cli, ["--db", "mine.db"])
+    for line in ("verify", "rebuild", "backup copy.db", "doctor", "restore copy.db --overwrite"):
+        assert cli(*line.split(), "--db", "mine.db", "--json").code == 0, line
+
+
+def test_on_a_service(cli: Cli, service: Any) -> None:
+    run_lines(cli, ["--url", service.url])
+    for line in ("backup copy.db", "doctor"):
+        assert cli(*line.split(), "--url", service.url, "--json").code == 0, line
+
+
+def test_on_a_cluster(cli: Cli, cluster_file: Path) -> None:
+    run_lines(cli, ["--db", str(cluster_file)])
+    for line in ("verify", "rebuild"):
+        assert cli(*line.split(), "--db", str(cluster_file), "--json").code == 0, line
+
+
+def test_the_script_uses_every_option_of_every_command() -> None:
+    used: dict[str, set[str]] = {name: set() for name in COMMANDS}
+    for line in LINES:
+        used[command_of(line)] |= {word for word in line if word.startswith("-")}
+    elsewhere = {"verify", "rebuild", "backup", "doctor", "restore", *WITHOUT_A_TARGET}
+    unused = {
+        name: options_of(command) - used[name] - ONCE
+        for name, command in COMMANDS.items()
+        if name not in elsewhere
+    }
+    unused["submissions"] -= {"--cursor"}  # needs an earlier answer: test_overview.py
+    assert {name: options for name, options in unused.items() if options} == {}
+
+
+def test_what_cannot_be_done_over_a_service_does_not_offer_it() -> None:
+    database = {"--db", "--json"}
+    itself = {name for name in COMMANDS if target_of(name) == database}
+    assert itself >= {"verify", "rebuild", "restore"}
+    others = COMMANDS.keys() - itself - WITHOUT_A_TARGET
+    assert {name for name in others if target_of(name) != ONCE} == set()
+    assert set(Database.__dataclass_fields__) < set(Target.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("name", ["verify", "rebuild"])
+def test_a_served_file_says_what_to_do(cli: Cli, service: Any, name: str) -> None:
+    result = cli(name, "--db", str(Path(service.folder.name) / "toprung.db"))
+    assert (result.code, result.out) == (1, "")
+    assert result.err.endswith(f"which serves it at {service.url}; stop that process first\n")
