@@ -42,6 +42,7 @@ INSIDE = {
     "figures",
     "for_owner",
     "glimpse",
+    "listed_token",
     "mark",
     "page_of",
     "recording_as",

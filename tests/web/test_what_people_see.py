@@ -232,3 +232,22 @@ def test_history_of_a_sum_adds_up(
     page = open_page(f"/boards/{board}/players/sue")
     history = page.get_by_role("region", name="Score history")
     expect(history.locator(".scale span")).to_have_text(["30", "10"])
+
+
+def test_a_board_appears_the_moment_it_is_created_and_goes_with_its_deletion(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
+) -> None:
+    make_board("aa-first", {"ada": 1})
+    page = open_page("/")
+    cards = page.locator(".board-card")
+    expect(cards.filter(has_text="aa-first")).to_have_count(1)
+    page.evaluate("window.isTheSameDocument = true")
+    make_board("aa-again", {"bo": 5}, title="Here at once")
+    expect(cards.first).to_contain_text("Here at once")
+    expect(cards.first).to_contain_text("1 player")
+    http.patch("/v1/boards/aa-again", json={"title": "Renamed"}).raise_for_status()
+    expect(cards.first).to_contain_text("Renamed")
+    http.delete("/v1/boards/aa-again").raise_for_status()
+    expect(cards.first).to_contain_text("aa-first")
+    assert page.evaluate("window.isTheSameDocument")
+    http.delete("/v1/boards/aa-first").raise_for_status()

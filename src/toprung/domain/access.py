@@ -64,6 +64,19 @@ def _matches(patterns: tuple[str, ...], board_id: str) -> bool:
     return any(fnmatchcase(board_id, pattern) for pattern in patterns)
 
 
+def pattern_prefixes(patterns: Iterable[str]) -> list[str]:
+    """How ids that match any of the patterns can begin, in order, none beginning like another.
+
+    >>> pattern_prefixes(["eu-*", "eu-west-1", "us", "a*z"]), pattern_prefixes(["*x", "eu-*"])
+    (['a', 'eu-', 'us'], [''])
+    """
+    found: list[str] = []
+    for prefix in sorted(pattern.partition("*")[0] for pattern in patterns):
+        if not found or not prefix.startswith(found[-1]):
+            found.append(prefix)
+    return found
+
+
 def key_text(key_id: str, secret: str) -> str:
     """The key as it is shown once."""
     return f"tr_{key_id}_{secret}"

@@ -67,7 +67,7 @@ class Heads:
         is_first = query.cursor is query.min_score is query.max_score is None
         if not is_first or query.from_rank or query.details:
             body = await read(call)
-            return _answer(call, body, _tag(body))
+            return tagged(call, body, tag_of(body))
         name = (call.values[0], call.query_string)
         known = self._pages.get(name)
         true_page = self._recent if call.state.boards.reads_suspend else self._current
@@ -80,7 +80,7 @@ class Heads:
             self._keep(name, head)
         else:
             self._pages.move_to_end(name)
-        return _answer(call, head.body, head.tag)
+        return tagged(call, head.body, head.tag)
 
     async def _recent(
         self, call: Call[StandingsQuery, None], show: Show, known: Head | None
@@ -91,7 +91,7 @@ class Heads:
             return known
         board = await call.board()
         body = await show(call, await board.glimpse(call.query.limit, **call.query.options()))
-        return Head(body, _tag(body), names, now)
+        return Head(body, tag_of(body), names, now)
 
     async def _current(
         self, call: Call[StandingsQuery, None], show: Show, known: Head | None
@@ -107,7 +107,7 @@ class Heads:
             return same._replace(version=version)
         assert seen is not None, "there was nothing to compare with"
         body = await show(call, seen)
-        return Head(body, _tag(body), names, stamp=stamp, version=version, digest=digest)
+        return Head(body, tag_of(body), names, stamp=stamp, version=version, digest=digest)
 
     def _keep(self, name: tuple[str, bytes], head: Head) -> None:
         if len(head.body) <= PAGE_BYTES_MAX:
@@ -149,18 +149,31 @@ def _digest(mark: bytes) -> bytes:
     return hashlib.blake2b(mark, digest_size=16).digest()
 
 
-def _tag(body: bytes) -> bytes:
+def tag_of(body: bytes) -> bytes:
+    """The entity tag of what an answer holds, or is made from."""
     return b'"%s"' % hashlib.blake2b(body, digest_size=12).hexdigest().encode()
 
 
-def _answer(call: Call[Any, Any], body: bytes, tag: bytes) -> Answer:
-    headers: Headers = ((b"etag", tag), PUBLIC if call.is_public else PRIVATE)
-    known = call.header(b"if-none-match")
-    if known is not None and _is_known(known, tag):
-        return Empty(304, headers)
-    return Answer(200, body, headers)
+def tagged(call: Call[Any, Any], body: bytes, tag: bytes) -> Answer:
+    """The answer with its tag; nothing of it to a caller who has it already."""
+    if is_known(call, tag):
+        return not_modified(call, tag)
+    return Answer(200, body, _headers(call, tag))
 
 
-def _is_known(header: bytes, tag: bytes) -> bool:
+def not_modified(call: Call[Any, Any], tag: bytes) -> Answer:
+    """The answer to a caller who has it already."""
+    return Empty(304, _headers(call, tag))
+
+
+def is_known(call: Call[Any, Any], tag: bytes) -> bool:
+    """Whether the caller has the answer with this tag."""
+    header = call.header(b"if-none-match")
+    if header is None:
+        return False
     tags = (each.strip().removeprefix(b"W/") for each in header.split(b","))
     return any(each in (tag, b"*") for each in tags)
+
+
+def _headers(call: Call[Any, Any], tag: bytes) -> Headers:
+    return ((b"etag", tag), PUBLIC if call.is_public else PRIVATE)

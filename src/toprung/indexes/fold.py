@@ -16,6 +16,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from toprung.domain.board import Board
+from toprung.domain.board_table import BoardTable
 from toprung.domain.command import Command, Submit
 from toprung.domain.idempotency import key_digest, owner_of
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
@@ -35,7 +36,7 @@ class MemoryFold:
     def __init__(self, index: MemoryIndex, sheets: PlayerSheets | None = None) -> None:
         self.index = index
         self.players = index.players
-        self.boards: dict[str, Board] = {}
+        self.boards = BoardTable()
         self.friends: dict[int, array[int]] = {}
         self.sheets = PlayerSheets() if sheets is None else sheets
         self.routes = RouteBook()
@@ -220,7 +221,7 @@ class MemoryFold:
                     self.index.touch(target, position)
 
     def _apply_board_deleted(self, board_id: str) -> None:
-        board = self.boards.pop(board_id, None)
+        board = self.boards.remove(board_id)
         if board is not None:
             self.used.discard(board.generation)
         self._routers.pop(board_id, None)

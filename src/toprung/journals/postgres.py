@@ -21,6 +21,7 @@ from uuid import UUID
 import msgspec
 
 from toprung.domain.board import Board
+from toprung.domain.board_table import boards_token
 from toprung.domain.command import Command, Submit
 from toprung.domain.figures import Commits
 from toprung.domain.outcomes import STATUSES
@@ -277,6 +278,15 @@ class PostgresJournal:
                 "SELECT * FROM boards WHERE id > $1 ORDER BY id LIMIT $2", after, limit
             )
         return [read_board(row) for row in rows]
+
+    async def boards_token(self) -> str:
+        """What tells whether boards have changed: the same in every process."""
+        async with self._store.connection() as connection:
+            row = await connection.fetchrow(
+                "SELECT count(*), coalesce(max(version), 0), coalesce(sum(version), 0)::text"
+                " FROM boards"
+            )
+        return boards_token(row[0], row[1], int(row[2]))
 
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
         """The profiles of those players that are known, in one query."""

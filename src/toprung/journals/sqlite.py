@@ -303,9 +303,11 @@ class SqliteJournal:
 
     async def boards(self, after: str = "", limit: int = 100) -> list[Board]:
         """Boards in the order of their ids."""
-        ids = sorted(board_id for board_id in list(self._fold.boards) if board_id > after)
-        found = (self._fold.boards.get(board_id) for board_id in ids[:limit])
-        return [board for board in found if board is not None]
+        return self._fold.boards.after(after, limit)
+
+    async def boards_token(self) -> str:
+        """What tells whether boards have changed."""
+        return self._fold.boards.token
 
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
         """The profiles of those players that are known, in at most one query."""

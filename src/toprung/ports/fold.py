@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from toprung.domain.board import Board
+from toprung.domain.board_table import BoardTable
 from toprung.domain.command import Command, Receipts, Status
 from toprung.domain.ladder import Route
 from toprung.ports.journal import Event
@@ -64,7 +65,7 @@ class Plan(Protocol):
 class Fold(Protocol):
     """In-memory state behind a journal that stores events only and decides against memory."""
 
-    boards: dict[str, Board]
+    boards: BoardTable
 
     def plan(self, commands: Sequence[Command], head: int, now: int, recorded_at: int) -> Plan:
         """Decide commands against the present state, later ones seeing earlier ones.

@@ -83,6 +83,10 @@ class Journal(Protocol):
         """Boards in the order of their ids."""
         ...
 
+    async def boards_token(self) -> str:
+        """A text that is another one whenever a board was created, changed or deleted."""
+        ...
+
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
         """The profiles of those players that are known, in one batch."""
         ...

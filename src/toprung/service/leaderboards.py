@@ -151,6 +151,10 @@ class Leaderboards(Players):
         found = await self._journal.boards(after, bounded(limit, LISTED_MAX, "limit"))
         return [shown_rules(board) for board in found]
 
+    async def listed_token(self) -> str:
+        """A text that is another one whenever a board was created, changed or deleted."""
+        return await self._journal.boards_token()
+
     async def _set(self, command: SetBoard) -> Leaderboard:
         board = await self._journal.record(command)
         assert isinstance(board, Board)

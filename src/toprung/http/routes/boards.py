@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Final
+
 from toprung.contract import (
     BoardAnswer,
     BoardsAnswer,
@@ -10,9 +13,12 @@ from toprung.contract import (
     ScopeAnswer,
     ScopesAnswer,
 )
+from toprung.domain.access import pattern_prefixes
 from toprung.domain.board import parse_board_id
-from toprung.http.answers import NO_STORE, Answer, Empty, ok
+from toprung.domain.board_rules import BoardRules
+from toprung.http.answers import NO_STORE, Answer, Empty, encode, ok
 from toprung.http.call import Call
+from toprung.http.heads import is_known, not_modified, tag_of, tagged
 from toprung.http.requests import (
     BoardBody,
     DistributionQuery,
@@ -25,24 +31,65 @@ from toprung.http.routing import Routes
 from toprung.http.wire import board_answer, distribution_answer, period_answer, shows
 from toprung.service.leaderboards import LISTED_MAX, Leaderboard
 
+LOOKED_AT_ONCE: Final = LISTED_MAX
+SLICE_MIN: Final = 100
+"""Boards that are looked at in one go, even where fewer are asked for."""
+
 routes = Routes()
 
 
-@routes.get("/v1/boards", "read", query=PageQuery, answer=BoardsAnswer)
+@routes.get("/v1/boards", "read", query=PageQuery, answer=BoardsAnswer, headers=("If-None-Match",))
 async def list_boards(call: Call[PageQuery, None]) -> Answer:
-    """List boards in the order of their ids; `cursor` is the `next` of the page before."""
+    """List boards in the order of their ids; `cursor` is the `next` of the page before.
+
+    The entity tag stays the same until a board is created, changed or deleted.
+    """
     limit, show = call.query.limit, shows(call.query.numbers)
     after = "" if call.query.cursor is None else parse_board_id(call.query.cursor)
-    listed: list[BoardAnswer] = []
-    at_once = min(limit + 1, LISTED_MAX)
-    while found := await call.boards.list(after, at_once):
-        allowed = [board for board in found if call.may(board.id)]
-        listed += [board_answer(board, show) for board in allowed]
-        after = found[-1].id
-        if len(listed) > limit or len(found) < at_once:
-            break
-    page = listed[:limit]
-    return ok(BoardsAnswer(page, page[-1].id if len(listed) > limit else None))
+    tag = await _tag(call)
+    if is_known(call, tag):
+        return not_modified(call, tag)
+    found = await _readable(call, after, limit + 1)
+    page = [board_answer(board, show) for board in found[:limit]]
+    answer = BoardsAnswer(page, page[-1].id if len(found) > limit else None)
+    return tagged(call, encode(answer), tag)
+
+
+async def _tag(call: Call[PageQuery, None]) -> bytes:
+    """Of all boards, as this caller sees them with this query."""
+    caller = b"" if call.key is None else call.key.id.encode() + repr(call.key.boards).encode()
+    token = await call.boards.listed_token()
+    return tag_of(b"\0".join((token.encode(), caller, call.query_string)))
+
+
+async def _readable(call: Call[PageQuery, None], after: str, count: int) -> list[BoardRules]:
+    """The first boards after an id that the caller may read.
+
+    Only ids that begin like one of the key's patterns are looked at, and others have their turn
+    between slices of them: a pattern may begin with a star.
+    """
+    prefixes = [""] if call.key is None else pattern_prefixes(call.key.boards)
+    found: list[BoardRules] = []
+    for prefix in prefixes:
+        at = max(after, _just_before(prefix))
+        while len(found) < count:
+            some = await call.boards.list(at, min(LOOKED_AT_ONCE, max(count, SLICE_MIN)))
+            within = [board for board in some if board.id.startswith(prefix)]
+            found += [board for board in within if call.may(board.id)]
+            if not some or len(within) < len(some):
+                break
+            at = some[-1].id
+            await asyncio.sleep(0)
+    return found[:count]
+
+
+def _just_before(prefix: str) -> str:
+    """A text that every id with the prefix follows, and no other id lies between.
+
+    >>> _just_before("eu-") < "eu-" < "eu-x", _just_before("eu-") > "eu+zzz", _just_before("")
+    (True, True, '')
+    """
+    return prefix and prefix[:-1] + chr(ord(prefix[-1]) - 1) + "\x7f"
 
 
 @routes.put(

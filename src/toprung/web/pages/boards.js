@@ -1,6 +1,6 @@
 /** All boards: how many players, which period, until when, and who leads. */
 
-import { getBoard, listBoards, listStandings } from "../api.js";
+import { ApiError, getBoard, listBoards, listStandings } from "../api.js";
 import { boardAddress } from "../address.js";
 import { Countdown } from "../countdown.js";
 import { el, name, setText } from "../dom.js";
@@ -18,19 +18,28 @@ const BOARDS_MAX = 240;
 /** How often the next period is asked for, each time after twice the time: our clock may be ahead. */
 const ROLL_OVER_TRIES = 8;
 
+/** How often the list is asked for: the answer is short while nothing has changed. */
+const LOOK_MS = 1_500;
+
 export class BoardsView {
   #context;
   #list = el("ul", { class: "boards" });
   #rest = el("div", { class: "rest" });
-  /** @type {BoardCard[]} */
-  #cards = [];
+  /** By board id, in the order of the list. @type {Map<string, BoardCard>} */
+  #cards = new Map();
+  /** Leads to the boards that are not shown yet. @type {string | null} */
+  #next = null;
+  /** @type {number | undefined} */
+  #timer;
+  #isClosed = false;
 
   /** @param {Context} context */
   constructor(context) {
     this.#context = context;
     context.setTitle("Boards");
     this.element = el("section", { class: "boards-page" }, el("h1", {}, "Boards"), this.#list, this.#rest);
-    this.#load();
+    this.#rest.replaceChildren(loadingRows(3));
+    this.#open();
   }
 
   /** @param {import("../address.js").Address} address */
@@ -39,32 +48,88 @@ export class BoardsView {
   }
 
   close() {
-    for (const card of this.#cards) card.close();
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const card of this.#cards.values()) card.close();
   }
 
-  /** @param {string} [cursor] */
-  async #load(cursor) {
-    this.#rest.replaceChildren(loadingRows(3));
+  async #open() {
     try {
-      const { boards, next } = await listBoards(cursor);
-      this.#rest.replaceChildren();
-      for (const board of boards) this.#add(board);
-      if (next !== null && this.#cards.length < BOARDS_MAX) {
-        this.#rest.append(el("button", { class: "button", type: "button", on: { click: () => this.#load(next) } }, "Show more boards"));
-      }
-      if (this.#cards.length === 0) {
-        this.#rest.append(emptyNotice("No boards yet", el("p", {}, "A board begins with one request: ", el("code", {}, "PUT /v1/boards/your-board"))));
-      }
+      const { boards, next } = await listBoards();
+      this.#next = next;
+      this.#show(boards, next);
+      this.#lookAgain();
     } catch (error) {
-      this.#rest.replaceChildren(errorNotice(error, () => this.#load(cursor)));
+      this.#rest.replaceChildren(errorNotice(error, () => this.#open()));
     }
+  }
+
+  /** See whether boards have come or gone, now and then while somebody looks. */
+  #lookAgain() {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(async () => {
+      try {
+        if (document.hidden) return;
+        const { boards, next } = await listBoards();
+        if (this.#isClosed) return;
+        if (this.#cards.size <= boards.length) this.#next = next;
+        this.#show(boards, next);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error; // what is shown stays until it can be asked again
+      } finally {
+        this.#lookAgain();
+      }
+    }, LOOK_MS);
+  }
+
+  async #loadMore() {
+    const from = /** @type {string} */ (this.#next);
+    try {
+      const { boards, next } = await listBoards(from);
+      this.#next = next;
+      this.#show(boards, next, from);
+    } catch (error) {
+      this.#rest.replaceChildren(errorNotice(error, () => this.#loadMore()));
+    }
+  }
+
+  /**
+   * Show these boards in place of all that were shown between their two ends.
+   * @param {Board[]} boards
+   * @param {string | null} next where they end; null at the end of all
+   * @param {string} [from] after which they begin
+   */
+  #show(boards, next, from = "") {
+    const there = new Map(boards.map((board) => [board.id, board]));
+    for (const [id, card] of this.#cards) {
+      const isWithin = id > from && (next === null || id <= next);
+      const board = there.get(id);
+      if (!isWithin || (board !== undefined && card.shows(board))) continue;
+      card.close();
+      card.element.remove();
+      this.#cards.delete(id);
+    }
+    for (const board of boards) if (!this.#cards.has(board.id)) this.#add(board);
+    this.#showRest();
   }
 
   /** @param {Board} board */
   #add(board) {
     const card = new BoardCard(this.#context, board);
-    this.#cards.push(card);
-    this.#list.append(card.element);
+    const following = [...this.#cards].find(([id]) => id > board.id)?.[1].element ?? null;
+    this.#list.insertBefore(card.element, following);
+    this.#cards = new Map([...this.#cards, /** @type {[string, BoardCard]} */ ([board.id, card])].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #showRest() {
+    const more = () => this.#loadMore();
+    if (this.#cards.size === 0) {
+      this.#rest.replaceChildren(emptyNotice("No boards yet", el("p", {}, "A board begins with one request: ", el("code", {}, "PUT /v1/boards/your-board"))));
+    } else if (this.#next !== null && this.#cards.size < BOARDS_MAX) {
+      if (this.#rest.querySelector(".more") === null) this.#rest.replaceChildren(el("button", { class: "button more", type: "button", on: { click: more } }, "Show more boards"));
+    } else {
+      this.#rest.replaceChildren();
+    }
   }
 }
 
@@ -74,6 +139,7 @@ class BoardCard {
   #clock = new Countdown(() => this.#rollOver());
   #leaders = el("ol", { class: "leaders" });
   #id;
+  #rules;
   #window;
   /** The period that is shown. */
   #shown = "";
@@ -83,6 +149,7 @@ class BoardCard {
   /** @param {Context} context @param {Board} board */
   constructor(context, board) {
     this.#id = board.id;
+    this.#rules = JSON.stringify(board);
     this.element = el(
       "li",
       { class: "card board-card" },
@@ -93,6 +160,11 @@ class BoardCard {
     );
     this.#window = openingWindow(board);
     this.#load(context);
+  }
+
+  /** Whether the board is still as it was. @param {Board} board */
+  shows(board) {
+    return this.#rules === JSON.stringify(board);
   }
 
   close() {

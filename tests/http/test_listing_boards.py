@@ -1,0 +1,115 @@
+"""Listing boards: only as much work as there is to tell, and nothing while nothing changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+import toprung
+from tests.conftest import RunningService, StartService
+from tests.http.conftest import MakeBoard
+from tests.http.serving import Serving, serving
+from toprung.domain.access import pattern_prefixes
+from toprung.http.settings import ServiceSettings
+
+BOARDS = 20_000
+
+
+def test_the_entity_tag_changes_with_the_boards(http: httpx2.Client, make_board: MakeBoard) -> None:
+    board = make_board(title="one")
+    answer = http.get("/v1/boards")
+    tag = answer.headers["etag"]
+    known = {"if-none-match": tag}
+    again = http.get("/v1/boards", headers=known)
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    assert http.get("/v1/boards?limit=1", headers=known).status_code == 200
+    http.post(f"/v1/boards/{board}/scores", json={"player": "ann", "score": 1}).raise_for_status()
+    assert http.get("/v1/boards", headers=known).status_code == 304  # scores change no board
+    http.patch(f"/v1/boards/{board}", json={"title": "two"}).raise_for_status()
+    changed = http.get("/v1/boards", headers=known)
+    assert changed.status_code == 200
+    assert "two" in changed.text
+    http.delete(f"/v1/boards/{board}").raise_for_status()
+    gone = http.get("/v1/boards", headers={"if-none-match": changed.headers["etag"]})
+    assert gone.status_code == 200
+    assert board not in gone.text
+
+
+def listed(service: Serving, key: str, **query: object) -> tuple[list[str], str | None]:
+    headers = {"authorization": f"Bearer {key}"}
+    answer = service.anyone.get("/v1/boards", headers=headers, params=query).json()  # type: ignore[arg-type]
+    return [board["id"] for board in answer["boards"]], answer["next"]
+
+
+def test_a_key_lists_what_its_patterns_match_page_by_page() -> None:
+    with serving(ServiceSettings(needs_keys=True)) as service:
+        ids = [f"{where}-{number:03}" for where in ("ap", "eu", "us") for number in range(150)]
+        for board in [*ids, "eu", "eu-", "euro", "zz"]:
+            service.http.put(f"/v1/boards/{board}", json={})
+        every = sorted([*ids, "eu", "eu-", "euro", "zz"])
+        for patterns, matches in (
+            (["eu-*"], [b for b in every if b.startswith("eu-")]),
+            (["eu-*", "us-01*", "zz"], [b for b in every if b.startswith(("eu-", "us-01", "zz"))]),
+            (["*-149"], ["ap-149", "eu-149", "us-149"]),
+            (["eu", "eu-14*"], [b for b in every if b == "eu" or b.startswith("eu-14")]),
+            (["*"], every),
+            (["none-*"], []),
+        ):
+            key = service.post_key(boards=patterns)
+            found, after = [], None
+            while True:
+                page, after = listed(service, key, limit=7, **({"cursor": after} if after else {}))
+                assert len(page) <= 7
+                found += page
+                if after is None:
+                    break
+            assert found == matches
+
+
+@pytest.mark.slow
+def test_others_do_not_wait_for_a_key_that_matches_nothing(
+    start_service: StartService, tmp_path: Path
+) -> None:
+    database = str(tmp_path / "many.db")
+    with toprung.open(database, synchronous="normal") as boards:
+        for number in range(BOARDS):
+            boards.create(f"board-{number:05}")
+        assert boards.keys is not None
+        keys = [
+            boards.keys.create("stranger", ("read",), (pattern,))[1]
+            for pattern in ("*-nothing", "board-0000x*")
+        ]
+    service = start_service("--db", database, "--require-keys")
+    for key in keys:
+        assert longest_wait(service, key) < 0.5, "of others; it was eight seconds"
+
+
+def longest_wait(service: RunningService, key: str) -> float:
+    """The longest that another caller waits while the key lists its boards."""
+    headers = {"authorization": f"Bearer {key}"}
+    done = threading.Event()
+
+    def list_them() -> None:
+        with httpx2.Client(base_url=service.url, timeout=60, headers=headers) as client:
+            assert client.get("/v1/boards", params={"limit": 1}).json()["boards"] == []
+        done.set()
+
+    waits = [0.0]
+    with httpx2.Client(base_url=service.url, timeout=60) as other:
+        other.get("/healthz")
+        thread = threading.Thread(target=list_them)
+        thread.start()
+        while not done.is_set():
+            begin = time.perf_counter()
+            other.get("/healthz")
+            waits.append(time.perf_counter() - begin)
+        thread.join()
+    return max(waits)
+
+
+def test_prefixes_never_overlap() -> None:
+    assert pattern_prefixes(["b*", "a", "ab*", "a*b", "c"]) == ["a", "b", "c"]
