@@ -861,6 +861,7 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
         "definition",
         "figures",
         "glimpse",
+        "listed_token",
         "mark",
         "page_of",
     }  # for ways in, not for their users
