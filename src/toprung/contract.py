@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from toprung.domain.standing import SkipReason
+
 Shown = Annotated[
     Any,
     Meta(
@@ -87,7 +89,9 @@ class SubmitAnswer(Struct, omit_defaults=True):
 
     submission: int | str
     status: Literal["accepted", "unchanged"]
-    skipped: tuple[str, ...]
+    skipped: dict[str, SkipReason]
+    """Windows in which it does not count, and why: over or not open at its time, or that period is
+    no longer retained."""
     standings: dict[str, WindowAnswer]
     stale: bool = False
     """True when the ranks are not known at the moment; the submission is recorded."""

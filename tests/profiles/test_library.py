@@ -90,7 +90,7 @@ def test_late_submissions_count_where_they_are_still_retained(
     blitz: toprung.Leaderboard, clock: FrozenClock
 ) -> None:
     late = blitz.submit("alice", 5, at="2026-11-01T12:00:00Z")
-    assert late.skipped == ("daily",)
+    assert late.skipped == {"daily": "not-retained"}
     assert late.standings["monthly"].period == "2026-11"
     day = clock.now()
     clock.advance(days=1)
@@ -461,12 +461,12 @@ def test_a_season_is_readable_before_during_and_after(
 ) -> None:
     season = {"name": "s1", "starts": "2026-11-16T00:00:00Z", "ends": "2026-11-18T00:00:00Z"}
     board = boards.create("season", windows=["all-time", season])
-    assert board.submit("alice", 1).skipped == ("s1",)
+    assert board.submit("alice", 1).skipped == {"s1": "not-open"}
     assert board.standings(window="s1").total == 0
     clock.advance(days=1)
     board.submit("alice", 2)
     clock.advance(days=5)
-    assert board.submit("alice", 9).skipped == ("s1",)
+    assert board.submit("alice", 9).skipped == {"s1": "closed"}
     assert board.standing("alice", window="s1").score == 2
     assert board.standing("alice", window="s1", period="s1").score == 2
 

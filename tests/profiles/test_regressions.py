@@ -377,7 +377,7 @@ def test_clock_that_was_ahead_and_came_back_is_believed(
     ahead = board.submit("ann", 5)
     clock.advance(days=-31)
     back = board.submit("bob", 7, key="once")
-    assert (back.skipped, back.standings["daily"].period) == ((), "2026-11-15")
+    assert (back.skipped, back.standings["daily"].period) == ({}, "2026-11-15")
     assert players(board.top(5)) == ["bob"]
     assert board.submit("bob", 7, key="once").replayed
     recorded = [board.submissions(each).submissions[0] for each in ("ann", "bob")]

@@ -42,13 +42,13 @@ def test_a_late_submission_counts_where_its_period_is_retained() -> None:
     assert skipped == ()
     route, skipped = route_of(rules, NOW - 20 * DAY, NOW, ("global",))
     assert periods(route) == {"all-time": "all", "weekly": "2026-W44"}
-    assert skipped == ("daily", "monthly")
+    assert skipped == (("daily", "not-retained"), ("monthly", "not-retained"))
 
 
 def test_it_is_refused_only_when_no_window_is_left() -> None:
     rules = board("daily", "hourly")
     route_of(rules, NOW - 7 * DAY, NOW, ("global",))
-    with pytest.raises(TooLate, match="no period"):
+    with pytest.raises(TooLate, match="daily no longer retains it, hourly no longer retains it"):
         route_of(rules, NOW - 8 * DAY, NOW, ("global",))
 
 
@@ -61,7 +61,8 @@ def test_a_slightly_fast_clock_opens_the_next_period() -> None:
 def test_a_season_counts_only_while_it_lasts() -> None:
     season = {"name": "s1", "starts": "2026-11-01T00:00:00Z", "ends": "2026-11-15T00:00:00Z"}
     rules = board("all-time", season)
-    assert route_of(rules, NOW, NOW, ("global",))[1] == ("s1",)
+    assert route_of(rules, NOW, NOW, ("global",))[1] == (("s1", "closed"),)
+    assert route_of(rules, NOW - 20 * DAY, NOW, ("global",))[1] == (("s1", "not-open"),)
     assert periods(route_of(rules, NOW - DAY, NOW, ("global",))[0])["s1"] == "s1"
 
 

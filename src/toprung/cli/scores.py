@@ -69,7 +69,8 @@ def submit(
     ]
     print_table(columns, rows)
     if result.skipped:
-        note(f"too late for: {', '.join(result.skipped)}")
+        why = (f"{window} ({reason})" for window, reason in result.skipped.items())
+        note(f"does not count in: {', '.join(why)}")
     if result.stale:
         note("recorded; ranks follow when the index can be reached again")
 

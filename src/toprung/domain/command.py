@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from toprung.domain.board import Board
+from toprung.domain.ladder import Skipped
 from toprung.domain.player import merged_attributes
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
@@ -130,7 +131,7 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
     submission: int
     """Its journal position: the submission's id."""
     status: Status
-    skipped: tuple[str, ...] = ()
+    skipped: Skipped = ()
     outcomes: tuple[WindowOutcome, ...] = ()
     replayed: bool = False
     """True for a repeat: this is the outcome that was recorded the first time."""

@@ -7,14 +7,24 @@ the periods its time falls into, one per window, each with the scopes its player
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.player import GLOBAL
+from toprung.domain.standing import SkipReason
 from toprung.domain.window import AHEAD_MAX, Period, Window
 from toprung.errors import TooLate, UnknownPeriod, UnknownScope
+
+Skipped: TypeAlias = tuple[tuple[str, SkipReason], ...]
+"""The windows in which a submission does not count, and why."""
+
+_WHY: Final[dict[SkipReason, str]] = {
+    "closed": "was over",
+    "not-open": "had not opened",
+    "not-retained": "no longer retains it",
+}
 
 
 class Ladder(NamedTuple):
@@ -67,18 +77,37 @@ def scopes_of(board: Board, attributes: Mapping[str, str]) -> tuple[str, ...]:
     return (GLOBAL, *(f"{name}:{attributes[name]}" for name in named))
 
 
-def periods_of(board: Board, at: int, now: int) -> tuple[list[tuple[Window, Period]], list[str]]:
+def periods_of(board: Board, at: int, now: int) -> tuple[list[tuple[Window, Period]], Skipped]:
     """The retained periods that `at` falls into, guard window first; and the skipped windows."""
     periods: list[tuple[Window, Period]] = []
-    skipped: list[str] = []
+    skipped: list[tuple[str, SkipReason]] = []
     for window in sorted(board.windows, key=lambda w: w is not board.guard_window):
         calendar = board.calendar(window)
         period = calendar.period_at(at)
         if period is not None and calendar.is_retained(period, now):
             periods.append((window, period))
         else:
-            skipped.append(window.name)
-    return periods, skipped
+            skipped.append((window.name, skip_reason(window, period, at)))
+    return periods, tuple(skipped)
+
+
+def skip_reason(window: Window, period: Period | None, at: int) -> SkipReason:
+    """Why a submission of this time, which falls into this period, does not count in a window."""
+    if period is not None:
+        return "not-retained"
+    return "not-open" if window.starts is not None and at < window.starts else "closed"
+
+
+def nowhere(board: Board, at: int) -> TooLate:
+    """The refusal of a submission that counts in no window.
+
+    >>> season = {"name": "s1", "starts": "2026-11-16T00:00:00Z", "ends": "2026-12-01T00:00:00Z"}
+    >>> str(nowhere(Board.parse("cup", {"windows": [season, "daily"]}), 0))
+    "at: counts in no window of board 'cup': s1 had not opened, daily no longer retains it"
+    """
+    periods = ((window, board.calendar(window).period_at(at)) for window in board.windows)
+    why = [f"{w.name} {_WHY[skip_reason(w, period, at)]}" for w, period in periods]
+    return TooLate("at", f"counts in no window of board {board.id!r}: {', '.join(why)}")
 
 
 def guard_ladder(board: Board, now: int) -> Ladder | None:
@@ -119,7 +148,7 @@ def route_of(
     now: int,
     scopes: tuple[str, ...],
     kept_scopes: Callable[[str, str], tuple[str, ...] | None] | None = None,
-) -> tuple[Route, tuple[str, ...]]:
+) -> tuple[Route, Skipped]:
     """Where a submission made at `at` counts, and which windows it missed.
 
     Late submissions count wherever their period is still retained, and are refused only when
@@ -129,13 +158,13 @@ def route_of(
     """
     periods, skipped = periods_of(board, at, now)
     if not periods:
-        raise TooLate("at", f"belongs to no period that board {board.id!r} still retains")
+        raise nowhere(board, at)
     stops = []
     for window, period in periods:
         closed = period.closes_at is not None and period.closes_at <= now
         kept = kept_scopes(window.name, period.id) if closed and kept_scopes else None
         stops.append(Stop(window.name, period.id, kept or scopes))
-    return Route(tuple(stops)), tuple(skipped)
+    return Route(tuple(stops)), skipped
 
 
 def is_retained(board: Board, ladder: Ladder, now: int) -> bool:

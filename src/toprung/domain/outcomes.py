@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
 from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
 from toprung.domain.idempotency import bare_key
+from toprung.domain.standing import SkipReason
 from toprung.domain.submission import Submission
 from toprung.errors import KeyReused, ScoreOverflow, ToprungError
 
 STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
 """What the number means that a journal records."""
+
+_UNSAID: Final[SkipReason] = "not-retained"
+"""The reason for what was skipped before reasons were recorded: nearly always the true one."""
 
 Owner = tuple[int, int]
 """(command, index within it) of a submission."""
@@ -22,7 +27,13 @@ class Outcomes(msgspec.Struct, frozen=True, array_like=True):
     """What is recorded with a key, to answer a repeat."""
 
     outcomes: tuple[WindowOutcome, ...]
-    skipped: tuple[str, ...]
+    skipped: tuple[str | tuple[str, SkipReason], ...]
+    """Windows and reasons; records of earlier versions have the windows alone."""
+
+    def receipt(self, submission: int, status: Status) -> Receipt:
+        """What the first submission with the key was told."""
+        skipped = tuple((each, _UNSAID) if isinstance(each, str) else each for each in self.skipped)
+        return Receipt(submission, status, skipped, self.outcomes)
 
 
 class BatchOutcomes:

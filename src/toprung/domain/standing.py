@@ -14,6 +14,10 @@ import msgspec
 
 Score: TypeAlias = int | Decimal
 
+SkipReason: TypeAlias = Literal["closed", "not-open", "not-retained"]
+"""Why a submission does not count in a window: by its time the window was over or had not opened,
+or the period of that time is no longer retained."""
+
 
 class Standing(msgspec.Struct, frozen=True, gc=False):
     """A player's entry on one ladder, and where it stands there."""
@@ -93,8 +97,8 @@ class SubmitResult(msgspec.Struct, frozen=True, gc=False):
     submission: int
     """Its id."""
     status: Literal["accepted", "unchanged"]
-    skipped: tuple[str, ...]
-    """Windows whose period is no longer retained."""
+    skipped: dict[str, SkipReason]
+    """The windows in which it does not count, and why."""
     standings: dict[str, WindowStanding]
     """By window, in the global scope."""
     replayed: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toprung.domain.board import Board
+from toprung.domain.ladder import Skipped
 from toprung.domain.window import Period, Window
 from toprung.indexes.sheets import Routed
 
@@ -18,7 +19,7 @@ class Router:
         """Within this span of `at` and of now, the current route is the answer."""
         self._is_idle = False
         """Whether no window has a period now: all are seasons, over or yet to come."""
-        self._routes: dict[tuple[object, ...], tuple[Routed, tuple[str, ...]]] = {}
+        self._routes: dict[tuple[object, ...], tuple[Routed, Skipped]] = {}
 
     def covers(self, first: int, last: int, now: int) -> bool:
         """Whether all moments from first to last take the current periods."""
@@ -42,11 +43,11 @@ class Router:
         self.opens, self.closes = opens, closes
         self._routes.clear()
 
-    def remembered(self, name: tuple[object, ...]) -> tuple[Routed, tuple[str, ...]] | None:
+    def remembered(self, name: tuple[object, ...]) -> tuple[Routed, Skipped] | None:
         """A route found earlier under this name."""
         return self._routes.get(name)
 
-    def remember(self, name: tuple[object, ...], found: tuple[Routed, tuple[str, ...]]) -> None:
+    def remember(self, name: tuple[object, ...], found: tuple[Routed, Skipped]) -> None:
         """Keep a route for the next submission like this one."""
         if len(self._routes) >= _ROUTES_REMEMBERED:
             self._routes.clear()

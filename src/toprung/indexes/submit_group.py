@@ -13,6 +13,7 @@ from toprung._native import Merge
 from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Submit, WindowOutcome
 from toprung.domain.entry import excessive_increase
+from toprung.domain.ladder import Skipped
 from toprung.domain.outcomes import STATUSES, BatchOutcomes, Outcomes, Owner
 from toprung.domain.ranking import ranking_count
 from toprung.domain.submission import Submission
@@ -38,7 +39,7 @@ class Group:
         """Whether somebody wants a receipt of each, or its outcome is recorded; or nothing is."""
         self.numbers: Sequence[int] = ()
         """The number of each one's player."""
-        self.routed: list[tuple[Routed, tuple[str, ...]]] = []
+        self.routed: list[tuple[Routed, Skipped]] = []
         """Where each counts, and the windows it missed."""
         self.versions: Sequence[int] = ()
         """The position of each; 0 if it was refused."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from toprung.domain.command import Receipt
 from toprung.domain.outcomes import BatchOutcomes, Outcomes, Owner
 from toprung.errors import Overloaded, ToprungError
 from toprung.indexes.sheets import KeyMemory
@@ -86,8 +85,7 @@ class Repeats:
                 self._outcomes.reject_reused(owner)
                 continue
             first = msgspec.json.decode(found.outcomes, type=Outcomes)
-            receipt = Receipt(position, found.status, first.skipped, first.outcomes)
-            self._outcomes.replay(owner, receipt)
+            self._outcomes.replay(owner, first.receipt(position, found.status))
 
     def finish(self, now: int) -> None:
         """Remember the new keys of what was recorded, and answer repeats of the same batch."""

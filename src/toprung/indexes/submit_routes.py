@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
 from toprung.domain.command import Submit
-from toprung.domain.ladder import Route, route_of, scopes_of
+from toprung.domain.ladder import Route, Skipped, route_of, scopes_of
 from toprung.domain.submission import Submission
 from toprung.indexes.router import Router
 from toprung.indexes.sheets import Routed
@@ -29,7 +29,7 @@ class BatchRoutes:
         self.new: list[tuple[int, str, int, int, str, Route]] = []
         """(number, board, generation, version, source, route), to be recorded."""
 
-    def find(self, group: Group) -> list[tuple[Routed, tuple[str, ...]]]:
+    def find(self, group: Group) -> list[tuple[Routed, Skipped]]:
         """The route of every submission, and the windows it missed."""
         board, sheets, router = group.board, self._fold.sheets, group.router
         times = group.times
@@ -51,7 +51,7 @@ class BatchRoutes:
 
     def _usual(
         self, router: Router, source: str, combination: int, attributes: Mapping[str, str]
-    ) -> tuple[Routed, tuple[str, ...]]:
+    ) -> tuple[Routed, Skipped]:
         """The route of a submission for the current periods."""
         name = (source, combination)
         found = router.remembered(name)
@@ -64,14 +64,14 @@ class BatchRoutes:
 
     def _unusual(
         self, router: Router, source: str, submission: Submission, number: int
-    ) -> tuple[Routed, tuple[str, ...]]:
+    ) -> tuple[Routed, Skipped]:
         """The route of a late (or slightly early) submission."""
         board = router.board
         scopes = scopes_of(board, self._fold.sheets.attributes(number))
         changed = number in self._fold.sheets.past
         kept = self._fold.kept_scopes(board, number) if changed else None
         route, skipped = route_of(board, submission.at, self._now, scopes, kept)
-        name = (source, route)
+        name = (source, route, skipped)
         found = router.remembered(name)
         if found is None or found[0].drops != self._fold.index.drops:
             found = self._intern(board, source, route), skipped

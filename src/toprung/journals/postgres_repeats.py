@@ -76,7 +76,7 @@ class Repeats:
         if row is None:
             return None
         told = msgspec.json.decode(row["outcome"], type=Outcomes)
-        receipt = Receipt(row["position"], STATUSES[row["status"]], told.skipped, told.outcomes)
+        receipt = told.receipt(row["position"], STATUSES[row["status"]])
         return receipt, row["digest"] == submission.digest
 
     def add(self, submission: Submission, receipt: Receipt, number: int) -> None:

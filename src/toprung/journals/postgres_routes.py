@@ -16,7 +16,15 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
-from toprung.domain.ladder import Route, guard_ladder, is_kept, periods_of, route_of, scopes_of
+from toprung.domain.ladder import (
+    Route,
+    Skipped,
+    guard_ladder,
+    is_kept,
+    periods_of,
+    route_of,
+    scopes_of,
+)
 from toprung.domain.submission import Submission
 from toprung.domain.window import Period, Window
 from toprung.journals.postgres_store import PostgresStore
@@ -37,7 +45,7 @@ class NumberedRoute(NamedTuple):
 
     number: int
     stops: tuple[NumberedStop, ...]
-    skipped: tuple[str, ...]
+    skipped: Skipped
     periods: tuple[bytes, ...]
     """The numbers of the stops' periods."""
     heads: tuple[bytes, ...]
@@ -62,7 +70,7 @@ class BoardRoutes:
         self._opens = self._closes = 0
         self._is_open = False
         self._usual: dict[tuple[str, tuple[str, ...]], NumberedRoute] = {}
-        self._unusual: dict[tuple[str, Route], NumberedRoute] = {}
+        self._unusual: dict[tuple[str, Route, Skipped], NumberedRoute] = {}
         self._dead: dict[bytes, bool] = {}
 
     def roll(self, now: int) -> None:
@@ -107,10 +115,10 @@ class BoardRoutes:
         numbered = {}
         for each in late:
             route, skipped = self._route_late(each, now, kept)
-            found = self._unusual.get((each.source, route))
+            found = self._unusual.get((each.source, route, skipped))
             if found is None:
                 found = await self._number(each.source, route, skipped)
-                self._unusual[each.source, route] = found
+                self._unusual[each.source, route, skipped] = found
             numbered[id(each)] = found
         timely = [each for each in wanted if id(each) not in numbered]
         usual = iter(await self.usual([(each.source, each.scopes) for each in timely], now))
@@ -140,13 +148,13 @@ class BoardRoutes:
 
     def _route_late(
         self, each: Wanted, now: int, kept: Mapping[tuple[int, str, str], tuple[str, ...]]
-    ) -> tuple[Route, tuple[str, ...]]:
+    ) -> tuple[Route, Skipped]:
         def kept_scopes(window: str, period: str) -> tuple[str, ...] | None:
             return kept.get((id(each), window, period))
 
         return route_of(self.board, each.submission.at, now, each.scopes, kept_scopes)
 
-    async def _number(self, source: str, route: Route, skipped: tuple[str, ...]) -> NumberedRoute:
+    async def _number(self, source: str, route: Route, skipped: Skipped) -> NumberedRoute:
         board, numbers = self.board, self._store.numbers
         periods = await numbers(
             board.generation, "p", [period_name(stop.window, stop.period) for stop in route.stops]

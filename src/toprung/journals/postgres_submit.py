@@ -18,12 +18,12 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card, entry_record, join_card, split_card
 from toprung.domain.command import Receipt, Receipts, Submit, WindowOutcome
 from toprung.domain.entry import Entry, check_increase
-from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
+from toprung.domain.ladder import Ladder, UndenseLadder, nowhere, periods_of
 from toprung.domain.outcomes import STATUSES, BatchOutcomes, Owner
 from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
-from toprung.errors import TooLate, ToprungError, UnknownBoard
+from toprung.errors import ToprungError, UnknownBoard
 from toprung.journals.card_rules import rule_of
 from toprung.journals.postgres_repeats import Raced, Repeats
 from toprung.journals.postgres_routes import BoardRoutes, NumberedRoute, Wanted, player_scopes
@@ -171,8 +171,8 @@ class SubmitBatch:
         return False
 
     def _reject_late(self, group: Group, owner: Owner) -> None:
-        detail = f"belongs to no period that board {group.board.id!r} still retains"
-        self._outcomes.reject(owner, TooLate("at", detail))
+        at = self._outcomes.submission(owner).at
+        self._outcomes.reject(owner, nowhere(group.board, at))
 
     def _settle_late(self, group: Group) -> None:
         """Answer what came too late, or after its key was used."""

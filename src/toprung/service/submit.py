@@ -164,7 +164,12 @@ def _result(
             total,
         )
     return SubmitResult(
-        receipt.submission, receipt.status, receipt.skipped, standings, receipt.replayed, stale
+        receipt.submission,
+        receipt.status,
+        dict(receipt.skipped),
+        standings,
+        receipt.replayed,
+        stale,
     )
 
 

@@ -30,6 +30,7 @@ from toprung.domain.standing import (
     ReadablePeriod,
     Rejected,
     ScopeSize,
+    SkipReason,
     Standing,
     WindowStanding,
 )
@@ -72,7 +73,7 @@ class Outcome(NamedTuple):
 
     number: int
     status: str
-    skipped: tuple[str, ...]
+    skipped: dict[str, SkipReason]
     scores: tuple[tuple[str, str, int, int | None], ...]
     """Window, period, score, previous score."""
 
@@ -82,7 +83,7 @@ class Submitted(NamedTuple):
 
     number: int
     status: str
-    skipped: tuple[str, ...]
+    skipped: dict[str, SkipReason]
     standings: dict[str, WindowStanding]
     replayed: bool
 
@@ -633,19 +634,22 @@ def _ranks(board: OracleBoard, ladder: list[tuple[str, Entry]], ranking: Ranking
 
 def _periods(
     rules: Board, at: int, now: int
-) -> tuple[list[tuple[Window, Period]], tuple[str, ...]]:
+) -> tuple[list[tuple[Window, Period]], dict[str, SkipReason]]:
     """Where a submission counts, the window that max_increase looks at first; what it misses."""
     all_time = [window for window in rules.windows if window.kind == "all-time"]
     others = [window for window in rules.windows if window.kind != "all-time"]
-    found, skipped = [], []
+    found: list[tuple[Window, Period]] = []
+    skipped: dict[str, SkipReason] = {}
     for window in all_time + others:
         calendar = rules.calendar(window)
         period = calendar.period_at(at)
         if period is not None and calendar.is_retained(period, now):
             found.append((window, period))
         else:
-            skipped.append(window.name)
-    return found, tuple(skipped)
+            is_early = window.starts is not None and at < window.starts
+            missed: SkipReason = "not-open" if is_early else "closed"
+            skipped[window.name] = missed if period is None else "not-retained"
+    return found, skipped
 
 
 def _window(rules: Board, name: str | None) -> Window:

@@ -43,6 +43,7 @@ from toprung.testing.contracts.workbench import Session, Workbench
 AT = 1_794_745_800_000_000
 """2026-11-15T12:30:00Z, the suite's present."""
 
+DAY = 86_400_000_000
 INT64_MAX = 2**63 - 1
 US, PC = {"country": "US"}, {"platform": "pc"}
 
@@ -262,8 +263,36 @@ class JournalContract(ContractSuite):
             "blitz", windows=["all-time", {"name": "daily", "retain": 2}, "monthly"]
         )
         late = recorder.submit(board, result("ann", 1, at=AT - 3 * 86_400_000_000)).receipts[0]
-        assert late.skipped == ("daily",)
+        assert late.skipped == (("daily", "not-retained"),)
         assert [o.window for o in late.outcomes] == ["all-time", "monthly"]
+
+    def test_what_a_submission_missed_it_is_told_why(self, recorder: Recorder) -> None:
+        """Late ones take the same route whatever the reason: it must not be another's."""
+        season = {"name": "cup", "starts": "2026-11-10T00:00:00Z", "ends": "2026-11-12T00:00:00Z"}
+        board = recorder.board(
+            "blitz", windows=["all-time", {"name": "daily", "retain": 2}, season]
+        )
+        moments = {
+            AT: (("cup", "closed"),),
+            AT - 3 * DAY: (("daily", "not-retained"), ("cup", "closed")),
+            AT - 5 * DAY: (("daily", "not-retained"),),
+            AT - 9 * DAY: (("daily", "not-retained"), ("cup", "not-open")),
+        }
+        rows = [keyed("ann", n, str(at), at=at) for n, at in enumerate(moments)]
+        for _ in range(2):
+            told = [recorder.submit(board, row).receipts[0].skipped for row in rows]
+            assert told == list(moments.values())
+            recorder.opened.restart()
+
+    def test_what_counts_nowhere_is_told_why(self, recorder: Recorder) -> None:
+        season = {"name": "cup", "starts": "2026-12-01T00:00:00Z", "ends": "2026-12-24T00:00:00Z"}
+        board = recorder.board("blitz", windows=[season, {"name": "daily", "retain": 1}])
+        for rows in ([result("ann", 1, at=AT - DAY)], [keyed("bob", 1, "k", at=AT - DAY)]):
+            ((_, error),) = recorder.submit(board, *rows).rejected
+            assert str(error) == (
+                "at: counts in no window of board 'blitz': "
+                "cup had not opened, daily no longer retains it"
+            )
 
     # --- idempotency keys ---------------------------------------------------------------------
 
