@@ -11,7 +11,7 @@ unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONPLATLIBDIR PYTHONEXECUTABLE 
 
 .NOTPARALLEL: # make -j: targets may install system packages, one after the other
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test lint format bench bench-full bench-docs soak sanitize screenshots clean setup setup-dev servers peers
+.PHONY: help install demo serve test lint format bench bench-full bench-docs soak sanitize screenshots dist clean setup setup-dev servers peers
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ sanitize: setup-dev ## run the native core's tests under the address and undefin
 screenshots: setup-dev ## make the pictures in docs/images anew
 	@scripts/system-packages chromium fonts-inter
 	@exec $(BIN)/python -m tests.web.screenshots
+
+dist: setup-dev ## build a source archive and a wheel in dist/
+	@exec $(BIN)/python -m build $(ARGS)
 
 clean: ## remove everything that make created
 	rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -64,11 +64,12 @@ class RunningService:
     """A `toprung serve` in a process and a folder of its own, on a port that nobody else has."""
 
     profile = "embedded"
+    program: tuple[str, ...] = (sys.executable, "-m", "toprung")
 
     def __init__(self, *arguments: str) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="toprung-test-")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "toprung", "serve", "--port", "0", *arguments],
+            [*self.program, "serve", "--port", "0", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
