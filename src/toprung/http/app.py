@@ -48,7 +48,7 @@ class Service:
 
     def __init__(self, boards: Leaderboards, settings: ServiceSettings | None = None) -> None:
         self.state = State(boards, settings or ServiceSettings())
-        self._gate = Gate(self.state.settings, self.state.boards.keys)
+        self._gate = self.state.gate = Gate(self.state.settings, self.state.boards.keys)
         self._patience = Patience(self.state.settings.body_seconds_max)
         self._cors = Cors(self.state.settings.origins)
         self._sockets = LiveSockets(self.state, self._gate, self._cors, self.state.hub)
@@ -118,6 +118,9 @@ class Service:
             return
         except Exception as error:  # noqa: BLE001 -- see `_told`
             answer = _told(error, request)
+        finally:
+            if call is not None and call.held_bytes:
+                self.state.bodies.give_back(call.held_bytes)
         await answer.send(send, self._extra(call, request))
         self._note(call, request, answer.status, begin, scope["method"], scope["client"])
 

@@ -102,6 +102,11 @@ class Gate:
             self._by_key.check(found.id)
         return found
 
+    def charge(self, call: Call[Any, Any], cost: int) -> None:
+        """Count a call that was let in as what it turned out to be worth: so many requests."""
+        if call.key is not None and self._by_key is not None and cost > 1:
+            self._by_key.check(call.key.id, cost, counted=1)
+
     def check_page(self, scope: Any) -> None:
         """Refuse what is not allowed to ask for pages: they are for everybody, but not so often."""
         if self._settings.needs_keys:

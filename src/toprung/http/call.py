@@ -29,6 +29,7 @@ class Call(Generic[Q, B]):
         "body",
         "client",
         "headers",
+        "held_bytes",
         "is_public",
         "key",
         "query",
@@ -64,6 +65,8 @@ class Call(Generic[Q, B]):
         """The address and port of the caller."""
         self.arrived: bytes | None = None
         """The body, where it came with the head and nothing is to be received."""
+        self.held_bytes = 0
+        """What of its body takes up room: see `room`."""
         self.key: AccessKey | None = None
         """The key that was shown, where one is needed."""
         self.is_public = False
@@ -162,23 +165,36 @@ async def read_body(call: Call[Any, Any], bytes_max: int, patience: Patience) ->
     declared = call.header(b"content-length")
     if declared is not None and (not declared.isdigit() or int(declared) > bytes_max):
         raise _too_large(bytes_max)
-    return await patience.wait(_collect(call.receive, bytes_max))
+    return await patience.wait(_collect(call, bytes_max))
 
 
-async def _collect(receive: Receive, bytes_max: int) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
+async def _collect(call: Call[Any, Any], bytes_max: int) -> bytes:
+    body = bytearray()  # not a list: a caller may send byte by byte
     while True:
-        message = await receive()
+        message = await call.receive()
         if message["type"] != "http.request":
             raise CallerGone
         piece: bytes = message.get("body", b"")
-        size += len(piece)
-        if size > bytes_max:
+        if len(body) + len(piece) > bytes_max:
             raise _too_large(bytes_max)
-        if not message.get("more_body", False):
-            return b"".join([*pieces, piece]) if pieces else piece
-        pieces.append(piece)
+        is_last = not message.get("more_body", False)
+        if is_last and not body:
+            return piece
+        if not call.state.bodies.take(len(piece)):
+            raise _NO_ROOM
+        call.held_bytes += len(piece)
+        body += piece
+        if is_last:
+            return bytes(body)
+
+
+_NO_ROOM = Refused(
+    503,
+    "overloaded",
+    "too many large requests are on their way; try again shortly",
+    headers=((b"retry-after", b"1"),),
+    close=True,
+)
 
 
 def _too_large(bytes_max: int) -> Refused:

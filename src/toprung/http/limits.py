@@ -50,14 +50,14 @@ class RateLimit:
         self._clock = clock
         self._until: dict[str, int] = {}
 
-    def take(self, caller: str, cost: int = 1) -> float | None:
+    def take(self, caller: str, cost: int = 1, counted: int = 0) -> float | None:
         """Count one request; None when it may pass, else the seconds to wait.
 
         `cost`: how many requests it counts as; one that costs more than the whole burst passes
-        when the burst is unused.
+        when the burst is unused. `counted`: how many of them it was counted as before.
         """
         now = self._clock()
-        charge = min(self._interval * cost, self._ahead_max)
+        charge = min(self._interval * cost, self._ahead_max) - self._interval * counted
         until = max(self._until.get(caller, now), now) + charge
         if until - now > self._ahead_max:
             return (until - now - self._ahead_max) / _SECOND
@@ -78,9 +78,9 @@ class RateLimit:
         self._note(caller, until, now)
         return wait
 
-    def check(self, caller: str, cost: int = 1) -> None:
+    def check(self, caller: str, cost: int = 1, counted: int = 0) -> None:
         """Count one request, and refuse it when there were too many."""
-        wait = self.take(caller, cost)
+        wait = self.take(caller, cost, counted)
         if wait is not None:
             seconds = max(1, math.ceil(wait))
             raise Refused(

@@ -47,6 +47,7 @@ class Route:
         headers: tuple[str, ...] = (),
         public: bool = False,
         hot: bool = False,
+        raw: bool = False,
     ) -> None:
         self.method = method
         self.path = path
@@ -70,8 +71,11 @@ class Route:
         """Whether it is served without a task where reads never suspend; its handler asks the
         leaderboards and nothing else."""
         self.body_bytes_max = body_bytes_max
+        """`raw`: the handler gets the body as it came, because it decodes long ones in slices."""
         self.decode_query = QueryDecoder(query).decode
-        self.decode_body = None if body is None else BodyDecoder(body, marks).decode
+        self.decode_body: Callable[[bytes], Any] | None = None
+        if body is not None:
+            self.decode_body = bytes if raw else BodyDecoder(body, marks).decode
         self.segments = tuple(path.encode().split(b"/")[1:])
         self.has_board = b"{board}" in self.segments
         self.expects_json = method == "POST" or body is not None

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toprung.http.heads import Heads
 from toprung.http.live.hub import Hub
 from toprung.http.live.seats import Seats
 from toprung.http.metrics import Meter
+from toprung.http.room import Room
 from toprung.http.settings import ServiceSettings
 from toprung.service.leaderboards import Leaderboard, Leaderboards
 
+if TYPE_CHECKING:
+    from toprung.http.auth import Gate
+
 BOARDS_HELD_MAX: Final = 10_000
+BODIES_BYTES_MAX: Final = 128 * 1024 * 1024
+"""Of bodies that are on their way or being worked on, all together."""
+BATCH_ROWS_MAX: Final = 50_000
+"""Of batches that are being decoded and recorded, all together."""
 
 
 class State:
     """The leaderboards that are served, the rules of the service, and its counters."""
+
+    gate: Gate
+    """Who may do what, and how often."""
 
     def __init__(self, boards: Leaderboards, settings: ServiceSettings) -> None:
         self.boards = boards.recording_as("http")
@@ -28,6 +39,8 @@ class State:
         self.is_closing = False
         self.meters: dict[tuple[str, str], Meter] = {}
         self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
+        self.bodies = Room(BODIES_BYTES_MAX)
+        self.batch_rows = Room(BATCH_ROWS_MAX)
         self.seats = Seats(settings)
         self.hub = Hub(self)
         self.held: dict[str, Leaderboard] = {}

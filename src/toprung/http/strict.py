@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final, Generic, NoReturn, TypeVar, cast
 from urllib.parse import parse_qsl
 
@@ -40,7 +40,7 @@ class BodyDecoder(Generic[T]):
 
     def __init__(self, kind: type[T], marks: Callable[[T], int | None] | None = None) -> None:
         """`marks` counts the quotation marks a value must have had; None if it cannot tell."""
-        self._decode = msgspec.json.Decoder(kind, float_hook=Decimal).decode
+        self._decode = msgspec.json.Decoder(kind, float_hook=_exact).decode
         self._marks = marks
 
     def decode(self, body: bytes) -> T:
@@ -55,6 +55,13 @@ class BodyDecoder(Generic[T]):
         if self._marks is None or not _is_counted(body, self._marks(value)):
             check_json(body)
         return value
+
+
+def _exact(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # the exponent alone has twenty digits
+        raise ValueError("is beyond all bounds") from None
 
 
 def _is_counted(body: bytes, marks: int | None) -> bool:
@@ -88,8 +95,7 @@ def refuse_json(error: Exception) -> NoReturn:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> None:
-    names = {name for name, _ in pairs}
-    if len(names) < len(pairs):
+    if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise Refused(400, "malformed", f"the member {twice[:64]!r} is given twice")

@@ -34,6 +34,7 @@ from toprung.domain.standing import (
     Standing,
     SubmitResult,
 )
+from toprung.pace import Work
 
 Show = Callable[[Any], Any]
 
@@ -146,12 +147,15 @@ def submit_answer(result: SubmitResult, show: Show = number_of) -> SubmitAnswer:
     )
 
 
-def batch_answer(result: BatchResult) -> BatchAnswer:
+async def batch_answer(result: BatchResult) -> BatchAnswer:
     """What became of a batch."""
-    rejected = [
-        RejectedRow(f"/{row.index}/{row.field}" if row.field else f"/{row.index}", row.detail)
-        for row in result.rejected
-    ]
+    rejected: list[RejectedRow] = []
+    async with Work() as work:
+        for row in result.rejected:
+            pointer = f"/{row.index}/{row.field}" if row.field else f"/{row.index}"
+            rejected.append(RejectedRow(pointer, row.detail))
+            if work.is_due():
+                await work.rest()
     return BatchAnswer(result.accepted, result.unchanged, result.duplicates, rejected)
 
 

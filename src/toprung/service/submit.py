@@ -20,12 +20,16 @@ from toprung.domain.score import score_value
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowStanding
 from toprung.domain.submission import Submission, parse_submission
 from toprung.errors import Invalid, ToprungError, Unavailable
+from toprung.pace import Work
 from toprung.pending import start, turn
 from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
 
 BATCH_MAX = 10_000
 """Rows that are recorded together."""
+
+ROWS_PER_LOOK = 50
+"""Rows that are validated between two looks at the clock."""
 
 IN_FLIGHT_MAX = 2
 """Batches under way at a time: one is validated while the other is written."""
@@ -101,7 +105,7 @@ class BoardWrites(BoardAccess):
             for work in in_flight:  # an error is on its way; these end before it is raised
                 with suppress(ToprungError):
                     await work
-        return tally.result()
+        return await tally.result()
 
     async def remove(self, player: str) -> None:
         """Take a player off this board, in every period."""
@@ -132,7 +136,7 @@ class BoardWrites(BoardAccess):
 
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
         board = await self._journal.board(self.id)
-        submissions, refused = parse_batch(board, self._clock.now(), rows, self._owner)
+        submissions, refused = await parse_batch(board, self._clock.now(), rows, self._owner)
         if submissions:
             command = Submit(board.id, board.generation, submissions, self._source, receipts=False)
             receipts = await self._journal.record(command)
@@ -186,30 +190,37 @@ class _Tally:
         self.accepted = self.unchanged = self.duplicates = 0
         self.refused: list[Refused] = []
 
-    def result(self) -> BatchResult:
+    async def result(self) -> BatchResult:
         self.refused.sort(key=itemgetter(0))
-        rejected = tuple(
-            Rejected(at, error.field if isinstance(error, Invalid) else "", error.detail)
-            for at, error in self.refused
-        )
-        return BatchResult(self.accepted, self.unchanged, self.duplicates, rejected)
+        rejected: list[Rejected] = []
+        async with Work() as work:
+            for at, error in self.refused:
+                field = error.field if isinstance(error, Invalid) else ""
+                rejected.append(Rejected(at, field, error.detail))
+                if work.is_due():
+                    await work.rest()
+        return BatchResult(self.accepted, self.unchanged, self.duplicates, tuple(rejected))
 
 
-def parse_batch(
+async def parse_batch(
     board: Board, now: int, rows: list[BatchRow], owner: str = NOBODY
 ) -> tuple[list[Submission], list[Refused]]:
     """The valid submissions in order, and the rows that are none."""
     submissions: list[Submission] = []
     refused: list[Refused] = []
     append, parse = submissions.append, parse_submission
-    for at, row in enumerate(rows):
-        try:
-            if type(row) is tuple and len(row) == 2:  # the hot case
-                append(parse(board, now, row[0], row[1]))
-            else:
-                append(_parse_row(board, now, row, owner))
-        except ToprungError as error:
-            refused.append((at, error))
+    async with Work() as work:
+        for first in range(0, len(rows), ROWS_PER_LOOK):
+            for at, row in enumerate(rows[first : first + ROWS_PER_LOOK], first):
+                try:
+                    if type(row) is tuple and len(row) == 2:  # the hot case
+                        append(parse(board, now, row[0], row[1]))
+                    else:
+                        append(_parse_row(board, now, row, owner))
+                except ToprungError as error:
+                    refused.append((at, error.with_traceback(None)))
+            if work.is_due():
+                await work.rest()
     return submissions, refused
 
 

@@ -1,0 +1,114 @@
+"""From bodies of submissions to what the library takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from toprung.errors import Invalid
+from toprung.http.requests import SubmissionBody, submission_marks
+from toprung.http.rows import RowCutter
+from toprung.http.strict import BodyDecoder, refuse_json
+from toprung.pace import Work
+
+Row = tuple[str, Any] | Mapping[str, Any]
+"""A row of a batch as the library takes it."""
+
+_decode_row = BodyDecoder(SubmissionBody, submission_marks).decode
+
+
+def options_of(body: SubmissionBody) -> dict[str, Any]:
+    """The options of `submit` that a submission names."""
+    options = {"at": body.at, "subscore": body.subscore, "key": body.key}
+    chosen = {name: value for name, value in options.items() if value is not UNSET}
+    if body.details is not UNSET:
+        chosen["details"] = _details(body.details)
+    return chosen
+
+
+async def count_rows(body: bytes, rows_max: int) -> RowCutter:
+    """The pieces of a batch's body, and how many rows they have."""
+    cutter = RowCutter(body, rows_max)
+    async with Work() as work:
+        for _ in cutter.cut():
+            if work.is_due():
+                await work.rest()
+    return cutter
+
+
+async def decode_rows(cutter: RowCutter) -> list[Row]:
+    """The rows of a batch: pairs, mappings, or what the library is to refuse.
+
+    The rows of a piece are decoded together; where one is wrong, each is decoded by itself, so that
+    only the wrong ones are refused. A member named twice refuses all, as malformed JSON does.
+    """
+    rows: list[Row] = []
+    async with Work() as work:
+        for piece in cutter.pieces:
+            try:
+                rows += map(_row, _decode_rows(cutter.text(piece)))
+            except Invalid:
+                for text in cutter.rows(piece):
+                    rows.append(_row_or_refusal(text))
+                    if work.is_due():
+                        await work.rest()
+            if work.is_due():
+                await work.rest()
+    return rows
+
+
+class Refusal(Mapping[str, Any]):
+    """A row that cannot be read: the library refuses it with the reason found here."""
+
+    def __init__(self, error: Invalid) -> None:
+        self.error = error
+
+    def __iter__(self) -> Any:
+        raise self.error
+
+    def __getitem__(self, name: str) -> Any:
+        raise self.error
+
+    def __len__(self) -> int:
+        return 1
+
+
+def _marks_of_rows(rows: list[SubmissionBody]) -> int | None:
+    total = 0
+    for row in rows:
+        marks = submission_marks(row)
+        if marks is None:
+            return None
+        total += marks
+    return total
+
+
+_decode_rows = BodyDecoder(list[SubmissionBody], _marks_of_rows).decode
+
+
+def _row(row: SubmissionBody) -> Row:
+    if row.at is row.subscore is row.details is row.key is UNSET:  # the hot case
+        return row.player, row.score
+    return {"player": row.player, "score": row.score, **options_of(row)}
+
+
+def _row_or_refusal(text: msgspec.Raw) -> Row:
+    try:
+        return _row(_decode_row(bytes(text)))
+    except Invalid as error:
+        return Refusal(error.with_traceback(None))
+
+
+def _details(text: Any) -> msgspec.Raw:
+    """Details that were found to be strict JSON with the rest of the body, written compactly.
+
+    Not as objects: those of a batch would take up to twenty times as much memory until it is
+    recorded.
+    """
+    try:
+        return msgspec.Raw(msgspec.json.encode(msgspec.json.decode(text)))
+    except (msgspec.DecodeError, RecursionError) as error:
+        refuse_json(error)
