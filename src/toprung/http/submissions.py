@@ -48,9 +48,10 @@ async def decode_rows(cutter: RowCutter) -> list[Row]:
     rows: list[Row] = []
     async with Work() as work:
         for piece in cutter.pieces:
-            try:
-                rows += map(_row, _decode_rows(cutter.text(piece)))
-            except Invalid:
+            together = _rows_together(cutter.text(piece))
+            if together is not None:
+                rows += together
+            else:
                 for text in cutter.rows(piece):
                     rows.append(_row_or_refusal(text))
                     if work.is_due():
@@ -58,6 +59,14 @@ async def decode_rows(cutter: RowCutter) -> list[Row]:
             if work.is_due():
                 await work.rest()
     return rows
+
+
+def _rows_together(text: bytes) -> list[Row] | None:
+    """The rows of a piece; None if one of them is wrong."""
+    try:
+        return list(map(_row, _decode_rows(text)))
+    except Invalid:
+        return None
 
 
 class Refusal(Mapping[str, Any]):
@@ -98,8 +107,8 @@ def _row(row: SubmissionBody) -> Row:
 def _row_or_refusal(text: msgspec.Raw) -> Row:
     try:
         return _row(_decode_row(bytes(text)))
-    except Invalid as error:
-        return Refusal(error.with_traceback(None))
+    except Invalid as error:  # a copy: the error itself leads to the frames that it came through
+        return Refusal(type(error)(error.field, error.detail))
 
 
 def _details(text: Any) -> msgspec.Raw:
