@@ -243,6 +243,11 @@ class NoQuery(Struct, forbid_unknown_fields=True, frozen=True):
 # --- counting -------------------------------------------------------------------------------------
 
 
+def lookup_marks(body: LookupBody) -> int:
+    """The quotation marks of a look-up without escapes."""
+    return 2 + 2 * len(body.players)
+
+
 def submission_marks(body: SubmissionBody) -> int | None:
     """The quotation marks of a submission without escapes; None when details hide some.
 

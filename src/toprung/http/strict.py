@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 PARAMETERS_MAX: Final = 32
 QUERY_BYTES_MAX: Final = 8192
+CHECKED_BYTES_MAX: Final = 64 * 1024
+"""Of a body that is wrong, and searched for what is worse: the search takes a while."""
 KNOWN_MAX: Final = 1000
 KNOWN_BYTES_MAX: Final = 200
 
@@ -48,7 +50,8 @@ class BodyDecoder(Generic[T]):
         try:
             value = self._decode(body)
         except msgspec.ValidationError as error:
-            check_json(body)
+            if len(body) <= CHECKED_BYTES_MAX:  # it is refused anyway; what comes first is nicer
+                check_json(body)
             raise invalid(error) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             refuse_json(error)

@@ -28,6 +28,7 @@ from toprung.domain.ladder import (
 from toprung.domain.submission import Submission
 from toprung.domain.window import Period, Window
 from toprung.journals.postgres_store import PostgresStore
+from toprung.pace import Work
 
 DAY = 86_400_000_000
 ROUTES_REMEMBERED = 4096
@@ -100,9 +101,15 @@ class BoardRoutes:
     ) -> list[NumberedRoute]:
         """The routes of timely submissions, by their sources and their players' scopes."""
         usual = self._usual
-        for source, scopes in {name for name in names if name not in usual}:
-            route, skipped = route_of(self.board, now, now, scopes)
-            usual[source, scopes] = await self._number(source, route, skipped)
+        unknown = [name for name in dict.fromkeys(names) if name not in usual]
+        if unknown:
+            new = []
+            async with Work() as work:
+                for source, scopes in unknown:
+                    new.append((source, *route_of(self.board, now, now, scopes)))
+                    if work.is_due():
+                        await work.rest()
+            usual.update(zip(unknown, await self._number(new), strict=True))
         found = [usual[name] for name in names]
         if len(usual) > ROUTES_REMEMBERED:
             usual.clear()
@@ -112,39 +119,52 @@ class BoardRoutes:
         """The routes of submissions that each fall into at least one retained period."""
         late = [each for each in wanted if not self.is_timely(each.submission)]
         kept = await self._kept_scopes(late, now)
-        numbered = {}
-        for each in late:
-            route, skipped = self._route_late(each, now, kept)
-            found = self._unusual.get((each.source, route, skipped))
-            if found is None:
-                found = await self._number(each.source, route, skipped)
-                self._unusual[each.source, route, skipped] = found
-            numbered[id(each)] = found
-        timely = [each for each in wanted if id(each) not in numbered]
+        routes: dict[int, tuple[str, Route, Skipped]] = {}
+        new: dict[tuple[str, Route, Skipped], None] = {}
+        async with Work() as work:
+            for each in late:
+                name = routes[id(each)] = (each.source, *self._route_late(each, now, kept))
+                if name not in self._unusual:
+                    new[name] = None
+                if work.is_due():
+                    await work.rest()
+        if new:
+            self._unusual.update(zip(new, await self._number(list(new)), strict=True))
+        timely = [each for each in wanted if id(each) not in routes]
         usual = iter(await self.usual([(each.source, each.scopes) for each in timely], now))
+        names = (routes.get(id(each)) for each in wanted)
+        found = [next(usual) if name is None else self._unusual[name] for name in names]
         if len(self._unusual) > ROUTES_REMEMBERED:
             self._unusual.clear()
-        return [numbered.get(id(each)) or next(usual) for each in wanted]
+        return found
 
     async def _kept_scopes(
         self, late: Iterable[Wanted], now: int
     ) -> dict[tuple[int, str, str], tuple[str, ...]]:
         """The scopes of entries that late submissions' players have in those periods already."""
-        names: dict[str, tuple[str, str]] = {}
-        for each in late:
-            for window, period in periods_of(self.board, each.submission.at, now)[0]:
-                names[period_name(window.name, period.id)] = (window.name, period.id)
+        periods: dict[int, list[tuple[str, str]]] = {}
+        async with Work() as work:
+            for each in late:
+                at = each.submission.at
+                if at not in periods:
+                    found = periods_of(self.board, at, now)[0]
+                    periods[at] = [(window.name, period.id) for window, period in found]
+                if work.is_due():
+                    await work.rest()
+        names = {period_name(*each) for some in periods.values() for each in some}
         numbers = await self._store.numbers(self.board.generation, "p", names)
-        found = {
-            (id(each), *names[name]): entry_scopes(each.entries[number_bytes(number)])
-            for each in late
-            for name, number in numbers.items()
-            if number_bytes(number) in each.entries
-        }
-        texts = await self._store.names(int.from_bytes(scopes) for scopes in found.values())
-        return {
-            key: parse_scopes_name(texts[int.from_bytes(scopes)]) for key, scopes in found.items()
-        }
+        kept: dict[tuple[int, str, str], int] = {}
+        async with Work() as work:
+            for each in late:
+                for period in periods[each.submission.at]:
+                    entry = each.entries.get(number_bytes(numbers[period_name(*period)]))
+                    if entry is not None:
+                        kept[id(each), *period] = int.from_bytes(entry_scopes(entry))
+                if work.is_due():
+                    await work.rest()
+        texts = await self._store.names(kept.values())
+        scopes = {number: parse_scopes_name(text) for number, text in texts.items()}
+        return {key: scopes[number] for key, number in kept.items()}
 
     def _route_late(
         self, each: Wanted, now: int, kept: Mapping[tuple[int, str, str], tuple[str, ...]]
@@ -154,30 +174,35 @@ class BoardRoutes:
 
         return route_of(self.board, each.submission.at, now, each.scopes, kept_scopes)
 
-    async def _number(self, source: str, route: Route, skipped: Skipped) -> NumberedRoute:
+    async def _number(
+        self, routes: Sequence[tuple[str, Route, Skipped]]
+    ) -> list[NumberedRoute]:
+        """Numbers for (source, route, skipped windows), in three statements however many."""
         board, numbers = self.board, self._store.numbers
+        stops = {stop for _, route, _ in routes for stop in route.stops}
         periods = await numbers(
-            board.generation, "p", [period_name(stop.window, stop.period) for stop in route.stops]
+            board.generation, "p", {period_name(stop.window, stop.period) for stop in stops}
         )
-        scopes = await numbers(
-            board.generation, "s", [scopes_name(stop.scopes) for stop in route.stops]
-        )
-        name = route_name(board.id, board.version, source, route)
-        route_number = (await numbers(board.generation, "r", [name]))[name]
-        numbered = [
-            (
+        scopes = await numbers(board.generation, "s", {scopes_name(stop.scopes) for stop in stops})
+        names = [route_name(board.id, board.version, *each[:2]) for each in routes]
+        found = await numbers(board.generation, "r", names)
+        heads = {
+            stop: (
                 number_bytes(periods[period_name(stop.window, stop.period)]),
                 number_bytes(scopes[scopes_name(stop.scopes)]),
             )
-            for stop in route.stops
+            for stop in stops
+        }
+        return [
+            NumberedRoute(
+                found[name],
+                tuple(NumberedStop(stop.window, stop.period) for stop in route.stops),
+                skipped,
+                tuple(heads[stop][0] for stop in route.stops),
+                tuple(b"".join(heads[stop]) for stop in route.stops),
+            )
+            for name, (_, route, skipped) in zip(names, routes, strict=True)
         ]
-        return NumberedRoute(
-            route_number,
-            tuple(NumberedStop(stop.window, stop.period) for stop in route.stops),
-            skipped,
-            tuple(period for period, _ in numbered),
-            tuple(period + scope for period, scope in numbered),
-        )
 
     async def guard_period(self, now: int) -> bytes | None:
         """The number of the period that `max_increase` is judged by; None: the route's first."""

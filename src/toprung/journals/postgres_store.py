@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from toprung.domain.player import fold_name
 from toprung.errors import Closed, DatabaseDamaged, MissingExtra, TruthUnavailable
@@ -209,23 +209,26 @@ class PostgresStore:
 
         On a connection of its own: a batch under way must not hold up others by a new name.
         """
-        wanted = set(names)
-        missing = sorted(n for n in wanted if (generation, kind, n) not in self._numbers)
+        asked = ((name, self._numbers.get((generation, kind, name))) for name in set(names))
+        found = dict(asked)
+        missing = sorted(name for name, number in found.items() if number is None)
         if missing:
             async with self.connection() as connection:
                 await connection.execute(statement("add_names"), generation, kind, missing)
                 rows = await connection.fetch(statement("find_names"), generation, kind, missing)
             self._remember(generation, kind, rows)
-        return {name: self._numbers[generation, kind, name] for name in wanted}
+            found |= {name: number for number, name in rows}
+        return cast(dict[str, int], found)
 
     async def names(self, numbers: Iterable[int]) -> dict[int, str]:
         """The names behind numbers."""
-        wanted = set(numbers)
-        missing = [number for number in wanted if number not in self._names]
+        found = {number: self._names.get(number) for number in set(numbers)}
+        missing = [number for number, name in found.items() if name is None]
         if missing:
             for number, generation, kind, name in await self.select("names_of_numbers", missing):
                 self._remember(generation, kind, [(number, name)])
-        return {number: self._names[number] for number in wanted}
+                found[number] = name
+        return cast(dict[int, str], found)
 
     async def all_names(self, generation: int) -> tuple[dict[int, str], dict[int, str]]:
         """Every period name and every scopes name of a board, by number."""

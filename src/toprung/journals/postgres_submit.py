@@ -9,10 +9,12 @@ memory, and what changed is written: events, keys, cards, and one outbox row per
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, repeat
 from typing import Any
 from uuid import UUID
+
+import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card, entry_record, join_card, split_card
@@ -29,6 +31,7 @@ from toprung.journals.postgres_repeats import Raced, Repeats
 from toprung.journals.postgres_routes import BoardRoutes, NumberedRoute, Wanted, player_scopes
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import statement
+from toprung.pace import Work
 from toprung.ports import CardChanges
 
 Before = Mapping[tuple[Ladder, str], Counts | None]
@@ -107,7 +110,7 @@ class SubmitBatch:
         ids = sorted({command.board for command in self._commands})
         rows = await connection.fetch("SELECT * FROM begin_batch($1, $2)", batch, ids)
         self.boards = {row["id"]: read_board(row) for row in rows}
-        groups = self._sort_out()
+        groups = await self._sort_out()
         for group in groups:
             await self._drop_repeats(connection, group)
         positions = iter(await self._lock(connection, groups))
@@ -126,37 +129,48 @@ class SubmitBatch:
 
     # --- which submissions take part -------------------------------------------------------------
 
-    def _sort_out(self) -> list[Group]:
+    async def _sort_out(self) -> list[Group]:
         """Group by board what names a board that exists and a period that is retained."""
         groups: dict[str, Group] = {}
-        for number, command in enumerate(self._commands):
-            board = self.boards.get(command.board)
-            if board is None or board.generation != command.generation:
-                self._outcomes.failed[number] = UnknownBoard(f"there is no board {command.board!r}")
-                continue
-            group = groups.get(board.id)
-            if group is None:
-                group = groups[board.id] = Group(
-                    board,
-                    self._routes_of(board),
-                    self._now,
-                    has_unowned_keys=self._has_unowned_keys,
-                )
-                group.routes.roll(self._now)
-            is_timely = group.routes.is_timely
-            for i, submission in enumerate(command.submissions):
-                if submission.key is not None:
-                    group.repeats.want(submission.key)
-                if not is_timely(submission):
-                    group.has_late = True
-                    # lateness matters to a keyed one only if its key is new
-                    if submission.key is None and not self._is_placed(
-                        group, (number, i), submission
-                    ):
-                        continue
-                group.submissions.append(submission)
-                group.owners.append((number, i))
+        async with Work() as work:
+            for number, command in enumerate(self._commands):
+                group = self._group(groups, number, command)
+                if group is not None:
+                    await self._take_in(group, number, command, work)
         return list(groups.values())
+
+    def _group(self, groups: dict[str, Group], number: int, command: Submit) -> Group | None:
+        """The group of a command's board; None if there is no such board."""
+        board = self.boards.get(command.board)
+        if board is None or board.generation != command.generation:
+            self._outcomes.failed[number] = UnknownBoard(f"there is no board {command.board!r}")
+            return None
+        group = groups.get(board.id)
+        if group is None:
+            group = groups[board.id] = Group(
+                board,
+                self._routes_of(board),
+                self._now,
+                has_unowned_keys=self._has_unowned_keys,
+            )
+            group.routes.roll(self._now)
+        return group
+
+    async def _take_in(self, group: Group, number: int, command: Submit, work: Work) -> None:
+        """Add a command's submissions to the group, except for those that come too late."""
+        is_timely = group.routes.is_timely
+        for i, submission in enumerate(command.submissions):
+            if work.is_due():
+                await work.rest()
+            if submission.key is not None:
+                group.repeats.want(submission.key)
+            if not is_timely(submission):
+                group.has_late = True
+                # lateness matters to a keyed one only if its key is new
+                if submission.key is None and not self._is_placed(group, (number, i), submission):
+                    continue
+            group.submissions.append(submission)
+            group.owners.append((number, i))
 
     def _is_placed(self, group: Group, owner: Owner, submission: Submission) -> bool:
         """Whether some period takes the submission; if none does, it is set aside or rejected."""
@@ -189,18 +203,22 @@ class SubmitBatch:
             return
         await group.repeats.look_up(connection)
         kept: list[int] = []
-        for at, (owner, submission) in enumerate(zip(group.owners, group.submissions, strict=True)):
-            key = submission.key
-            if key is None:
-                kept.append(at)
-            elif (first := group.repeats.first(submission)) is not None:
-                receipt, is_same = first
-                if is_same:
-                    self._outcomes.replay(owner, receipt)
-                else:
-                    self._outcomes.reject_reused(owner)
-            elif self._is_placed(group, owner, submission):
-                kept.append(at)
+        async with Work() as work:
+            for at, (owner, submission) in enumerate(
+                zip(group.owners, group.submissions, strict=True)
+            ):
+                if work.is_due():
+                    await work.rest()
+                if submission.key is None:
+                    kept.append(at)
+                elif (first := group.repeats.first(submission)) is not None:
+                    receipt, is_same = first
+                    if is_same:
+                        self._outcomes.replay(owner, receipt)
+                    else:
+                        self._outcomes.reject_reused(owner)
+                elif self._is_placed(group, owner, submission):
+                    kept.append(at)
         group.submissions = [group.submissions[at] for at in kept]
         group.owners = [group.owners[at] for at in kept]
 
@@ -229,7 +247,7 @@ class SubmitBatch:
                 cards = await connection.fetchval(
                     "SELECT read_cards($1, $2)", group.board.generation, numbers
                 )
-            group.players = _player_states(group.board, players, numbers, attributes, cards)
+            group.players = await _player_states(group.board, players, numbers, attributes, cards)
         return positions  # type: ignore[no-any-return]
 
     async def _places(self, groups: Sequence[Group]) -> Before:
@@ -257,47 +275,57 @@ class SubmitBatch:
         rule, counts = rule_of(board), self._outcomes.counts
         guard = await self._guard(group)
         rows = zip(group.submissions, group.owners, routes, positions, strict=True)
-        for submission, owner, route, position in rows:
-            key = submission.key
-            if key is not None and key in group.claimed:
-                group.twins.append((owner, group.claimed[key]))
-                continue
-            state = players[submission.player]
-            entries = state.entries
-            current = list(map(entries.get, route.periods))
-            try:
-                if board.max_increase is not None:
-                    held = current[0] if guard is None else entries.get(guard)
-                    check_increase(board, _entry(board, held), submission)
-                records = rule(board, current, submission, position)
-            except ToprungError as error:
-                self._outcomes.reject(owner, error)
-                continue
-            changed = 0
-            for period, head, record in zip(route.periods, route.heads, records, strict=True):
-                if record is not None:
-                    entries[period] = head + record
-                    changed = 1
-            if changed:
-                state.version = position
-            counts[owner[0]][changed] += 1
-            group.decided.append(
-                (position, self._now, board.generation, state.number, submission.at,
-                 submission.score, submission.subscore, route.number, changed, "score",
-                 submission.details)
-            )  # fmt: skip
-            if key is not None or commands[owner[0]].receipts:
-                outcomes = _window_outcomes(board, route, current, records)
-                places = tuple(
-                    before.get((Ladder(board.id, s.window, s.period, GLOBAL), submission.player))
-                    for s in route.stops
-                )
-                receipt = self._outcomes.receipts[owner] = Receipt(
-                    position, STATUSES[changed], route.skipped, outcomes, before=places
-                )
-                if key is not None:  # a refused one leaves its key to the next
-                    group.claimed[key] = owner
-                    group.repeats.add(submission, receipt, state.number)
+        async with Work() as work:
+            for submission, owner, route, position in rows:
+                if work.is_due():
+                    await work.rest()
+                key = submission.key
+                if key is not None and key in group.claimed:
+                    group.twins.append((owner, group.claimed[key]))
+                    continue
+                state = players[submission.player]
+                entries = state.entries
+                current = list(map(entries.get, route.periods))
+                try:
+                    if board.max_increase is not None:
+                        held = current[0] if guard is None else entries.get(guard)
+                        check_increase(board, _entry(board, held), submission)
+                    records = rule(board, current, submission, position)
+                except ToprungError as error:
+                    self._outcomes.reject(owner, error)
+                    continue
+                changed = 0
+                for period, head, record in zip(route.periods, route.heads, records, strict=True):
+                    if record is not None:
+                        entries[period] = head + record
+                        changed = 1
+                if changed:
+                    state.version = position
+                counts[owner[0]][changed] += 1
+                group.decided.append(
+                    (position, self._now, board.generation, state.number, submission.at,
+                     submission.score, submission.subscore, route.number, changed, "score",
+                     submission.details)
+                )  # fmt: skip
+                if key is not None or commands[owner[0]].receipts:
+                    outcomes = _window_outcomes(board, route, current, records)
+                    receipt = Receipt(position, STATUSES[changed], route.skipped, outcomes)
+                    self._note(group, submission, owner, receipt, before)
+
+    def _note(
+        self, group: Group, submission: Submission, owner: Owner, receipt: Receipt, before: Before
+    ) -> None:
+        """Keep what is told of a submission, and what is remembered with its key."""
+        player, board = submission.player, group.board.id
+        places = tuple(
+            before.get((Ladder(board, each.window, each.period, GLOBAL), player))
+            for each in receipt.outcomes
+        )
+        receipt = msgspec.structs.replace(receipt, before=places)
+        self._outcomes.receipts[owner] = receipt
+        if submission.key is not None:  # a refused one leaves its key to the next
+            group.claimed[submission.key] = owner
+            group.repeats.add(submission, receipt, group.players[player].number)
 
     async def _guard(self, group: Group) -> bytes | None:
         """The period whose entries `max_increase` is judged by; None: the first of each route.
@@ -351,9 +379,12 @@ class SubmitBatch:
             return
         await group.routes.find_dead((state.entries for _, state in dirty), self._now)
         cards = []
-        for player, state in dirty:
-            group.routes.prune(state.entries)
-            cards.append(Card(player, state.version, join_card(state.entries.values())))
+        async with Work() as work:
+            for player, state in dirty:
+                group.routes.prune(state.entries)
+                cards.append(Card(player, state.version, join_card(state.entries.values())))
+                if work.is_due():
+                    await work.rest()
         versions = [card.version for card in cards]
         mark = await connection.fetchval(
             statement("put_cards_and_tell"),
@@ -366,7 +397,7 @@ class SubmitBatch:
         self.changes.append(CardChanges(mark, group.board, cards))
 
 
-def _player_states(
+async def _player_states(
     board: Board,
     players: Sequence[str],
     numbers: Sequence[int],
@@ -374,15 +405,16 @@ def _player_states(
     cards: Sequence[bytes | None],
 ) -> dict[str, PlayerState]:
     shape, scopes = board.shape, board.scopes
-    if len(scopes) == 1 or attributes is None:
-        return {
-            player: PlayerState(number, scopes, split_card(card or b"", shape))
-            for player, number, card in zip(players, numbers, cards, strict=True)
-        }
-    return {
-        player: PlayerState(number, player_scopes(board, text), split_card(card or b"", shape))
-        for player, number, text, card in zip(players, numbers, attributes, cards, strict=True)
-    }
+    texts: Iterable[str] = repeat("{}") if attributes is None else attributes
+    states: dict[str, PlayerState] = {}
+    async with Work() as work:
+        for player, number, text, card in zip(players, numbers, texts, cards, strict=False):
+            if len(board.scopes) > 1:
+                scopes = player_scopes(board, text)
+            states[player] = PlayerState(number, scopes, split_card(card or b"", shape))
+            if work.is_due():
+                await work.rest()
+    return states
 
 
 def _entry(board: Board, entry: bytes | None) -> Entry | None:
