@@ -2,9 +2,9 @@
 
 What takes milliseconds per thousand rows (decoding, validating and deciding batches, building long
 answers) does its work inside `async with Work() as work` and calls `work.rest()` whenever
-`work.is_due()`. One slice lasts a few milliseconds. All long work of an event loop takes turns, one
-slice per round of the loop, however many callers have sent batches: so whoever else asks waits for
-one slice and not for one per batch. Without an event loop nobody waits, and resting does nothing.
+`work.is_due()`. A round of the event loop has a few milliseconds for all such work together,
+however many callers have sent batches: they take turns, and whoever asks for something else waits
+for one slice and not for one per batch. Without an event loop nobody waits: resting does nothing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,25 @@ from typing import Final, Self
 from toprung.pending import running_loop, turn
 
 SLICE_SECONDS: Final = 0.004
-"""After which others get their turn. Work looks at the clock between pieces of about a tenth."""
+"""Of long work in one round of an event loop. Work looks at the clock every tenth of it or so."""
 
-_turnstiles: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = (
+
+class _Turnstile(asyncio.Lock):
+    """Lets one piece of long work at a time through, and knows what this round has cost."""
+
+    spent = 0.0
+
+    def spend(self, seconds: float) -> None:
+        """Note that work has taken so long, in this round of the loop."""
+        if not self.spent:
+            asyncio.get_running_loop().call_soon(self._renew)
+        self.spent += seconds
+
+    def _renew(self) -> None:
+        self.spent = 0.0
+
+
+_turnstiles: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Turnstile] = (
     weakref.WeakKeyDictionary()
 )
 
@@ -27,7 +43,7 @@ _turnstiles: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] 
 class Work:
     """A stretch of long work, which holds the turn of its event loop except while it rests."""
 
-    __slots__ = ("_is_held", "_turnstile", "_until")
+    __slots__ = ("_begin_at", "_is_held", "_turnstile", "_until")
 
     async def __aenter__(self) -> Self:
         loop = running_loop()
@@ -45,25 +61,36 @@ class Work:
 
     async def rest(self) -> None:
         """Let others have their turn, where there can be any."""
-        if self._turnstile is not None:
-            self._end()
-            await turn()
+        self._end()
         await self._begin()
 
     async def _begin(self) -> None:
+        left = SLICE_SECONDS
         if self._turnstile is not None:
             await self._turnstile.acquire()
+            if self._turnstile.spent >= SLICE_SECONDS:
+                await self._wait_for_next_round(self._turnstile)
             self._is_held = True
-        self._until = perf_counter() + SLICE_SECONDS
+            left -= self._turnstile.spent
+        self._begin_at = perf_counter()
+        self._until = self._begin_at + left
+
+    async def _wait_for_next_round(self, turnstile: _Turnstile) -> None:
+        try:
+            await turn()
+        except BaseException:
+            turnstile.release()
+            raise
 
     def _end(self) -> None:
         if self._turnstile is not None and self._is_held:  # not if cancelled while waiting for it
             self._is_held = False
+            self._turnstile.spend(perf_counter() - self._begin_at)
             self._turnstile.release()
 
 
-def _turnstile(loop: asyncio.AbstractEventLoop) -> asyncio.Lock:
+def _turnstile(loop: asyncio.AbstractEventLoop) -> _Turnstile:
     found = _turnstiles.get(loop)
     if found is None:
-        found = _turnstiles[loop] = asyncio.Lock()
+        found = _turnstiles[loop] = _Turnstile()
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from toprung.domain.board import Board
 from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import DISTINCT_MAX, Counts
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
+from toprung.pending import run_blocking
 from toprung.service.overview import _edges
 from toprung.service.pages import score_range
 from toprung.service.submit import parse_batch
@@ -85,17 +87,14 @@ def test_bounds_name_their_field(value: object) -> None:
 
 def test_rows_of_a_batch_may_be_pairs_or_objects() -> None:
     board = Board.parse("blitz", {"decimals": 1})
-    submissions, refused = parse_batch(
-        board,
-        NOON,
-        [
-            ("alice", 1),
-            {"player": "bob", "score": "2.5", "at": "2026-11-15T11:00:00Z"},
-            ("carol", 0.25),
-            {"score": 1},
-            ("dave",),  # type: ignore[list-item]
-        ],
-    )
+    rows: list[Any] = [
+        ("alice", 1),
+        {"player": "bob", "score": "2.5", "at": "2026-11-15T11:00:00Z"},
+        ("carol", 0.25),
+        {"score": 1},
+        ("dave",),
+    ]
+    submissions, refused = run_blocking(parse_batch(board, NOON, rows))
     assert [(each.player, each.score, NOON - each.at) for each in submissions] == [
         ("alice", 10, 0),
         ("bob", 25, 3_600_000_000),

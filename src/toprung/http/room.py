@@ -31,11 +31,14 @@ class Room:
     def give_back(self, amount: int) -> None:
         """Let go of what was taken; whoever is first in line gets it."""
         self.taken -= amount
-        while self._line and self.taken + self._line[0][0] <= self._size:
-            wanted, turn = self._line.popleft()
+        while self._line:
+            wanted, turn = self._line[0]
             if not turn.done():  # else it has given up
+                if self.taken + wanted > self._size:
+                    return
                 self.taken += wanted
                 turn.set_result(None)
+            self._line.popleft()
 
     @asynccontextmanager
     async def holding(self, amount: int) -> AsyncIterator[None]:

@@ -18,8 +18,10 @@ import msgspec
 
 from toprung.errors import Invalid
 from toprung.http.problems import Refused
+from toprung.http.strict import CHECKED_BYTES_MAX, check_json
 
-PIECE_BYTES: Final = 32 * 1024
+PIECE_BYTES: Final = 24 * 1024
+"""At least, except for the last."""
 ROW_BYTES_MAX: Final = 32 * 1024
 """Of one row as it is written; a valid submission needs a quarter of it at the very worst."""
 COUNTED_BYTES: Final = 8 * 1024
@@ -72,6 +74,8 @@ class RowCutter:
         first = self._body[at : at + 1]
         if first == b"[":
             return self._after_space(at + 1)
+        if len(self._body) <= CHECKED_BYTES_MAX:
+            check_json(self._body)
         kind = "number" if first.isdigit() or first == b"-" else _KINDS.get(first)
         if kind is None:
             raise _malformed("this is not JSON", at)
@@ -129,7 +133,12 @@ class RowCutter:
     def _add(self, start: int, end: int) -> None:
         """Note a piece; refuses it if it is not some rows."""
         piece = (start, end)
-        self.count += len(self.rows(piece))
+        rows = self.rows(piece)
+        if end - start > ROW_BYTES_MAX:
+            for index, row in enumerate(rows, self.count):
+                if len(row) > ROW_BYTES_MAX:
+                    raise _too_long(index)
+        self.count += len(rows)
         self.pieces.append(piece)
         if self.count > self._rows_max:
             raise Invalid("", f"a batch has at most {self._rows_max:,} rows")
@@ -151,7 +160,7 @@ class RowCutter:
                 if depth == 0:
                     return found.end()
         if limit < stop:
-            raise Invalid(str(index), f"a row has at most {ROW_BYTES_MAX:,} bytes")
+            raise _too_long(index)
         raise _malformed("a row does not end", at)
 
     def _next_row(self, end: int, stop: int) -> int:
@@ -168,3 +177,7 @@ class RowCutter:
 
 def _malformed(detail: str, at: int) -> Refused:
     return Refused(400, "malformed", f"{detail} (byte {at})")
+
+
+def _too_long(index: int) -> Invalid:
+    return Invalid(str(index), f"a row has at most {ROW_BYTES_MAX:,} bytes")
