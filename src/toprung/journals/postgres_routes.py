@@ -174,9 +174,7 @@ class BoardRoutes:
 
         return route_of(self.board, each.submission.at, now, each.scopes, kept_scopes)
 
-    async def _number(
-        self, routes: Sequence[tuple[str, Route, Skipped]]
-    ) -> list[NumberedRoute]:
+    async def _number(self, routes: Sequence[tuple[str, Route, Skipped]]) -> list[NumberedRoute]:
         """Numbers for (source, route, skipped windows), in three statements however many."""
         board, numbers = self.board, self._store.numbers
         stops = {stop for _, route, _ in routes for stop in route.stops}
