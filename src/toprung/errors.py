@@ -116,7 +116,7 @@ class NotRanked(NotFound):
 
 
 class Gone(ToprungError):
-    """It was here once and is no longer kept."""
+    """It existed once and is no longer kept."""
 
 
 class PeriodGone(Gone):
@@ -167,7 +167,7 @@ class IndexUnavailable(Unavailable):
 
 
 class OutcomeUnknown(Unavailable):
-    """Nobody can tell yet whether this was recorded; send it again with its key."""
+    """It is not known yet whether this was recorded; send it again with its key."""
 
 
 class Unreachable(Unavailable):
@@ -178,7 +178,7 @@ class Unreachable(Unavailable):
 
 
 class ServiceFailed(ToprungError):
-    """The service answered with an error that is none of the library's.
+    """The service answered with an error that the library does not know.
 
     `status` is that of HTTP, `request` the id under which the service's log knows more.
     """
@@ -194,11 +194,11 @@ class ServiceFailed(ToprungError):
 
 
 class NotAllowed(ServiceFailed):
-    """The service wants a key, or a key that allows more."""
+    """The service requires a key, or one with more access."""
 
 
 class NotServed(ToprungError):
-    """This cannot be asked of a service; open the database itself."""
+    """A service does not offer this; open the database itself."""
 
 
 # --- installation ---------------------------------------------------------------------------
@@ -208,4 +208,4 @@ class MissingExtra(ToprungError):
     """An optional part of Toprung is not installed."""
 
     def __init__(self, extra: str) -> None:
-        super().__init__(f'this needs more than is installed: pip install "toprung[{extra}]"')
+        super().__init__(f'an optional dependency is missing: pip install "toprung[{extra}]"')

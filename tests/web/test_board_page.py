@@ -220,7 +220,7 @@ def test_the_big_screen_and_the_way_back(make_board: MakeBoard, open_page: OpenP
     page.get_by_role("button", name="Big screen").click()
     expect(page.locator(".tools")).to_be_hidden()
     expect(page).to_have_url(re.compile(r"view=screen"))
-    page.get_by_role("button", name="Leave big screen").click()
+    page.get_by_role("button", name="Exit big screen").click()
     expect(page.locator(".tools")).to_be_visible()
 
 

@@ -166,7 +166,7 @@ def test_a_private_board_asks_for_a_key_and_forgets_it(
     expect(page.get_by_text("A key is needed")).to_be_visible()
     page.get_by_label("Access key").fill("wrong-key")
     page.get_by_role("button", name="Open").click()
-    expect(page.get_by_text("This key is not known here.")).to_be_visible()
+    expect(page.get_by_text("This key is not valid.")).to_be_visible()
     page.get_by_label("Access key").fill(key)
     page.get_by_label("Access key").press("Enter")
     expect(page.locator(ROWS)).to_have_count(1)
@@ -219,6 +219,6 @@ def test_a_board_that_does_not_exist(
 ) -> None:
     complaints.expect("404 .*/v1/boards/nowhere")
     page = open_page("/boards/nowhere")
-    expect(page.get_by_text("There is nothing here")).to_be_visible()
+    expect(page.get_by_text("Not found")).to_be_visible()
     page.get_by_role("link", name="All boards").click()
     expect(page).to_have_url(f"{service.url}/")

@@ -181,7 +181,7 @@ def test_an_unknown_page_is_a_page_with_status_404(
     answer = http.get(path, headers={"accept": "text/html,application/xhtml+xml"})
     assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
     page = open_page(path)
-    expect(page.get_by_text("There is nothing at this address")).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_be_visible()
     page.get_by_role("link", name="All boards").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Boards")
 

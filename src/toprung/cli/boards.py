@@ -28,22 +28,26 @@ Direction = Literal["desc", "asc"]
 class Rules:
     """The rules of a board; what is not given takes its default, or stays."""
 
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="text for people")] = None
-    order: Annotated[Direction | None, typer.Option(help="more is better, or less is")] = None
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="title shown to people")] = None
+    order: Annotated[
+        Direction | None, typer.Option(help="whether higher or lower scores are better")
+    ] = None
     policy: Annotated[
-        Literal["best", "latest", "sum"] | None, typer.Option(help="how scores combine")
+        Literal["best", "latest", "sum"] | None,
+        typer.Option(help="how a player's scores are combined"),
     ] = None
     decimals: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=9, help="digits after the point")
     ] = None
     subscore: Annotated[
-        Direction | None, typer.Option(help="a second number that decides between equal scores")
+        Direction | None, typer.Option(help="a second number that breaks ties between equal scores")
     ] = None
     tie_break: Annotated[
-        Literal["first", "last", "player"] | None, typer.Option(help="who is first among equals")
+        Literal["first", "last", "player"] | None,
+        typer.Option(help="which of two tied players comes first"),
     ] = None
     ranking: Annotated[
-        Ranking | None, typer.Option(help="the numbers beside equals: 1 2 3, 1 1 3 or 1 1 2")
+        Ranking | None, typer.Option(help="how ties are numbered: 1 2 3, 1 1 3 or 1 1 2")
     ] = None
     windows: Annotated[
         list[str] | None,
@@ -55,30 +59,34 @@ class Rules:
     ] = None
     default_window: Annotated[
         str | None,
-        typer.Option(metavar="WINDOW", help="the window that is read when none is named"),
+        typer.Option(metavar="WINDOW", help="the window to use when none is given"),
     ] = None
     timezone: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="where its days end, as Europe/Oslo")
+        str | None,
+        typer.Option(
+            metavar="ZONE", help="the time zone in which its days end, such as Europe/Oslo"
+        ),
     ] = None
     scopes: Annotated[
         list[str] | None,
         typer.Option(
             "--scope",
             metavar="ATTRIBUTE",
-            help="an attribute with ladders of its own, as country; repeat",
+            help="an attribute to rank by separately, such as country; repeatable",
         ),
     ] = None
     public: Annotated[
         bool | None, typer.Option("--public/--private", help="readable without a key")
     ] = None
     score_min: Annotated[
-        str | None, typer.Option(metavar="SCORE", help="the least score that is taken")
+        str | None, typer.Option(metavar="SCORE", help="the lowest score accepted")
     ] = None
     score_max: Annotated[
-        str | None, typer.Option(metavar="SCORE", help="the greatest score that is taken")
+        str | None, typer.Option(metavar="SCORE", help="the highest score accepted")
     ] = None
     max_increase: Annotated[
-        str | None, typer.Option(metavar="SCORE", help="the most that a score may improve at once")
+        str | None,
+        typer.Option(metavar="SCORE", help="the most a score may improve in one submission"),
     ] = None
 
     def given(self) -> dict[str, Any]:
@@ -104,7 +112,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def create(target: Target, board: BoardId, rules: Rules) -> None:
-    """Create a board, and the database file if there is none."""
+    """Create a board, and the database file if it does not exist."""
     with opened(target, create=True) as boards:
         _tell(target, boards.create(board, **rules.given()), "created")
 
@@ -115,7 +123,7 @@ def change(
     rules: Rules,
     reset: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE", help="a rule to put back to its default; repeat"),
+        typer.Option(metavar="RULE", help="a rule to put back to its default; repeatable"),
     ] = None,
 ) -> None:
     """Change some rules of a board."""

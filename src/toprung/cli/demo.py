@@ -35,16 +35,17 @@ class DemoOptions:
         ),
     ] = None
     seed: Annotated[
-        int, typer.Option(metavar="N", help="the same seed makes the same players and scores")
+        int, typer.Option(metavar="N", help="the same seed produces the same players and scores")
     ] = 1
     players: Annotated[
-        int, typer.Option(metavar="N", min=2, max=PLAYERS_MAX, help="how many there are")
+        int, typer.Option(metavar="N", min=2, max=PLAYERS_MAX, help="how many players")
     ] = PLAYERS
     rate: Annotated[
         float, typer.Option(metavar="N", min=0.1, max=1000, help="submissions per second")
     ] = 5.0
     db: Annotated[
-        Path | None, typer.Option(metavar="DB", help="a new file to keep; default: a temporary one")
+        Path | None,
+        typer.Option(metavar="DB", help="a new file to keep the data in; default: a temporary one"),
     ] = None
 
 
@@ -54,7 +55,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def demo(options: DemoOptions) -> None:
-    """Show a living service, filled with invented players. It touches no other database."""
+    """Run a demo service with simulated players. It touches no other database."""
     import uvloop
 
     if options.db is not None and options.db.exists():

@@ -45,10 +45,12 @@ def export(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="a new file, or - for standard output")
     ] = STDOUT,
-    format: Annotated[Format | None, typer.Option(help="default: by the name, else csv")] = None,
-    details: Annotated[bool, typer.Option("--details", help="what was kept with scores")] = False,
+    format: Annotated[
+        Format | None, typer.Option(help="default: from the file name, else csv")
+    ] = None,
+    details: Annotated[bool, typer.Option("--details", help="include details")] = False,
     verbatim: Annotated[
-        bool, typer.Option("--verbatim", help="do not guard CSV cells that look like formulas")
+        bool, typer.Option("--verbatim", help="do not protect CSV cells that look like formulas")
     ] = False,
 ) -> None:
     """Export a board's standings as CSV or JSON Lines."""

@@ -54,38 +54,40 @@ class ImportOptions:
     """How a file is read."""
 
     format: Annotated[
-        Format | None, typer.Option(help="default: by the name, else by the first character")
+        Format | None,
+        typer.Option(help="default: from the file name, else from the first character"),
     ] = None
     column: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="MEMBER=COLUMN", help="what the file calls a member, as player=user_id; repeat"
+            metavar="MEMBER=COLUMN",
+            help="which column holds a member, such as player=user_id; repeatable",
         ),
     ] = None
     ignore_others: Annotated[
-        bool, typer.Option("--ignore-others", help="pass over columns that mean nothing here")
+        bool, typer.Option("--ignore-others", help="ignore unknown columns")
     ] = False
     names: Annotated[
         bool, typer.Option("--names", help="also set players' names and pictures (slower)")
     ] = False
     keys: Annotated[
-        bool, typer.Option("--keys/--no-keys", help="make keys for rows that bring none")
+        bool, typer.Option("--keys/--no-keys", help="generate keys for rows without one")
     ] = True
     label: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="names this import in made keys; default: the file's name"
+            metavar="TEXT", help="names this import in generated keys; default: the file's name"
         ),
     ] = None
     rejects: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="where refused rows go; default: beside the file, as FILE.rejects.csv",
+            help="where rejected rows go; default: next to the file, as FILE.rejects.csv",
         ),
     ] = None
     verbatim: Annotated[
-        bool, typer.Option("--verbatim", help="keep apostrophes that guard CSV cells")
+        bool, typer.Option("--verbatim", help="keep the apostrophes that protect CSV cells")
     ] = False
 
 

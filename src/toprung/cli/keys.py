@@ -17,7 +17,9 @@ from toprung.errors import Unavailable
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    keys = typer.Typer(name="keys", help="Make, list and revoke access keys.", no_args_is_help=True)
+    keys = typer.Typer(
+        name="keys", help="Create, list and revoke access keys.", no_args_is_help=True
+    )
     command(keys)(create)
     command(keys, "list")(list_keys)
     command(keys)(revoke)
@@ -26,24 +28,24 @@ def add_to(app: typer.Typer) -> None:
 
 def create(
     target: Target,
-    name: Annotated[str, typer.Option(metavar="NAME", help="what people call it")] = "key",
+    name: Annotated[str, typer.Option(metavar="NAME", help="a name for people")] = "key",
     verb: Annotated[
         list[str] | None,
         typer.Option(metavar="VERB", help="read, write or admin; repeat; all by default"),
     ] = None,
     board: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="a pattern of board ids, such as eu-*; repeat"),
+        typer.Option(metavar="PATTERN", help="a pattern of board ids, such as eu-*; repeatable"),
     ] = None,
     owner: Annotated[
         str | None,
         typer.Option(
             metavar="OWNER",
-            help="keys of one owner share their idempotency keys; by default its id",
+            help="keys with the same owner share idempotency keys; default: the key id",
         ),
     ] = None,
 ) -> None:
-    """Make a key. It is shown this once."""
+    """Create a key. It is shown only once."""
     with opened(target, create=True) as boards:
         key, text = _keys(boards).create(name, verb or VERBS, board or (EVERY_BOARD,), owner)
     if target.json:
@@ -79,7 +81,7 @@ def list_keys(target: Target) -> None:
 def revoke(
     target: Target, id: Annotated[str, typer.Argument(metavar="ID", help="the key's id")]
 ) -> None:
-    """Make a key worthless."""
+    """Revoke a key."""
     with opened(target) as boards:
         _keys(boards).revoke(id)
     if target.json:

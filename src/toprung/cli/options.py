@@ -28,7 +28,7 @@ BoardId = Annotated[str, typer.Argument(metavar="BOARD", help="the board's id")]
 PlayerId = Annotated[str, typer.Argument(metavar="PLAYER", help="the player's id")]
 Ranking = Literal["ordinal", "competition", "dense"]
 Window = Annotated[str | None, typer.Option(metavar="WINDOW", help="all-time, daily, ...")]
-Scope = Annotated[str, typer.Option(metavar="SCOPE", help="global, or such as country:PT")]
+Scope = Annotated[str, typer.Option(metavar="SCOPE", help="global, or for example country:PT")]
 Count = Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="how many")]
 Cursor = Annotated[
     str | None, typer.Option(metavar="CURSOR", help="go on from here, as an earlier answer says")
@@ -83,7 +83,10 @@ class LadderFlags:
 
     window: Window = None
     period: Annotated[
-        str | None, typer.Option(metavar="PERIOD", help="a past one, such as 2026-11-15")
+        str | None,
+        typer.Option(
+            metavar="PERIOD", help="a period, such as 2026-11-15; default: the current one"
+        ),
     ] = None
     scope: Scope = GLOBAL
 

@@ -51,7 +51,7 @@ def submissions(
 
 
 def periods(target: Target, board: BoardId, window: Window = None) -> None:
-    """List the periods of a window that can be read, newest first."""
+    """List the available periods of a window, newest first."""
     with opened(target) as boards:
         found = boards.board(board)
         name = window or found.rules().read_window
@@ -72,7 +72,7 @@ def distribution(
         int, typer.Option(metavar="N", min=1, max=BUCKETS_MAX, help="how many ranges of scores")
     ] = 20,
 ) -> None:
-    """Show how many players have which scores."""
+    """Show the distribution of scores."""
     with opened(target) as boards:
         spread = boards.board(board).distribution(buckets, **read.words())
     if target.json:

@@ -75,7 +75,7 @@ def set_player(
     ] = None,
     attribute: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="such as country=PT; repeat for more"),
+        typer.Option(metavar="NAME=VALUE", help="such as country=PT; repeatable"),
     ] = None,
 ) -> None:
     """Replace a player's whole profile; what is left out is removed."""
@@ -97,7 +97,7 @@ def patch_player(
     attribute: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=VALUE", help="such as country=PT; country= removes it; repeat for more"
+            metavar="NAME=VALUE", help="such as country=PT; country= removes it; repeatable"
         ),
     ] = None,
 ) -> None:

@@ -25,19 +25,22 @@ def submit(
     target: Target,
     board: BoardId,
     player: PlayerId,
-    score: Annotated[str, typer.Argument(metavar="SCORE", help="the score, exactly as it counts")],
+    score: Annotated[str, typer.Argument(metavar="SCORE", help="the score")],
     at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="when, as 2026-11-15T12:30:00Z; default: now")
+        str | None,
+        typer.Option(
+            metavar="TIME", help="when it was achieved, such as 2026-11-15T12:30:00Z; default: now"
+        ),
     ] = None,
     subscore: Annotated[
-        str | None, typer.Option(metavar="SCORE", help="decides between equal scores")
+        str | None, typer.Option(metavar="SCORE", help="breaks ties between equal scores")
     ] = None,
     details: Annotated[
-        str | None, typer.Option(metavar="JSON", help="JSON to keep with it, 1 KiB")
+        str | None, typer.Option(metavar="JSON", help="JSON to store with it, up to 1 KiB")
     ] = None,
     submission_key: Annotated[
         str | None,
-        typer.Option(metavar="KEY", help="a name for this submission: sent again, it counts once"),
+        typer.Option(metavar="KEY", help="an idempotency key: sent twice, it counts once"),
     ] = None,
 ) -> None:
     """Submit a score."""
@@ -76,7 +79,7 @@ def submit(
 
 
 def remove(target: Target, board: BoardId, player: PlayerId, yes: Yes = False) -> None:
-    """Take a player off a board: its entries on all of the board's ladders."""
+    """Remove a player from a board: its entries on all of the board's ladders."""
     confirm(f"take {player} off {board}?", yes)
     with opened(target) as boards:
         boards.board(board).remove(player)

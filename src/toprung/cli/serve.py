@@ -29,7 +29,7 @@ COLLECT_AFTER = 20_000
 Host = Annotated[
     str,
     typer.Option(
-        metavar="ADDRESS", help="the address to listen on; beyond this machine needs keys"
+        metavar="ADDRESS", help="the address to listen on; anything but loopback requires keys"
     ),
 ]
 
@@ -40,38 +40,41 @@ class ServeOptions:
 
     host: Host = HOST
     port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="0 picks a free one")
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="0 picks a free port")
     ] = PORT
     db: Annotated[
         str, typer.Option(metavar="DB", help="the database file, memory:, or a cluster's .toml")
     ] = "toprung.db"
     require_keys: Annotated[
-        bool, typer.Option("--require-keys", help="ask for keys on this machine, too")
+        bool, typer.Option("--require-keys", help="require keys on a loopback address, too")
     ] = False
     origin: Annotated[
         list[str] | None,
-        typer.Option(metavar="ORIGIN", help="a web origin whose pages may ask; repeat"),
+        typer.Option(
+            metavar="ORIGIN", help="a web origin allowed to call the service (CORS); repeatable"
+        ),
     ] = None
     proxy: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ADDRESS", help="an address or network whose X-Forwarded-For is true; repeat"
+            metavar="ADDRESS",
+            help="a proxy, or network of proxies, whose X-Forwarded-For is trusted; repeatable",
         ),
     ] = None
     key_rate: Annotated[
         str | None,
         typer.Option(
             metavar="RATE",
-            help="requests a second, and at once, of a key; off is unlimited",
-            show_default="1000/2000 where others may ask",
+            help="requests per second and burst for each key; off for no limit",
+            show_default="1000/2000 unless on loopback only",
         ),
     ] = None
     address_rate: Annotated[
         str | None,
         typer.Option(
             metavar="RATE",
-            help="the same of an address that shows no key",
-            show_default="50/200 where others may ask",
+            help="the same for each address without a valid key",
+            show_default="50/200 unless on loopback only",
         ),
     ] = None
     live_connections: Annotated[
@@ -80,7 +83,7 @@ class ServeOptions:
             min=1,
             max=LIVE_MAX,
             metavar="COUNT",
-            help="live connections of one key, or of an address without a key",
+            help="live connections per key, or per address without a key",
             show_default="1000, or 4000 on this machine",
         ),
     ] = None
@@ -90,12 +93,13 @@ class ServeOptions:
             min=1,
             max=LIVE_MAX,
             metavar="COUNT",
-            help="the subscriptions of all these connections",
+            help="subscriptions over all of these connections",
             show_default="4000, or 20000 on this machine",
         ),
     ] = None
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], typer.Option(help="what is logged")
+        Literal["debug", "info", "warning", "error"],
+        typer.Option(help="the least severe messages to log"),
     ] = "warning"
 
 

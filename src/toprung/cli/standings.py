@@ -33,7 +33,7 @@ def top(
         int | None, typer.Option("--from", metavar="RANK", min=1, help="the rank to begin with")
     ] = None,
 ) -> None:
-    """Show the first places of a board."""
+    """Show the top of a board."""
     with opened(target) as boards:
         page = boards.board(board).standings(n, from_rank=first, **read.words())
     print_page(target, page)
@@ -66,7 +66,7 @@ def around(
     above: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places before")] = 5,
     below: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places after")] = 5,
 ) -> None:
-    """Show the neighbours of a player, or of a score."""
+    """Show the players around a player, or around a score."""
     if (player is None) == (score is None):
         raise misused("name a player, or give --score")
     with opened(target) as boards:
@@ -89,7 +89,7 @@ def find(
         int, typer.Option("--count", "-n", metavar="N", min=1, max=50, help="how many")
     ] = 10,
 ) -> None:
-    """Find players of a board by name, or by id."""
+    """Find players on a board by name or id."""
     with opened(target) as boards:
         page = boards.board(board).find(text, n, **read.words())
     print_page(target, page)

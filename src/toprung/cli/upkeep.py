@@ -32,7 +32,7 @@ def backup(
     target: Target,
     file: Annotated[str, typer.Argument(metavar="FILE", help="a new file for the copy")],
 ) -> None:
-    """Write a consistent copy of the database to a new file, while work goes on."""
+    """Write a consistent copy of the database to a new file while it is in use."""
     with opened(target) as boards:
         boards.backup(file)
     size = Path(file).stat().st_size
@@ -46,10 +46,10 @@ def restore(
     target: Database,
     file: Annotated[str, typer.Argument(metavar="FILE", help="a backup")],
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="replace the database that is there")
+        bool, typer.Option("--overwrite", help="replace the existing database")
     ] = False,
 ) -> None:
-    """Make a database out of a backup; it is verified before it takes its place."""
+    """Restore a database from a backup, after verifying it."""
     from toprung.journals.ownership import Ownership
 
     path = Path(local_file(target, "restore")).resolve()
@@ -71,7 +71,7 @@ def restore(
 
 
 def verify(target: Database) -> None:
-    """Compare all ladders with the journal and name every difference."""
+    """Compare all ladders with the journal and list every difference."""
     with opened_itself(target) as boards:
         differences = boards.verify()
     if target.json:
@@ -85,7 +85,7 @@ def verify(target: Database) -> None:
 
 
 def rebuild(target: Database) -> None:
-    """Derive all ladders anew from the journal."""
+    """Rebuild all ladders from the journal."""
     with opened_itself(target) as boards:
         boards.rebuild()
     if target.json:

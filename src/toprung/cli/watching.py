@@ -45,10 +45,13 @@ def watch(
         int, typer.Option("--count", "-n", metavar="N", min=1, max=100, help="how many places")
     ] = 10,
     updates: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="stop after so many; default: at Ctrl-C")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="stop after this many updates; default: run until Ctrl-C"
+        ),
     ] = None,
 ) -> None:
-    """Watch a board's first places as they change."""
+    """Watch the top of a board live."""
     read = {"window": window, "scope": scope}
     if service_url(target) is not None:
         pages = _served(target, board, n, read)

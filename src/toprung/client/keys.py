@@ -42,6 +42,6 @@ class Keys:
         return [access_key_of(key) for key in (await self._caller.call(request, KeysAnswer)).keys]
 
     async def revoke(self, key_id: str) -> None:
-        """Make a key worthless at once."""
+        """Revoke a key, effective immediately."""
         address = path("keys", check_text(key_id, 64, "key"))
         await self._caller.answer(Request(method="DELETE", path=address, effect="idempotent"))

@@ -40,7 +40,7 @@ UPKEEP_SECONDS: Final = 5
 """How often uses of keys are recorded, and connections of revoked ones closed."""
 
 _NOWHERE = "(none)"
-_NO_ROUTE = Refused(404, "no-such-route", "there is nothing at this address; see /docs")
+_NO_ROUTE = Refused(404, "no-such-route", "no such path; see /docs")
 
 
 class Service:

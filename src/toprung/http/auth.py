@@ -84,7 +84,7 @@ class Gate:
         if not self._settings.needs_keys:
             return
         if call.key is None:
-            detail = f"{what} are not public; show a key: Authorization: Bearer <key>"
+            detail = f"{what} are not public; a key is required: Authorization: Bearer <key>"
             raise Refused(401, "unauthorized", detail, headers=CHALLENGE)
         if not call.key.allows("read", call.values[0]):
             raise Refused(403, "forbidden", f"{what} are not public; {_missing(call)}")
@@ -96,7 +96,11 @@ class Gate:
             found = await self._keys.find(text)
         if found is None:
             self._count_address(client)
-            detail = "show a key: Authorization: Bearer <key>" if text is None else "no such key"
+            detail = (
+                "a key is required: Authorization: Bearer <key>"
+                if text is None
+                else "this key is not valid"
+            )
             raise Refused(401, "unauthorized", detail, headers=CHALLENGE)
         if self._by_key is not None:
             self._by_key.check(found.id)

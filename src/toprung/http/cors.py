@@ -56,7 +56,7 @@ class Cors:
         """The answer to OPTIONS: which methods there are, and to pages whether they may."""
         methods = router.methods(scope["raw_path"])
         if not methods:
-            raise Refused(404, "no-such-route", "there is nothing at this address; see /docs")
+            raise Refused(404, "no-such-route", "no such path; see /docs")
         if "GET" in methods:
             methods.add("HEAD")
         allowed = ", ".join(sorted(methods | {"OPTIONS"})).encode()

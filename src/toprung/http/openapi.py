@@ -19,7 +19,7 @@ from toprung.http.routing import Route
 _REF: Final = "#/components/schemas/{name}"
 _ABOUT: Final = (
     "Real-time leaderboards: exact, fair, fast and durable. What is refused before it reaches an"
-    " operation is told as a problem, too: 404 for an address that is none, 405 for a method that"
+    " operation is told as a problem, too: 404 for an unknown path, 405 for a method that"
     " it does not have, 408 and 431 for a head that is too slow or too large, 503 for one"
     " connection too many."
 )

@@ -45,7 +45,7 @@ _log = logging.getLogger("toprung.http")
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 picks a free one."""
+    """A listening socket; port 0 picks a free port."""
     address = parse_host(host)
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
     try:

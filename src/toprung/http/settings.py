@@ -63,7 +63,7 @@ class ServiceSettings:
     needs_keys: bool = False
     """Whether callers must show a key; without, only this machine may reach the service."""
     origins: tuple[str, ...] = ()
-    """Web origins whose pages may ask; public boards may be read from any page."""
+    """Web origins allowed to call the service (CORS); public boards can be read from any page."""
     key_rate: Rate | None = None
     """Per key; None is unlimited."""
     address_rate: Rate | None = None

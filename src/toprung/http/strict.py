@@ -130,7 +130,7 @@ def invalid(error: msgspec.ValidationError) -> Invalid:
         path = re.sub(r"\[(\d+)\]", r"/\1", found[1].replace("[...]", ""))
         path = path.replace(".", "/").strip("/")
     if found := _UNKNOWN.fullmatch(text):
-        return Invalid(_join(path, found[1][:64]), "is not known here")
+        return Invalid(_join(path, found[1][:64]), "is not a known member")
     if found := _MISSING.fullmatch(text):
         return Invalid(_join(path, found[1]), "is missing")
     text = text.replace("`", "")

@@ -79,7 +79,7 @@ class Keys:
         return set(self._known)
 
     async def revoke(self, key_id: str) -> None:
-        """Make a key worthless at once."""
+        """Revoke a key, effective immediately."""
         removed = await self._store.remove(key_id)
         self._known.pop(key_id, None)
         if not removed:

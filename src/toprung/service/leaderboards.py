@@ -108,7 +108,7 @@ class Leaderboards(Players):
         return await self._maintenance.verify()
 
     async def rebuild(self) -> None:
-        """Derive all ladders anew from the journal."""
+        """Rebuild all ladders from the journal."""
         await self._maintenance.rebuild()
 
     @property

@@ -43,7 +43,7 @@ const context = { live, go, setTitle: (title) => (document.title = `${title} · 
 function showState(state) {
   badge.dataset.state = state;
   setText(badge, STATES[state]);
-  setText(offline, state === "offline" ? "Offline. Reconnecting …" : "");
+  setText(offline, state === "offline" ? "Offline, reconnecting …" : "");
 }
 
 function forgetKey() {
@@ -71,7 +71,7 @@ function show({ isFresh = false, isOurs = false } = {}) {
   view?.close();
   const Kind = VIEWS[/** @type {keyof VIEWS} */ (address.page)];
   view = Kind === undefined ? null : new Kind(context, address);
-  main.replaceChildren(view?.element ?? emptyNotice("There is nothing at this address", el("a", { class: "button", href: "/" }, "All boards")));
+  main.replaceChildren(view?.element ?? emptyNotice("Page not found", el("a", { class: "button", href: "/" }, "All boards")));
   if (!isOurs) return;
   scrollTo(0, 0);
   main.focus({ preventScroll: true });

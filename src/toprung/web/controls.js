@@ -6,7 +6,7 @@ import { periodName, windowName } from "./times.js";
 
 /** @typedef {import("./address.js").Ladder} Ladder */
 
-const RANKINGS = { ordinal: "1 2 3 4 · each its own", competition: "1 1 3 4 · ties share", dense: "1 1 2 3 · no gaps" };
+const RANKINGS = { ordinal: "1 2 3 4 · no shared ranks", competition: "1 1 3 4 · ties share a rank", dense: "1 1 2 3 · ties share, no gaps" };
 
 /**
  * Windows, as links; the current one is marked.
@@ -45,7 +45,7 @@ export function periodOptions(periods) {
 
 /** @param {{scope: string, total: number}[]} scopes @returns {[string, string][]} */
 export function scopeOptions(scopes) {
-  const label = (/** @type {string} */ scope) => (scope === "global" ? "Everybody" : scope.replace(":", ": "));
+  const label = (/** @type {string} */ scope) => (scope === "global" ? "Everyone" : scope.replace(":", ": "));
   return scopes.map(({ scope, total }) => [scope, `${label(scope)} (${formatCount(total)})`]);
 }
 

@@ -171,7 +171,7 @@ class ToprungBoard extends HTMLElement {
   /** @param {any} message */
   #hear(message) {
     if (message.type === "error") {
-      this.#message.textContent = `This board cannot be shown here: ${message.problem.detail ?? message.problem.title}`;
+      this.#message.textContent = `This board cannot be shown: ${message.problem.detail ?? message.problem.title}`;
       this.#stop();
     } else if (message.type === "top") {
       this.#showPeriod(message.period);

@@ -13,8 +13,8 @@ import { throttled } from "./times.js";
 const SPREAD_MS = 5_000;
 
 export class Followed {
-  #you = el("section", { class: "card you", "aria-label": "The player you follow", hidden: true });
-  #spread = el("section", { class: "card spread", "aria-label": "How scores spread", hidden: true });
+  #you = el("section", { class: "card you", "aria-label": "Selected player", hidden: true });
+  #spread = el("section", { class: "card spread", "aria-label": "Score distribution", hidden: true });
   element = el("aside", {}, this.#you, this.#spread);
   #board;
   /** @type {Ladder} */
@@ -62,8 +62,8 @@ export class Followed {
       this.#spread.hidden = spread.buckets.length < 2;
       if (this.#spread.hidden) return;
       const place = this.#place;
-      const words = place === null ? ["Find a player to see where they are."] : ["▼ ", name(place.name ?? place.player), `: ${percentileWords(place)}`];
-      this.#spread.replaceChildren(el("h2", {}, "How scores spread"), distributionPlot(spread, place?.score), el("p", { class: "small" }, ...words));
+      const words = place === null ? ["Find a player to see where they rank."] : ["▼ ", name(place.name ?? place.player), `: ${percentileWords(place)}`];
+      this.#spread.replaceChildren(el("h2", {}, "Score distribution"), distributionPlot(spread, place?.score), el("p", { class: "small" }, ...words));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.#spread.hidden = true;

@@ -25,11 +25,11 @@ export function errorNotice(error, retry) {
   const status = error instanceof ApiError ? error.status : -1;
   if (status === 401 || status === 403) return keyForm(status, retry);
   const again = el("button", { class: "button", type: "button", on: { click: retry } }, "Try again");
-  if (status === 0) return emptyNotice("The service cannot be reached", el("p", {}, "This page goes on by itself as soon as it can."), again);
+  if (status === 0) return emptyNotice("The service cannot be reached", el("p", {}, "This page will reconnect on its own."), again);
   if (status === 404 || status === 410) {
-    return emptyNotice("There is nothing here", el("p", {}, sentence(/** @type {Error} */ (error).message)), el("a", { class: "button", href: "/" }, "All boards"));
+    return emptyNotice("Not found", el("p", {}, sentence(/** @type {Error} */ (error).message)), el("a", { class: "button", href: "/" }, "All boards"));
   }
-  return emptyNotice("That did not work", el("p", {}, error instanceof Error ? sentence(error.message) : ""), again);
+  return emptyNotice("Something went wrong", el("p", {}, error instanceof Error ? sentence(error.message) : ""), again);
 }
 
 /** @param {number} status @param {() => void} retry */
@@ -44,9 +44,9 @@ function keyForm(status, retry) {
     retry();
   };
   const why =
-    status === 403 ? "This key does not allow reading this."
-    : currentKey() === null ? "A key that allows reading opens this. Public boards need none."
-    : "This key is not known here.";
+    status === 403 ? "This key does not have read access here."
+    : currentKey() === null ? "Enter a key with read access. Public boards need no key."
+    : "This key is not valid.";
   return el(
     "form",
     { class: "notice", on: { submit } },
@@ -55,7 +55,7 @@ function keyForm(status, retry) {
     el("p", {}, why),
     el("label", { for: "key" }, "Access key"),
     el("div", { class: "joined" }, input, el("button", { class: "button primary" }, "Open")),
-    el("p", { class: "small" }, "It stays in this tab and is forgotten when you close it."),
+    el("p", { class: "small" }, "The key stays in this tab and is forgotten when you close it."),
   );
 }
 

@@ -197,7 +197,7 @@ export class BoardView {
       link: (player) => playerAddress({ page: "player", board: this.#id, player, window }),
       subscore: subscore && "Subscore",
     });
-    const whenEmpty = this.#isPast ? "Nobody took part." : "The first one appears as soon as it is in.";
+    const whenEmpty = this.#isPast ? "There were no entries." : "The first score will appear here as soon as it arrives.";
     const rows = this.#isScreen ? rowsThatFit(this.#list.element) : undefined;
     return { load: (part) => listStandings(this.#id, ladder, part), table, marked: this.#address.player, whenEmpty, rows };
   }
@@ -225,7 +225,7 @@ export class BoardView {
     const hadFocus = this.#tabs.contains(document.activeElement);
     this.#tabs.replaceChildren(links);
     if (hadFocus) /** @type {HTMLElement | null} */ (links.querySelector("[aria-current]"))?.focus();
-    setText(this.#screen, this.#isScreen ? "Leave big screen" : "Big screen");
+    setText(this.#screen, this.#isScreen ? "Exit big screen" : "Big screen");
     this.#ranking.show(rankingOptions(), this.#address.ranking ?? board.ranking);
   }
 

@@ -124,7 +124,7 @@ export class BoardsView {
   #showRest() {
     const more = () => this.#loadMore();
     if (this.#cards.size === 0) {
-      this.#rest.replaceChildren(emptyNotice("No boards yet", el("p", {}, "A board begins with one request: ", el("code", {}, "PUT /v1/boards/your-board"))));
+      this.#rest.replaceChildren(emptyNotice("No boards yet", el("p", {}, "Create one with a single request: ", el("code", {}, "PUT /v1/boards/your-board"))));
     } else if (this.#next !== null && this.#cards.size < BOARDS_MAX) {
       if (this.#rest.querySelector(".more") === null) this.#rest.replaceChildren(el("button", { class: "button more", type: "button", on: { click: more } }, "Show more boards"));
     } else {
@@ -186,7 +186,7 @@ class BoardCard {
         if (message.type === "period") this.#rollOver();
       });
     } catch {
-      setText(this.#size, "cannot be read at the moment");
+      setText(this.#size, "could not be loaded");
     }
   }
 
