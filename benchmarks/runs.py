@@ -66,12 +66,12 @@ RUNS = (
     Run("http_open_loop", rounds=5),
     Run("http_common", rounds=9),
     Run("http_strict"),
+    Run("cluster_scripts", rounds=5),
     Run("live_fanout", rounds=3, size=100_000),
     Run("cluster_submit", rounds=5, size=20_000),
     Run("cluster_standing", rounds=5, size=20_000),
     Run("cluster_rebuild", rounds=3, size=20_000),
     Run("cluster_memory", size=20_000),
-    Run("cluster_scripts", rounds=5),
     Run("rank_growth", size=LARGE),
     Run("growth", rounds=3, size=LARGE, sets=("docs", "full")),
     # Those left out at this size do not depend on it (friends, HTTP, contention), are what growth
