@@ -119,8 +119,7 @@ def server_config(
     tray = getattr(app, "tray", None) or Tray()
     # uvicorn asks for classes and takes what makes their objects.
     http: Any = partial(HttpConnection, tray=tray)
-    state = getattr(app, "state", None)
-    seats = Seats(ServiceSettings()) if state is None else state.seats
+    seats = getattr(getattr(app, "state", None), "seats", None) or Seats(ServiceSettings())
     ws: Any = partial(LiveSocket, seats=seats)
     if proxies is not None:
         http = partial(ProxiedConnection, tray=tray, proxies=proxies)
