@@ -147,7 +147,7 @@ class Closed(Unavailable):
 
 
 class StorageFailed(Unavailable):
-    """The journal could not be written; nothing of this submission was recorded."""
+    """The storage failed; nothing of this was recorded."""
 
 
 class DatabaseInUse(Unavailable):

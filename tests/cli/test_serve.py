@@ -78,8 +78,14 @@ def test_a_host_that_is_no_address_is_refused(host: str) -> None:
     assert result.stderr == f"toprung: host: {host!r} is not an IP address, nor localhost\n"
 
 
-def test_behind_a_proxy_the_log_names_the_caller(start_service: StartService) -> None:
-    service = start_service("--proxy", "127.0.0.1", "--log-level", "info")
+def test_behind_a_proxy_the_log_names_the_caller(
+    tmp_path: Path, start_service: StartService
+) -> None:
+    database = str(tmp_path / "mine.db")
+    done("keys", "create", "--db", database)
+    service = start_service(
+        *("--db", database, "--require-keys", "--proxy", "127.0.0.1", "--log-level", "info")
+    )
     headers = {"X-Forwarded-For": "203.0.113.66, 192.0.2.1"}
     request = urllib.request.Request(service.url + "/healthz", headers=headers)
     with urllib.request.urlopen(request, timeout=10) as response:
@@ -92,15 +98,37 @@ def test_behind_a_proxy_the_log_names_the_caller(start_service: StartService) ->
 
 
 def test_a_proxy_that_is_no_address_is_refused_before_anything_happens(tmp_path: Path) -> None:
-    result = toprung(
-        "serve", "--port", "0", "--db", str(tmp_path / "new.db"), "--proxy", "lb.local"
-    )
+    place = ("serve", "--port", "0", "--db", str(tmp_path / "new.db"))
+    result = toprung(*place, "--require-keys", "--proxy", "lb.local")
     assert result.returncode == 1
     assert result.stdout == ""
     assert result.stderr.startswith(
         "toprung: proxy: 'lb.local' is not an IP address, nor a network"
     )
+    keyless = toprung(*place, "--proxy", "127.0.0.1")
+    assert (keyless.returncode, keyless.stdout) == (1, "")
+    assert keyless.stderr == (
+        "toprung: proxy: without keys nothing is taken from a proxy; add --require-keys\n"
+    )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [
+        (ServeOptions(), None),
+        (ServeOptions(require_keys=True), None),
+        (ServeOptions(require_keys=True, proxy=["127.0.0.1"]), 1000),
+        (ServeOptions(host="::"), 1000),
+        (ServeOptions(host="::", connections_per_address=50_000), 50_000),
+        (ServeOptions(connections_per_address=5), 5),
+    ],
+    ids=str,
+)
+def test_connections_are_counted_where_others_may_ask(
+    options: ServeOptions, number: int | None
+) -> None:
+    assert _settings(options).connections_per_address_max == number
 
 
 def statuses(url: str, count: int, key: str | None = None) -> list[int]:
@@ -133,7 +161,6 @@ def test_the_rates_of_keys_and_addresses_are_options(
     ("options", "key_rate", "address_rate"),
     [
         (ServeOptions(), None, None),
-        (ServeOptions(proxy=["127.0.0.1"]), None, None),
         (ServeOptions(key_rate="off"), None, None),
         (ServeOptions(require_keys=True), None, None),
         (ServeOptions(require_keys=True, key_rate="5/10"), Rate(5, 10), None),

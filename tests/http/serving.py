@@ -13,7 +13,14 @@ import httpx2
 
 from toprung.http.app import Service
 from toprung.http.proxies import Proxies
-from toprung.http.server import CONNECTIONS_MAX, _Server, listen, server_config, url_of
+from toprung.http.server import (
+    CONNECTIONS_MAX,
+    UNSENT_BYTES_MAX,
+    _Server,
+    listen,
+    server_config,
+    url_of,
+)
 from toprung.http.settings import ServiceSettings
 from toprung.opening import open_async
 from toprung.ports import Clock
@@ -50,6 +57,7 @@ def serving(
     target: str = "memory:",
     connections_max: int = CONNECTIONS_MAX,
     proxies: Proxies | None = None,
+    unsent_bytes_max: int = UNSENT_BYTES_MAX,
 ) -> Iterator[Serving]:
     """Serve a database, by default an empty one in memory, in a thread with its own event loop."""
     started = threading.Event()
@@ -61,8 +69,10 @@ def serving(
             key = (await boards.keys.create("root"))[1] if settings.needs_keys else None
             service = Service(boards, settings)
             with listen("127.0.0.1", 0) as listener:
-                config = server_config(service, proxies, connections_max)
-                server = _Server(config, service.stop, head_seconds_max)
+                config = server_config(
+                    service, proxies, connections_max, settings.connections_per_address_max
+                )
+                server = _Server(config, service.stop, head_seconds_max, unsent_bytes_max)
                 box.update(loop=asyncio.get_running_loop(), server=server)
                 box["serving"] = Serving(url_of(listener), key, service, server)
                 async with service:

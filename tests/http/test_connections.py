@@ -201,3 +201,14 @@ def test_answers_to_head_have_no_body(service: RunningService) -> None:
         received = until_closed(raw)
         assert received.count(b"content-length: 15") == 2
         assert received.count(b'{"status":"ok"}') == 1
+
+
+def test_the_head_of_a_stream_is_answered_and_takes_no_seat(
+    http: httpx2.Client, board: str
+) -> None:
+    eventually(lambda: "toprung_live_sockets 0.0" in http.get("/metrics").text)
+    for _ in range(3):
+        answer = http.head(f"/v1/boards/{board}/live")
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/event-stream"
+    assert "toprung_live_sockets 0.0" in http.get("/metrics").text

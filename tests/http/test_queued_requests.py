@@ -18,7 +18,8 @@ from tests.conftest import RunningService, StartService
 from tests.http.raw import BYE, HELLO, connected, post, until_closed
 from tests.http.serving import Serving, serving
 from tests.http.waiting import eventually
-from toprung.http.connection import HEAD_BYTES_MAX, PARSED_BYTES_MAX, HttpConnection
+from toprung.http.connection import PARSED_BYTES_MAX, HttpConnection
+from toprung.http.framing import HEAD_BYTES_MAX
 from toprung.http.settings import ServiceSettings
 from toprung.http.underway import Underway
 

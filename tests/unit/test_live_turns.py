@@ -12,9 +12,9 @@ from toprung.http.limits import RateLimit
 from toprung.http.live.alarms import Alarms
 from toprung.http.live.messages import text_frame
 from toprung.http.live.seats import Seats, caller_name
-from toprung.http.live.turns import GRANTED_MAX, SLICE_SECONDS, Turns
 from toprung.http.problems import Refused
 from toprung.http.settings import Rate, ServiceSettings
+from toprung.http.turns import GRANTED_MAX, SLICE_SECONDS, Turns
 
 
 def test_callers_have_turns_in_rotation() -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PORT = 8080
+CONNECTIONS_MAX = 1_000_000
+"""Connections of one address: more is no limit."""
 LIVE_MAX = 1_000_000
 """Live connections or subscriptions of one caller: more is no limit."""
 COLLECT_AFTER = 20_000
@@ -75,6 +77,16 @@ class ServeOptions:
             metavar="RATE",
             help="the same for each address without a valid key",
             show_default="50/200 unless on loopback only",
+        ),
+    ] = None
+    connections_per_address: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=CONNECTIONS_MAX,
+            metavar="COUNT",
+            help="connections that one address may have open",
+            show_default="1000 where others may ask",
         ),
     ] = None
     live_connections: Annotated[
@@ -145,7 +157,13 @@ async def _serve(
         print(f"data: {options.db}", flush=True)
         collect_garbage_rarely()
         async with service:
-            await serve(service, listener, proxies=proxies, on_stop=service.stop)
+            await serve(
+                service,
+                listener,
+                proxies=proxies,
+                connections_per_address_max=settings.connections_per_address_max,
+                on_stop=service.stop,
+            )
 
 
 def collect_garbage_rarely() -> None:
@@ -163,6 +181,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
     from toprung.http.server import parse_host
     from toprung.http.settings import (
         DEFAULT_ADDRESS_RATE,
+        DEFAULT_CONNECTIONS_PER_ADDRESS_MAX,
         DEFAULT_KEY_RATE,
         LIVE_HERE,
         LIVE_WHERE_OTHERS_ASK,
@@ -171,7 +190,9 @@ def _settings(options: ServeOptions) -> ServiceSettings:
 
     is_remote = not parse_host(options.host).is_loopback
     needs_keys = is_remote or options.require_keys
-    is_limited = needs_keys and (is_remote or bool(options.proxy))
+    if options.proxy and not needs_keys:
+        raise Invalid("proxy", "without keys nothing is taken from a proxy; add --require-keys")
+    is_limited = is_remote or bool(options.proxy)
     rates = [
         _rate(name, text, default if is_limited else None, needs_keys=needs_keys)
         for name, text, default in (
@@ -179,12 +200,14 @@ def _settings(options: ServeOptions) -> ServiceSettings:
             ("address-rate", options.address_rate, DEFAULT_ADDRESS_RATE),
         )
     ]
+    connections = DEFAULT_CONNECTIONS_PER_ADDRESS_MAX if is_limited else None
     live = LIVE_WHERE_OTHERS_ASK if is_limited else LIVE_HERE
     return ServiceSettings(
         needs_keys=needs_keys,
         origins=tuple(options.origin or ()),
         key_rate=rates[0],
         address_rate=rates[1],
+        connections_per_address_max=options.connections_per_address or connections,
         sockets_per_caller_max=options.live_connections or live.connections,
         subscriptions_per_caller_max=options.live_subscriptions or live.subscriptions,
         head_seconds=1.0 if is_cluster_target(options.db) else 0.0,

@@ -1,8 +1,11 @@
-"""Answers: what a handler returns and how it is sent."""
+"""Answers: what a handler returns and how it is sent.
+
+Every answer forbids browsers to guess another type than it names (`NO_SNIFF`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
@@ -14,11 +17,16 @@ Send = Callable[[Any], Awaitable[None]]
 JSON: Final = b"application/json"
 NO_STORE: Final = (b"cache-control", b"no-store")
 CLOSE: Final = (b"connection", b"close")
+NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
 
 STATUSES: Final = {
     status.value: b"%d %s\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus
 }
 """Status lines without the version."""
+
+_NO_SNIFF: Final = b"%s: %s\r\n" % NO_SNIFF
+_WHOLE: Final = b"HTTP/1.1 %scontent-type: %s\r\ncontent-length: %d\r\n" + _NO_SNIFF + b"%s\r\n%s"
+_EMPTY: Final = b"HTTP/1.1 %s" + _NO_SNIFF + b"%s\r\n"
 
 encode = msgspec.json.Encoder(decimal_format="number").encode
 """JSON with exact decimals as numbers."""
@@ -63,6 +71,7 @@ class Answer:
         headers = [
             (b"content-type", self.content_type),
             (b"content-length", length),
+            NO_SNIFF,
             *extra,
             *self.headers,
         ]
@@ -73,13 +82,7 @@ class Answer:
         """The answer as HTTP/1.1, in one piece."""
         body = self.body
         lines = _lines(extra + self.headers)
-        return b"HTTP/1.1 %scontent-type: %s\r\ncontent-length: %d\r\n%s\r\n%s" % (
-            STATUSES[self.status],
-            self.content_type,
-            len(body),
-            lines,
-            body,
-        )
+        return _WHOLE % (STATUSES[self.status], self.content_type, len(body), lines, body)
 
 
 class Empty(Answer):
@@ -92,14 +95,14 @@ class Empty(Answer):
 
     async def send(self, send: Send, extra: Headers) -> None:
         """Send it, with `extra` headers first."""
-        headers = [*extra, *self.headers]
+        headers = [NO_SNIFF, *extra, *self.headers]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
     def whole(self, extra: Headers = ()) -> bytes:
         """The answer as HTTP/1.1, in one piece."""
         lines = _lines(extra + self.headers)
-        return b"HTTP/1.1 %s%s\r\n" % (STATUSES[self.status], lines)
+        return _EMPTY % (STATUSES[self.status], lines)
 
 
 class Stream:
@@ -108,7 +111,7 @@ class Stream:
     __slots__ = ("_pieces", "headers", "status")
 
     def __init__(
-        self, pieces: AsyncIterator[bytes], content_type: bytes, headers: Headers = ()
+        self, pieces: AsyncGenerator[bytes], content_type: bytes, headers: Headers = ()
     ) -> None:
         self.status = 200
         self.headers: Headers = ((b"content-type", content_type), *headers)
@@ -116,11 +119,17 @@ class Stream:
 
     async def send(self, send: Send, extra: Headers) -> None:
         """Send it, with `extra` headers first."""
-        headers = [*self.headers, *extra]
+        headers = [*self.headers, NO_SNIFF, *extra]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         async for piece in self._pieces:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
+
+    async def end(self) -> None:
+        """Have no piece sent, for whoever asks for the head alone: the pieces may have no end."""
+        async for _ in self._pieces:  # only what has begun can clean up after itself
+            break
+        await self._pieces.aclose()
 
 
 def _lines(headers: Headers) -> bytes:

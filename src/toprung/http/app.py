@@ -14,16 +14,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from toprung.errors import ToprungError
-from toprung.http.answers import Answer, Headers, Sendable
+from toprung.http.answers import Answer, Headers, Sendable, Stream
 from toprung.http.auth import Gate
 from toprung.http.call import Call, CallerGone, Patience, Receive, check_size, read_body
 from toprung.http.cors import Cors
+from toprung.http.limits import RateLimit
 from toprung.http.live.sockets import LiveSockets
 from toprung.http.pages import Pages
-from toprung.http.problems import Refused, problem, unexpected
+from toprung.http.problems import Refused, is_for_operators, problem, unexpected
 from toprung.http.routes import ROUTES
-from toprung.http.routing import Router
-from toprung.http.settings import ServiceSettings
+from toprung.http.routing import Route, Router
+from toprung.http.settings import Rate, ServiceSettings
 from toprung.http.state import State
 from toprung.http.transport import Tray
 from toprung.http.underway import Reply, Underway
@@ -39,6 +40,8 @@ _log = logging.getLogger("toprung.http")
 UPKEEP_SECONDS: Final = 5
 """How often uses of keys are recorded, and connections of revoked ones closed."""
 
+_outages = RateLimit(Rate(1.0, 3))
+"""How often the same outage is logged: each request meets it."""
 _NOWHERE = "(none)"
 _NO_ROUTE = Refused(404, "no-such-route", "no such path; see /docs")
 
@@ -48,9 +51,10 @@ class Service:
 
     def __init__(self, boards: Leaderboards, settings: ServiceSettings | None = None) -> None:
         self.state = State(boards, settings or ServiceSettings())
-        self._gate = self.state.gate = Gate(self.state.settings, self.state.boards.keys)
-        self._patience = Patience(self.state.settings.body_seconds_max)
         self._cors = Cors(self.state.settings.origins)
+        keys = self.state.boards.keys
+        self._gate = self.state.gate = Gate(self.state.settings, keys, self._cors)
+        self._patience = Patience(self.state.settings.body_seconds_max)
         self._sockets = LiveSockets(self.state, self._gate, self._cors, self.state.hub)
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
@@ -102,8 +106,8 @@ class Service:
         call: Call[Any, Any] | None = None
         answer: Sendable
         try:
-            method, path = scope["method"], scope["raw_path"]
-            found = None if method == "OPTIONS" else self._router.find(method, path)
+            method = scope["method"]
+            found = None if method == "OPTIONS" else self._find(scope)
             if found is not None:
                 headers = dict(scope["headers"])
                 call = Call(self.state, *found, headers, scope["query_string"], scope["client"])
@@ -121,6 +125,8 @@ class Service:
         finally:
             if call is not None and call.held_bytes:
                 self.state.bodies.give_back(call.held_bytes)
+        if scope["method"] == "HEAD" and isinstance(answer, Stream):
+            await answer.end()
         await answer.send(send, self._extra(call, request))
         self._note(call, request, answer.status, begin, scope["method"], scope["client"])
 
@@ -191,9 +197,16 @@ class Service:
         except Exception as error:  # noqa: BLE001 -- see `_told`
             return _told(error, request)
 
+    def _find(self, scope: Scope) -> tuple[Route, list[str]] | None:
+        """The route of a request; an address that is refused counts as one of a page does."""
+        try:
+            return self._router.find(scope["method"], scope["raw_path"])
+        except Refused:
+            self._gate.check_page(scope)
+            raise
+
     async def _options(self, scope: Scope) -> Sendable:
-        if not self.state.settings.needs_keys:
-            self._gate.check_host(dict(scope["headers"]))
+        self._gate.check_page(scope)
         return await self._cors.options(scope, self._router, self.state)
 
     def _extra(self, call: Call[Any, Any] | None, request: bytes) -> Headers:
@@ -235,6 +248,8 @@ class Service:
 def _told(error: Exception, request: bytes) -> Answer:
     """The answer that tells of an error; nobody but the log may see what was not foreseen."""
     if isinstance(error, ToprungError):
+        if is_for_operators(error) and _outages.take(type(error).__name__) is None:
+            _log.warning("unavailable: %s", error, extra={"request": request.decode()})
         return problem(error, request)
     _log.error("request failed", exc_info=error, extra={"request": request.decode()})
     return unexpected(request)

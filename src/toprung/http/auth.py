@@ -1,9 +1,11 @@
 """Who may do what.
 
 A service on a loopback address asks for no keys: it trusts whoever is on this machine, and makes
-sure that a web page open in a browser there is not: it insists on a loopback `Host` (a page that
-tricks the name system sends its own) and on a JSON content type for writes (a page may not send
-one to another origin without asking first, and asking is refused).
+sure that a web page open in a browser there is not trusted: it insists on a loopback `Host` (a page
+that tricks the name system sends its own), on a JSON content type for writes (a page may not send
+one to another origin without asking first, and asking is refused) and on writes whose `Origin`, if
+any, is its own or was named. A proxy on this machine would make everybody a user of it, so what a
+proxy says that it has forwarded is refused.
 Everywhere else each request needs a key, except that anybody may read what public boards show:
 standings, but no details, submissions or friends.
 """
@@ -18,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 from toprung.errors import UnknownBoard
 from toprung.http.answers import Headers
 from toprung.http.call import Call
-from toprung.http.limits import RateLimit
+from toprung.http.cors import Cors
+from toprung.http.limits import RateLimit, caller_of
 from toprung.http.problems import Refused
 from toprung.http.settings import ServiceSettings
 
@@ -32,16 +35,46 @@ CHALLENGE: Final[Headers] = ((b"www-authenticate", b'Bearer realm="toprung"'),)
 Client = tuple[str, int] | None
 """The network address of a caller, where it is known."""
 
+_FORWARDING: Final = frozenset(
+    {
+        b"cf-connecting-ip",
+        b"fastly-client-ip",
+        b"forwarded",
+        b"true-client-ip",
+        b"via",
+        b"x-client-ip",
+        b"x-cluster-client-ip",
+        b"x-forwarded-for",
+        b"x-forwarded-host",
+        b"x-forwarded-proto",
+        b"x-forwarded-server",
+        b"x-real-ip",
+    }
+)
+"""Headers by which proxies tell of themselves and of whom they speak for."""
+_TELLING: Final = _FORWARDING | {b"origin", b"sec-fetch-site"}
+"""Headers that say more of where a request comes from than its connection does."""
+
 _HOST = re.compile(rb"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:[0-9]{1,5})?")
 _BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
+
+_FORWARDED: Final = (
+    "without keys the service is for users of this machine, and this request came through a proxy;"
+    " start the service with --require-keys, and with --proxy and the address of the proxy"
+)
+_FOREIGN_PAGE: Final = (
+    "without keys the service takes writes from its own pages and from no others; start it with"
+    " --origin and the origin of the page"
+)
 
 
 class Gate:
     """Decides about every request before it reaches its handler."""
 
-    def __init__(self, settings: ServiceSettings, keys: Keys | None) -> None:
+    def __init__(self, settings: ServiceSettings, keys: Keys | None, cors: Cors) -> None:
         self._settings = settings
         self._keys = keys
+        self._cors = cors
         self._hosts: set[bytes | None] = set()
         """Names of this machine that were used; none where keys are needed."""
         self._by_key = None if settings.key_rate is None else RateLimit(settings.key_rate)
@@ -50,13 +83,20 @@ class Gate:
 
     def knows(self, call: Call[Any, Any]) -> bool:
         """Whether `admit` would let the call in with nothing to note: the hot case, here."""
-        return call.headers.get(b"host") in self._hosts and not _tells_public(call)
+        headers = call.headers
+        return (
+            headers.get(b"host") in self._hosts
+            and not call.route.is_conditional
+            and _TELLING.isdisjoint(headers)
+        )
 
     async def admit(self, call: Call[Any, Any]) -> None:
         """Refuse what is not allowed; note the key, and whether the board is public."""
         route = call.route
         if not self._settings.needs_keys:
-            self.check_host(call.headers)
+            self.check_local(call.headers)
+            if route.method != "GET" and not self._cors.is_welcome(call.headers):
+                raise Refused(403, "origin-not-allowed", _FOREIGN_PAGE)
             if route.public and _tells_public(call):
                 call.is_public = await _is_public(call)
             return
@@ -116,10 +156,16 @@ class Gate:
         if self._settings.needs_keys:
             self._count_address(scope.get("client"))
         else:
-            self.check_host(dict(scope["headers"]))
+            self.check_local(dict(scope["headers"]))
 
-    def check_host(self, headers: Mapping[bytes, bytes]) -> None:
-        """Refuse a `Host` that is not this machine's own: a page may have got here by a trick."""
+    def check_local(self, headers: Mapping[bytes, bytes]) -> None:
+        """Refuse what others than users of this machine may have sent, where no keys are asked for.
+
+        That is what a proxy has forwarded, and what has another `Host` than this machine's own: a
+        page may have got here by a trick.
+        """
+        if not _FORWARDING.isdisjoint(headers):
+            raise Refused(403, "proxy-not-allowed", _FORWARDED)
         host = headers.get(b"host", b"")
         if host in self._hosts:
             return
@@ -138,7 +184,7 @@ class Gate:
 
     def _count_address(self, client: Client) -> None:
         if self._by_address is not None:
-            self._by_address.check("unknown" if client is None else client[0])
+            self._by_address.check(caller_of(client))
 
 
 def bearer(headers: Mapping[bytes, bytes]) -> str | None:

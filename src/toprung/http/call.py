@@ -181,20 +181,21 @@ async def _collect(call: Call[Any, Any], bytes_max: int) -> bytes:
         if is_last and not body:
             return piece
         if not call.state.bodies.take(len(piece)):
-            raise _NO_ROOM
+            raise _no_room()
         call.held_bytes += len(piece)
         body += piece
         if is_last:
             return bytes(body)
 
 
-_NO_ROOM = Refused(
-    503,
-    "overloaded",
-    "too many large requests are on their way; try again shortly",
-    headers=((b"retry-after", b"1"),),
-    close=True,
-)
+def _no_room() -> Refused:
+    return Refused(
+        503,
+        "overloaded",
+        "too many large requests are on their way; try again shortly",
+        headers=((b"retry-after", b"1"),),
+        close=True,
+    )
 
 
 def _too_large(bytes_max: int) -> Refused:

@@ -1,8 +1,11 @@
 """One connection: uvicorn's HTTP within bounds that uvicorn does not set, and with less ado.
 
 uvicorn reads heads of any size for any time. Here the head of a request must end within
-`HEAD_BYTES_MAX` and some seconds. The server looks at all connections now and then (`give_up`), so
-a request that arrives at once, as nearly all do, pays nothing for it.
+`HEAD_BYTES_MAX` and some seconds, and whatever frames a body (sizes and extensions of chunks,
+trailers) within as many bytes again; trailers are dropped. The server looks at all connections now
+and then (`give_up`), so a request that arrives at once, as nearly all do, pays nothing for it.
+
+Which heads are refused, once they are complete, is told in `framing`.
 
 An application may have a method `at_once`: it is given a GET or POST request that has arrived
 whole, and returns the answer; or, if that has to wait, itself as an `Underway`; or None. Where it
@@ -11,7 +14,8 @@ the answer itself. Whatever is not plain (other methods, upgrades, bodies that c
 client that does not read, requests that still wait for their answers) goes the usual way, so
 answers keep their order.
 Requests that wait behind others are few: nothing more is read or parsed until they are being
-served. A caller who sends many in a row gets its turn like all others.
+served. A caller who sends many in a row gets its turn like all others (`Turns`): a turn ends after
+`TURN_SECONDS`, or with the first request that has to wait for another.
 """
 
 from __future__ import annotations
@@ -26,29 +30,33 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from toprung.http.answers import CLOSE
+from toprung.http.framing import (
+    CHUNK_BYTES,
+    HEAD_BYTES_MAX,
+    HEAD_TOO_LARGE,
+    HEAD_TOO_SLOW,
+    HEADERS_MAX,
+    MALFORMED,
+    refused_head,
+)
+from toprung.http.limits import Peers, caller_of
 from toprung.http.problems import Refused, problem
 from toprung.http.transport import Flow, Joined, Tray
+from toprung.http.turns import TURN_SECONDS, Turns
 from toprung.http.underway import Reply, Underway
 
 AtOnce = Callable[[str, bytes, dict[bytes, bytes], bytes, Any], Reply | Underway | None]
 
-HEAD_BYTES_MAX: Final = 64 * 1024
 REST_BYTES_MAX: Final = 16 * 1024 * 1024
 """Of a body that was answered before it ended: it is read to keep the connection, and dropped."""
-PARSED_BYTES_MAX: Final = 4 * 1024
-"""Of what has arrived, before others have their turn if requests were among it."""
+PARSED_BYTES_MAX: Final = 1024
+"""Parsed in one go; what is longer is parsed one request at a time."""
 
 _PLAIN_METHODS: Final = {b"GET": "GET", b"POST": "POST"}
 _UNPLAIN: Final = frozenset({b"connection", b"expect", b"upgrade"})
 """Headers of requests that have to be looked at closely."""
+_HEAD_END: Final = b"\r\n\r\n"
 
-_MALFORMED = Refused(400, "malformed", "this is not HTTP/1.1", close=True)
-_HEAD_TOO_LARGE = Refused(
-    431, "head-too-large", f"a request's head has at most {HEAD_BYTES_MAX:,} bytes", close=True
-)
-_HEAD_TOO_SLOW = Refused(
-    408, "request-timeout", "the head of the request did not arrive in time", close=True
-)
 _TOO_MANY = Refused(
     503,
     "unavailable",
@@ -67,7 +75,13 @@ class HttpConnection(HttpToolsProtocol):
     _is_begun = False
     """Whether one more has begun to arrive."""
     _unended_bytes = 0
-    """Received since the last of them ended, or this one began."""
+    """Of the head that has begun, or of a body whose answer is not waiting for it."""
+    _framing_bytes = 0
+    """Received since the last head ended that were neither body nor head."""
+    _body_bytes = 0
+    """Of all bodies so far, and `CHUNK_BYTES` for each piece of them."""
+    _first = 0
+    """Which head is the first of those that are being parsed in one go."""
     _served: RequestResponseCycle | None = None
     """The last request that uvicorn began to serve; others may have queued up behind it."""
     _is_answered = False
@@ -78,34 +92,53 @@ class HttpConnection(HttpToolsProtocol):
     """The body so far of a request that may yet prove to have arrived whole."""
     _unread = b""
     """What has arrived and is yet to be parsed; no more is received meanwhile."""
+    _parsed = 0
+    """How much of `_unread` is parsed already."""
+    _has_asked = False
+    """Whether it waits for a turn to parse on."""
     _seen = (0, 0.0)
     """`_heads` at the last looks, and since when it has been that."""
 
-    def __init__(self, *args: Any, tray: Tray, **options: Any) -> None:
+    _counted_as: str | None = None
+    """The name under which it is counted; see `Peers`."""
+
+    def __init__(self, *args: Any, tray: Tray, turns: Turns, peers: Peers, **options: Any) -> None:
         super().__init__(*args, **options)
         self._tray = tray
+        self._turns = turns
+        self._peers = peers
         # uvicorn would refuse requests, of those who are connected already.
         self._connections_max, self.limit_concurrency = self.limit_concurrency, None
         self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A connection begins, unless there are too many."""
+        """A connection begins, unless there are too many, in all or from where it comes."""
         self._seen = (0, time.monotonic())
         joined = Joined(transport, self._tray, self.loop)
         super().connection_made(cast(asyncio.Transport, joined))
         self.flow = Flow(self.transport, self._has_enough)
         if self._connections_max is not None and len(self.connections) > self._connections_max:
             self._end(_TOO_MANY)
+            return
+        try:
+            self._counted_as = self._peers.enter(self.client)
+        except Refused as too_many:
+            self._end(too_many)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The caller has gone: uvicorn tells the last request, and here the one that is served."""
         super().connection_lost(exc)
+        self._leave()
         served, self._served, self.cycle = self._served, None, None
-        self._unread = b""
+        self._unread, self._held = b"", None
         self.pipeline.clear()
         if served is not None:
             served.disconnected = True
             served.message_event.set()
+
+    def _leave(self) -> None:
+        self._peers.leave(self._counted_as)
+        self._counted_as = None
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._served = cycle
@@ -117,25 +150,33 @@ class HttpConnection(HttpToolsProtocol):
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
         if len(data) > PARSED_BYTES_MAX or self._unread:
-            self._unread += data
+            self._unread, self._parsed = self._unread[self._parsed :] + data, 0
             self._parse_unread()
             return
+        self._first = self._heads + 1
         self._parse(data)
         if self._held is not None:  # its body comes in pieces
             self._serve_as_usual()
 
     def _parse_unread(self) -> None:
-        """Parse on until there is something to do; the rest waits until that is done."""
-        heads, data, at = self._heads, self._unread, 0
-        while at < len(data) and self._heads == heads and not self.pipeline:
-            if not self._parse(data[at : at + PARSED_BYTES_MAX]):
-                at = len(data)
-            at += PARSED_BYTES_MAX
-        self._unread = data[at:]
-        if self._unread:
+        """Parse one request after the other, until the turn is over or one has to wait."""
+        self._has_asked = False
+        data, at, until = self._unread, self._parsed, time.perf_counter() + TURN_SECONDS
+        if not data:  # the caller has gone meanwhile
+            return
+        while at < len(data) and not self.pipeline:
+            stop = data.find(_HEAD_END, at, at + PARSED_BYTES_MAX)
+            stop = at + PARSED_BYTES_MAX if stop < 0 else stop + len(_HEAD_END)
+            self._first = self._heads + 1
+            at = stop if self._parse(data[at:stop]) else len(data)
+            if time.perf_counter() > until:
+                break
+        if at < len(data):
+            self._parsed = at
             self.flow.pause_reading()
             self._go_on()
             return
+        self._unread, self._parsed = b"", 0
         if self._held is not None:
             self._serve_as_usual()
         self.flow.resume_reading()
@@ -144,7 +185,9 @@ class HttpConnection(HttpToolsProtocol):
         """Have the rest of what has arrived parsed, if nothing that was is still to be served."""
         if self._unread and not self.pipeline:
             self._unset_keepalive_if_required()  # the caller is not idle: more is here already
-            self.loop.call_soon(self._parse_unread)
+            if not self._has_asked:
+                self._has_asked = True
+                self._turns.ask(caller_of(self.client), self._parse_unread)
 
     def _has_enough(self) -> bool:
         """Whether there is something to do before more is received."""
@@ -159,20 +202,22 @@ class HttpConnection(HttpToolsProtocol):
 
     def _parse(self, data: bytes) -> bool:
         """Refuse what is no HTTP, and heads that do not end; whether more can follow."""
-        heads, was_begun = self._heads, self._is_begun
+        heads, was_begun, body_bytes = self._heads, self._is_begun, self._body_bytes
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError:
             self._held = None
-            self._end(_MALFORMED)
+            self._end(MALFORMED)
             return False
         except httptools.HttpParserUpgrade:
             self._upgrade()
             return False
         if self._heads != heads or (self._is_begun and not was_begun):
-            self._unended_bytes = 0
-        elif was_begun or not self._is_busy():
-            self._count_unended(len(data))
+            self._unended_bytes = self._framing_bytes = 0
+        elif was_begun:
+            self._count_head(len(data))
+        else:
+            self._count_body(len(data), self._body_bytes - body_bytes)
         return not self.transport.is_closing()
 
     def eof_received(self) -> bool:  # type: ignore[override]
@@ -191,15 +236,29 @@ class HttpConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._should_upgrade() and not self._is_busy():
+            self._leave()  # live connections are counted by their seats
             self.handle_websocket_upgrade()
         elif self.cycle is not None:  # answered as if it had not asked; nothing can follow
             self.cycle.keep_alive = False
 
-    def _count_unended(self, received: int) -> None:
-        """Refuse a head, or the rest of a body, that goes on and on."""
+    def _count_head(self, received: int) -> None:
+        """Refuse a head that goes on and on."""
         self._unended_bytes += received
-        if self._unended_bytes > (HEAD_BYTES_MAX if self._is_begun else REST_BYTES_MAX):
-            self._end(_HEAD_TOO_LARGE)
+        if self._unended_bytes > HEAD_BYTES_MAX or len(self.headers) > HEADERS_MAX:
+            self._end(HEAD_TOO_LARGE)
+
+    def _count_body(self, received: int, body_bytes: int) -> None:
+        """Refuse what frames a body, and the rest of one that was answered, if it goes on and on.
+
+        The parser keeps a trailer's value until it ends, so it must end soon.
+        """
+        self._framing_bytes = max(0, self._framing_bytes + received - body_bytes)
+        if self._framing_bytes > HEAD_BYTES_MAX:
+            self._end(HEAD_TOO_LARGE)
+        elif not self._is_busy() or self._has_begun_to_answer():
+            self._unended_bytes += received
+            if self._unended_bytes > REST_BYTES_MAX:
+                self._end(None)
 
     def on_message_begin(self) -> None:
         """A request begins; uvicorn's own preparations wait until they are needed."""
@@ -208,8 +267,9 @@ class HttpConnection(HttpToolsProtocol):
         self.headers = []
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header has arrived."""
-        self.headers.append((name.lower(), value))
+        """A header has arrived; or a trailer, which nobody asks for."""
+        if self._is_begun:
+            self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         """A head is complete: a plain request is a moment later, or not within these bytes."""
@@ -219,13 +279,18 @@ class HttpConnection(HttpToolsProtocol):
         if self._is_answered:  # the last answer said that nothing follows
             return
         self._asked = dict(self.headers)
-        if self._is_plain():
+        refusal = refused_head(self.headers, self._asked)
+        if refusal is not None:
+            self._is_answered = True
+            self._end(refusal)
+        elif self._is_plain():
             self._held = []
         else:
             self._serve_as_usual()
 
     def on_body(self, body: bytes) -> None:
         """A piece of a body has arrived."""
+        self._body_bytes += len(body) + CHUNK_BYTES
         if self._held is not None:
             self._held.append(body)
         elif not self._is_answered:
@@ -244,6 +309,8 @@ class HttpConnection(HttpToolsProtocol):
     def _is_plain(self) -> bool:
         """Whether the request might be answered at once."""
         if self._at_once is None or self._is_busy() or self.flow.write_paused:
+            return False
+        if self._heads != self._first:  # others have their turn before it
             return False
         parser = self.parser
         if not parser.should_keep_alive() or parser.get_method() not in _PLAIN_METHODS:
@@ -292,8 +359,13 @@ class HttpConnection(HttpToolsProtocol):
         self.url = url
         for name, value in headers:
             super().on_header(name, value)
-        super().on_headers_complete()
         held, self._held = self._held, None
+        try:
+            super().on_headers_complete()
+        except (httptools.HttpParserError, AttributeError, ValueError):  # the address is none
+            self._is_answered = True
+            self._end(MALFORMED)
+            return
         for piece in held or ():
             super().on_body(piece)
 
@@ -303,6 +375,11 @@ class HttpConnection(HttpToolsProtocol):
         super().on_response_complete()
         self._go_on()
 
+    @property
+    def unsent_bytes(self) -> int:
+        """Of answers, that the caller does not take; 0 as long as it takes what it gets."""
+        return self.transport.get_write_buffer_size() if self.flow.write_paused else 0
+
     def give_up(self, now: float, head_seconds_max: float) -> None:
         """Close a connection that has waited too long for the head of a request."""
         heads, since = self._seen
@@ -310,7 +387,7 @@ class HttpConnection(HttpToolsProtocol):
             self._seen = (self._heads, now)
         elif self._is_begun or not self._heads:
             if now - since > head_seconds_max:
-                self._end(_HEAD_TOO_SLOW if self._is_begun else None)
+                self._end(HEAD_TOO_SLOW if self._is_begun else None)
         elif now - since > self.timeout_keep_alive:
             self._end(None)
 
@@ -318,10 +395,23 @@ class HttpConnection(HttpToolsProtocol):
         """Whether a request waits for its answer."""
         return self.cycle is not None and not self.cycle.response_complete
 
+    def _has_begun_to_answer(self) -> bool:
+        return isinstance(self.cycle, RequestResponseCycle) and self.cycle.response_started
+
+    def _may_refuse(self) -> bool:
+        """Whether a refusal would be the answer to the request that is being read, and no other."""
+        cycle = self.cycle
+        return not self._is_busy() or (
+            isinstance(cycle, RequestResponseCycle)
+            and cycle is self._served
+            and cycle.more_body
+            and not cycle.response_started
+        )
+
     def _end(self, reason: Refused | None) -> None:
-        """Say why, unless that would get in between the pieces of an answer; and close."""
+        """Say why, unless another answer is due first; and close."""
         if self.transport.is_closing():
             return
-        if reason is not None and not self._is_busy():
+        if reason is not None and self._may_refuse():
             cast(Joined, self.transport).write_whole(problem(reason).whole())
         self.transport.close()

@@ -1,7 +1,8 @@
 """Web pages of other origins: which of them may read answers, and what they may ask.
 
-Boards that are public may be read from any page. Beyond that only the origins that the operator
-named may ask; to all others no header is sent, and browsers keep the answer from the page.
+Boards that are public may be read from any page, and no more: browsers remember what one preflight
+grants, and apply it to other methods of the same address. Beyond that only the origins that the
+operator named may ask; to all others no header is sent, and browsers keep the answer from the page.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _EXPOSED: Final = (
 )
 _ASKABLE: Final = b"authorization, content-type, idempotency-key, if-none-match, last-event-id"
 _READS: Final = (b"GET", b"HEAD")
+_READS_GRANTED: Final = b"GET, HEAD"
+_SAME_PAGE: Final = (None, b"same-origin", b"none")
+"""What browsers say in `Sec-Fetch-Site` of requests that no other site's page makes."""
 
 PUBLIC: Final[Headers] = ((b"access-control-allow-origin", b"*"), _EXPOSED)
 VARIES: Final = (b"vary", b"Origin")
@@ -45,12 +49,19 @@ class Cors:
             return ((b"access-control-allow-origin", origin), VARIES, _EXPOSED)
         return (VARIES,)
 
+    def is_named(self, asked: Mapping[bytes, bytes]) -> bool:
+        """Whether it comes from a page of an origin that the operator named."""
+        return asked.get(b"origin") in self._origins
+
     def is_welcome(self, asked: Mapping[bytes, bytes]) -> bool:
-        """Whether a WebSocket may be opened from where it comes: no page, our own, or a named."""
+        """Whether it comes from no page, one of our own, or one of an origin that was named.
+
+        For services without keys, which speak plain HTTP: that is part of their own origin.
+        """
         origin = asked.get(b"origin")
-        if origin is None or origin in self._origins:
-            return True
-        return origin.partition(b"://")[2] == asked.get(b"host")
+        if origin is None:
+            return asked.get(b"sec-fetch-site") in _SAME_PAGE
+        return origin in self._origins or origin == b"http://" + asked.get(b"host", b"")
 
     async def options(self, scope: Any, router: Router, state: State) -> Answer:
         """The answer to OPTIONS: which methods there are, and to pages whether they may."""
@@ -62,11 +73,14 @@ class Cors:
         allowed = ", ".join(sorted(methods | {"OPTIONS"})).encode()
         headers: Headers = ((b"allow", allowed),)
         asked = dict(scope["headers"])
-        if asked.get(b"access-control-request-method") in _READS and await _is_public(scope, state):
-            granted = PUBLIC
-        else:
+        reads = asked.get(b"access-control-request-method") in _READS
+        if self.is_named(asked):
             granted = self.headers(asked, is_public=False)
-        if len(granted) > 1:
+        elif reads and await _is_public(scope, state):
+            granted, allowed = PUBLIC, _READS_GRANTED
+        else:
+            granted = ()
+        if granted:
             headers += (
                 *granted,
                 (b"access-control-allow-methods", allowed),

@@ -8,7 +8,10 @@ from typing import Any, Final
 
 from toprung.http.problems import TITLES
 
-POLICY: Final = b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
+POLICY: Final = (
+    b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
+    b" frame-ancestors 'none'"
+)
 
 _STYLE: Final = """
 :root{color-scheme:light dark;--line:#8886;--soft:#8881}

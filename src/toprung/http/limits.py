@@ -1,8 +1,9 @@
-"""Rate limits: the generic cell rate algorithm, in process, one number per caller.
+"""Limits of callers: how often they ask, and how many connections an address has.
 
-A caller's number is the moment until which it has used up its share. Each request moves it on by
-one interval; who is further ahead than the burst allows is told how long to wait. Moments are
-whole nanoseconds, because sums of fractions are not exact and a burst is to pass whole.
+Rates go by the generic cell rate algorithm, in process, one number per caller: the moment until
+which it has used up its share. Each request moves it on by one interval; who is further ahead than
+the burst allows is told how long to wait. Moments are whole nanoseconds, because sums of fractions
+are not exact and a burst is to pass whole.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ipaddress
 import math
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from toprung.http.problems import Refused
@@ -29,9 +31,11 @@ def caller_of(client: tuple[str, int] | None) -> str:
     """
     if client is None:
         return "unknown"
-    host = client[0]
-    if ":" not in host:
-        return host
+    return client[0] if ":" not in client[0] else _network_of(client[0])
+
+
+@lru_cache(4096)  # the same callers ask again and again, and parsing addresses takes a while
+def _network_of(host: str) -> str:
     try:
         address = ipaddress.IPv6Address(host.partition("%")[0])
     except ValueError:
@@ -100,3 +104,47 @@ class RateLimit:
         self._until = {name: until for name, until in self._until.items() if until > now}
         if len(self._until) >= CALLERS_MAX:
             self._until.clear()
+
+
+class Peers:
+    """Counts the connections of each address, and refuses too many.
+
+    `is_proxy` tells addresses that speak for many and are not counted.
+    """
+
+    def __init__(
+        self, per_address_max: int | None, is_proxy: Callable[[str], bool] | None = None
+    ) -> None:
+        self._max = per_address_max
+        self._is_proxy = is_proxy
+        self._by_caller: dict[str, int] = {}
+
+    def enter(self, client: tuple[str, int] | None) -> str | None:
+        """Count a connection, and return under which name; None if it is not counted.
+
+        Refused when it is one too many.
+        """
+        if self._max is None:
+            return None
+        if client is not None and self._is_proxy is not None and self._is_proxy(client[0]):
+            return None
+        caller = caller_of(client)
+        count = self._by_caller.get(caller, 0)
+        if count >= self._max:
+            raise Refused(
+                429,
+                "too-many-connections",
+                f"your address has {self._max:,} connections open already; use them again, or"
+                " close some",
+                headers=((b"retry-after", b"5"),),
+                close=True,
+            )
+        self._by_caller[caller] = count + 1
+        return caller
+
+    def leave(self, caller: str | None) -> None:
+        """A connection that was counted under this name has ended."""
+        if caller is not None:
+            self._by_caller[caller] -= 1
+            if not self._by_caller[caller]:
+                del self._by_caller[caller]

@@ -36,7 +36,6 @@ _PAGE: Final = re.compile(rb"/|/boards/[^/]+|/boards/[^/]+/players/[^/]+")
 _PART: Final = re.compile(rb"/web/([^/]+)/(.+)")
 _VARY: Final = (b"vary", b"Accept-Encoding")
 _GZIP: Final = (b"content-encoding", b"gzip")
-_NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
 _FOR_EVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 _ASK_AGAIN: Final = (b"cache-control", b"no-cache")
 _A_WHILE: Final = (b"cache-control", b"public, max-age=300")
@@ -46,13 +45,11 @@ _PAGE_HEADERS: Final[Headers] = (
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
-    _NO_SNIFF,
     _ASK_AGAIN,
 )
 _EMBED_HEADERS: Final[Headers] = (
     (b"access-control-allow-origin", b"*"),
     (b"cross-origin-resource-policy", b"cross-origin"),
-    _NO_SNIFF,
     _A_WHILE,
 )
 
@@ -74,7 +71,7 @@ class Pages:
         shell = shell.replace(b'"/web/', b'"/web/%s/' % self._digest)
         self._shell = _File(_SHELL, shell, _PAGE_HEADERS)
         self._lost = Answer(404, shell, _PAGE_HEADERS, _TYPES["html"])
-        headers = (_NO_SNIFF, _FOR_EVER)
+        headers = (_FOR_EVER,)
         self._parts = {
             name.encode(): _File(name, content, headers) for name, content in contents.items()
         }

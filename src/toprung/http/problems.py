@@ -2,6 +2,9 @@
 
 A problem's `type` is the address of its explanation on the reference page (`/docs#<slug>`), its
 `detail` is a sentence for people, and `errors` points at what was wrong in the input.
+
+Errors also tell operators what the servers behind the service said, and that names those servers.
+Callers do not hear that: they get the sentence of the error's class, and the log has the rest.
 """
 
 from __future__ import annotations
@@ -12,7 +15,16 @@ import msgspec
 
 from toprung import errors
 from toprung.contract import InputError, Problem
-from toprung.errors import Gone, Invalid, NotFound, ToprungError, Unavailable, slug_of
+from toprung.errors import (
+    Gone,
+    IndexUnavailable,
+    Invalid,
+    NotFound,
+    ToprungError,
+    TruthUnavailable,
+    Unavailable,
+    slug_of,
+)
 from toprung.http.answers import CLOSE, Answer
 
 RETRY_SECONDS: Final = 1
@@ -42,6 +54,8 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
     "unauthorized": (401, "A valid key is needed"),
     "forbidden": (403, "The key does not allow this"),
     "host-not-allowed": (403, "This host name is not served"),
+    "origin-not-allowed": (403, "Pages of this origin may not write"),
+    "proxy-not-allowed": (403, "A service without keys stands behind no proxy"),
     "not-found": (404, "There is no such thing"),
     "no-such-route": (404, "There is no such address"),
     "method-not-allowed": (405, "This address has other methods"),
@@ -51,6 +65,7 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
     "address-too-long": (414, "The address is too long"),
     "json-expected": (415, "The body must be application/json"),
     "invalid": (422, "The input is not acceptable"),
+    "too-many-connections": (429, "Too many connections"),
     "too-many-requests": (429, "Too many requests"),
     "head-too-large": (431, "The head of the request is too large"),
     "internal-error": (500, "Something went wrong on our side"),
@@ -81,7 +96,20 @@ def problem(error: ToprungError, request: bytes = b"") -> Answer:
         where = [InputError(f"/{error.field}" if error.field else "", error.detail)]
         return _answer(slug, status, str(error), where, request)
     headers = ((b"retry-after", b"%d" % RETRY_SECONDS),) if status == 503 else ()
-    return _answer(slug, status, error.detail, [], request, headers)
+    detail = type(error)().detail if is_for_operators(error) else error.detail
+    return _answer(slug, status, detail, [], request, headers)
+
+
+def is_for_operators(error: ToprungError) -> bool:
+    """Whether what an error says comes from a server or a file that callers need not know."""
+    if not isinstance(error, Unavailable):
+        return False
+    found: BaseException | None = error
+    while isinstance(found, ToprungError):
+        if isinstance(found, TruthUnavailable | IndexUnavailable):
+            return True
+        found = found.__cause__
+    return found is not None  # it was raised from an error that is none of ours, and quotes it
 
 
 def unexpected(request: bytes) -> Answer:

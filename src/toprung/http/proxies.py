@@ -49,12 +49,13 @@ class Proxies:
     def __init__(self, addresses: Sequence[str]) -> None:
         self._networks = [_network(address) for address in addresses]
         # The same few come again and again, and parsing addresses takes a while.
-        self._trusts = lru_cache(LISTS_HELD_MAX)(self._is_proxy)
+        self.trusts = lru_cache(LISTS_HELD_MAX)(self._is_proxy)
+        """Whether an address, as text, is one of a proxy."""
         self._names = lru_cache(LISTS_HELD_MAX)(self._read)
 
     def caller(self, peer: Client, forwarded: Sequence[str]) -> Client:
         """Who asks: `peer`, or whom it speaks for, by its `X-Forwarded-For` headers in order."""
-        if peer is None or not forwarded or not self._trusts(peer[0]):
+        if peer is None or not forwarded or not self.trusts(peer[0]):
             return peer
         text = ",".join(forwarded)
         if len(text) > LIST_CHARACTERS_MAX:

@@ -186,6 +186,8 @@ class Router:
 
     def _walk_prefix(self, prefix: bytes) -> tuple[_Node, list[str]]:
         """Where an address without its last segment leads; remembered, as many share it."""
+        if len(prefix) > ADDRESS_BYTES_MAX:  # refused further on, and not remembered
+            return _NOWHERE, []
         node, values = self._root, []
         for segment in prefix.split(b"/")[1:]:
             child = node.children.get(segment)

@@ -10,12 +10,14 @@ import resource
 import socket
 import time
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 
 from toprung.errors import Invalid, Unavailable
 from toprung.http.connection import HttpConnection
+from toprung.http.limits import Peers
 from toprung.http.live.protocol import LiveSocket
 from toprung.http.live.seats import Seats
 from toprung.http.proxies import ProxiedConnection, ProxiedSocket, Proxies
@@ -37,6 +39,8 @@ HEAD_SECONDS_MAX: Final = 10
 CONNECTIONS_MAX: Final = 50_000
 FILES_KEPT: Final = 200
 """Open files that a service needs beside its connections, generously."""
+UNSENT_BYTES_MAX: Final = 128 * 1024 * 1024
+"""Of all answers together that their callers have not taken yet."""
 MESSAGE_BYTES_MAX: Final = 16 * 1024
 """Of a WebSocket message that a client sends."""
 
@@ -102,27 +106,33 @@ async def serve(
     listener: socket.socket,
     *,
     proxies: Proxies | None = None,
+    connections_per_address_max: int | None = None,
     on_stop: Callable[[], None] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then answer what is under way.
 
     `on_stop` is called when the signal arrives.
     """
-    config = server_config(app, proxies, affordable_connections())
+    config = server_config(app, proxies, affordable_connections(), connections_per_address_max)
     await _Server(config, on_stop).serve(sockets=[listener])
 
 
 def server_config(
-    app: ASGIApp, proxies: Proxies | None = None, connections_max: int = CONNECTIONS_MAX
+    app: ASGIApp,
+    proxies: Proxies | None = None,
+    connections_max: int = CONNECTIONS_MAX,
+    connections_per_address_max: int | None = None,
 ) -> uvicorn.Config:
     """How the server runs: within bounds, and telling strangers nothing."""
     tray = getattr(app, "tray", None) or Tray()
+    peers = Peers(connections_per_address_max, None if proxies is None else proxies.trusts)
     # uvicorn asks for classes and takes what makes their objects.
-    http: Any = partial(HttpConnection, tray=tray)
     seats = getattr(getattr(app, "state", None), "seats", None) or Seats(ServiceSettings())
+    shared: dict[str, Any] = {"tray": tray, "turns": seats.turns, "peers": peers}
+    http: Any = partial(HttpConnection, **shared)
     ws: Any = partial(LiveSocket, seats=seats)
     if proxies is not None:
-        http = partial(ProxiedConnection, tray=tray, proxies=proxies)
+        http = partial(ProxiedConnection, **shared, proxies=proxies)
         ws = partial(ProxiedSocket, seats=seats, proxies=proxies)
     return uvicorn.Config(
         app,
@@ -149,7 +159,8 @@ class _Server(uvicorn.Server):
     """uvicorn, which tells when it begins to stop, and does not raise the signal once more.
 
     It also looks at its connections now and then, and closes those whose next request has begun to
-    arrive and does not end: one look at the clock for all costs less than a timer for each.
+    arrive and does not end: one look at the clock for all costs less than a timer for each. And if
+    callers who do not read their answers fill the memory, those who owe the most are cut off.
     """
 
     def __init__(
@@ -157,19 +168,36 @@ class _Server(uvicorn.Server):
         config: uvicorn.Config,
         on_stop: Callable[[], None] | None,
         head_seconds_max: float = HEAD_SECONDS_MAX,
+        unsent_bytes_max: int = UNSENT_BYTES_MAX,
     ) -> None:
         super().__init__(config)
         self._on_stop = on_stop
         self._head_seconds_max = head_seconds_max
+        self._unsent_bytes_max = unsent_bytes_max
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second; whether the server is to stop."""
         if counter % TICKS_PER_LOOK == 0:
             now = time.monotonic()
+            held: list[tuple[int, HttpConnection]] = []
             for connection in list(self.server_state.connections):
                 if isinstance(connection, HttpConnection):
                     connection.give_up(now, self._head_seconds_max)
+                    if unsent := connection.unsent_bytes:
+                        held.append((unsent, connection))
+            self._cut_off(held)
         return await super().on_tick(counter)
+
+    def _cut_off(self, held: list[tuple[int, HttpConnection]]) -> None:
+        """Close connections, those that hold the most first, until few enough bytes are held."""
+        total = sum(unsent for unsent, _ in held)
+        if total <= self._unsent_bytes_max:
+            return
+        for unsent, connection in sorted(held, key=itemgetter(0), reverse=True):
+            connection.transport.abort()
+            total -= unsent
+            if total <= self._unsent_bytes_max:
+                return
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop."""

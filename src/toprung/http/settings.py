@@ -68,6 +68,8 @@ class ServiceSettings:
     """Per key; None is unlimited."""
     address_rate: Rate | None = None
     """Per network address, for callers without a key and for wrong keys."""
+    connections_per_address_max: int | None = None
+    """Open at the same time, apart from live ones and those of proxies; None is unlimited."""
     body_seconds_max: float = 20.0
     """How long a body may take to arrive."""
     head_seconds: float = 0.0
@@ -86,3 +88,4 @@ class ServiceSettings:
 
 DEFAULT_KEY_RATE = Rate(1000.0, 2000)
 DEFAULT_ADDRESS_RATE = Rate(50.0, 200)
+DEFAULT_CONNECTIONS_PER_ADDRESS_MAX = 1_000

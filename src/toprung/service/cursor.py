@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode, urlsafe_b64encode
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -21,6 +21,9 @@ from toprung.errors import Invalid
 
 TEXT_MAX = 1024
 
+Position = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""A place in the journal: what no journal can count to is in no cursor of ours."""
+
 WORST = b"\xff" * 8
 BEST = b"\x00" * 8
 
@@ -28,7 +31,7 @@ BEST = b"\x00" * 8
 class PageCursor(msgspec.Struct, frozen=True, array_like=True, tag="p1"):
     """Where a page of standings begins or ends."""
 
-    generation: int
+    generation: Position
     window: str
     period: str
     scope: str
@@ -43,7 +46,7 @@ class PageCursor(msgspec.Struct, frozen=True, array_like=True, tag="p1"):
 class FriendsCursor(msgspec.Struct, frozen=True, array_like=True, tag="f1"):
     """Where a page of friends begins."""
 
-    generation: int
+    generation: Position
     window: str
     period: str
     scope: str
@@ -55,9 +58,9 @@ class FriendsCursor(msgspec.Struct, frozen=True, array_like=True, tag="f1"):
 class SubmissionsCursor(msgspec.Struct, frozen=True, array_like=True, tag="s1"):
     """Where older submissions begin."""
 
-    generation: int
+    generation: Position
     owner: str
-    before: int
+    before: Position
 
 
 Cursor = PageCursor | FriendsCursor | SubmissionsCursor

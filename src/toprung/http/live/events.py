@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, Final
 
 from toprung.http.answers import Stream
@@ -33,7 +33,7 @@ async def event_stream(call: Call[LiveQuery, None], hub: Hub) -> Stream:
     return Stream(_events(watcher, call.receive), b"text/event-stream", _HEADERS)
 
 
-async def _events(watcher: Watcher, receive: Any) -> AsyncIterator[bytes]:
+async def _events(watcher: Watcher, receive: Any) -> AsyncGenerator[bytes]:
     gone = asyncio.create_task(_until_gone(watcher, receive))
     try:
         yield b": hello\n\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from toprung.http.limits import RateLimit, caller_of
-from toprung.http.live.turns import Turns
 from toprung.http.problems import Refused
 from toprung.http.settings import Rate
+from toprung.http.turns import Turns
 
 if TYPE_CHECKING:
     from toprung.http.settings import ServiceSettings

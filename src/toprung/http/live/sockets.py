@@ -85,7 +85,7 @@ class LiveSockets:
             raise Refused(404, "no-such-route", f"the WebSocket is at {PATH}")
         client, headers = scope.get("client"), dict(scope["headers"])
         if not self._state.settings.needs_keys:
-            self._gate.check_host(headers)
+            self._gate.check_local(headers)
             return Access(self._state, None, trusted=self._cors.is_welcome(headers))
         text = _offered_key(headers) or bearer(headers)
         if text is None:

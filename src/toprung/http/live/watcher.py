@@ -12,8 +12,8 @@ from toprung.errors import Invalid, ToprungError
 from toprung.http.live.messages import Message, Subscribe, message, part_of
 from toprung.http.live.subscriptions import Subscription
 from toprung.http.live.topics import TopicName
-from toprung.http.live.turns import TURN_SECONDS
 from toprung.http.problems import as_problem
+from toprung.http.turns import TURN_SECONDS
 
 if TYPE_CHECKING:
     from toprung.http.live.hub import Hub

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from email.utils import formatdate
 from pathlib import Path
 from typing import Final
@@ -92,7 +92,7 @@ async def backup(call: Call[NoQuery, BackupBody]) -> Sendable:
     return Stream(_pieces(copy, folder), b"application/vnd.sqlite3", headers)
 
 
-async def _pieces(copy: Path, folder: tempfile.TemporaryDirectory[str]) -> AsyncIterator[bytes]:
+async def _pieces(copy: Path, folder: tempfile.TemporaryDirectory[str]) -> AsyncGenerator[bytes]:
     with folder, copy.open("rb") as file:
         while piece := file.read(PIECE_BYTES):
             yield piece

@@ -30,7 +30,7 @@ async def openapi(call: Call[NoQuery, None]) -> Answer:
 @routes.get("/docs", None)
 async def docs(call: Call[NoQuery, None]) -> Answer:
     """This interface, as a page to read."""
-    headers = (_CACHED, (b"content-security-policy", POLICY))
+    headers = (_CACHED, (b"content-security-policy", POLICY), (b"x-frame-options", b"DENY"))
     return Answer(
         200, _page(needs_keys=call.state.settings.needs_keys), headers, b"text/html; charset=utf-8"
     )

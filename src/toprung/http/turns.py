@@ -1,9 +1,10 @@
-"""Turns: how live work shares the event loop with everything else.
+"""Turns: how work that is not urgent shares the event loop with everything else.
 
 One change can concern every live connection, and many connections can send something at the same
-moment. Done in one go that would keep all other callers waiting. So whoever has live work to do
-asks for a turn. A few turns are granted each time round the event loop, within a few milliseconds,
-and requests that arrive in between are answered in between.
+moment, or many requests in a row. Done in one go that would keep all other callers waiting. So
+whoever has live work to do, or has sent more than was looked at, asks for a turn. A few turns are
+granted each time round the event loop, within a few milliseconds, and requests that arrive in
+between are answered in between.
 
 Callers (keys and addresses) are served in rotation, so one with a thousand connections delays
 another with one connection by a single turn.
