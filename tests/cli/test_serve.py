@@ -187,7 +187,6 @@ def test_limits_hold_where_others_may_ask(
     ("options", "connections", "subscriptions"),
     [
         (ServeOptions(), 4000, 20_000),
-        (ServeOptions(proxy=["127.0.0.1"]), 4000, 20_000),
         (ServeOptions(require_keys=True), 4000, 20_000),
         (ServeOptions(require_keys=True, proxy=["127.0.0.1"]), 1000, 4000),
         (ServeOptions(host="::"), 1000, 4000),

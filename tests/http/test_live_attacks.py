@@ -225,7 +225,7 @@ def test_nothing_is_compressed(running: Serving) -> None:
 def test_an_opening_that_the_library_cannot_read_is_answered(running: Serving) -> None:
     """Before: it was never answered, nor was the connection ever closed."""
     with connected(running.url) as raw:
-        raw.sendall(opening(*(f"X-Header-{number}: x" for number in range(200))))
+        raw.sendall(opening("X-Header: " + "x" * 20_000))
         assert until_closed(raw).startswith(b"HTTP/1.1 400 ")
 
 
