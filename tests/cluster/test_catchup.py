@@ -15,6 +15,7 @@ from toprung.errors import IndexUnavailable, NotReady, Unavailable
 from toprung.indexes.redis import shard_key
 from toprung.ports import Event
 from toprung.profiles.cluster import ClusterProfile
+from toprung.service.reconcile import Reconciled
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Session, session
 from toprung.testing.servers import PostgresServer, RedisServer
@@ -113,6 +114,20 @@ def test_reconcile_repairs_and_counts(bench: Bench) -> None:
     found = [bench.run(bench.profile.reconciler.reconcile(1000)) for _ in range(60)]
     assert sum(each.repaired for each in found) == 1 == bench.profile.reconciler.repaired
     assert bench.verify() == []
+
+
+def test_one_process_at_a_time_reconciles(bench: Bench) -> None:
+    async def both() -> tuple[object, object]:
+        async with bench.profile.outbox.alone_reconciling() as alone:
+            assert alone
+            kept_out = await bench.profile.patrol.step()
+        return kept_out, await bench.profile.patrol.step()
+
+    kept_out, done = bench.run(both())
+    assert kept_out is None
+    assert isinstance(done, Reconciled)
+    assert done.looked_at in (1, 2, 3), "from a random player on"
+    assert done.repaired == 0
 
 
 def test_ghosts_are_named_and_removed_by_a_rebuild(bench: Bench) -> None:

@@ -52,7 +52,7 @@ def _checks(url: str, key: str | None, now: Callable[[], float]) -> Iterator[Che
         "ready",
         ready.status == 200,
         "can answer",
-        f"/readyz answers {ready.status}: it starts, rebuilds or stops; look at its log",
+        f"/readyz answers {ready.status}: {_faults(ready.body)}",
     )
     yield _clock(ready.date, now())
     yield _access(url, key)
@@ -65,7 +65,16 @@ def _ask(url: str) -> _Reply:
             return _Reply(reply.status, reply.read(ANSWER_BYTES_MAX), reply.headers["date"])
     except urllib.error.HTTPError as error:
         with error:
-            return _Reply(error.code, b"", error.headers["date"])
+            return _Reply(error.code, error.read(ANSWER_BYTES_MAX), error.headers["date"])
+
+
+def _faults(body: bytes) -> str:
+    """What a service that is not ready says of itself."""
+    try:
+        checks = dict(json.loads(body)["checks"])
+    except (ValueError, KeyError, TypeError):
+        return "look at its log"
+    return "; ".join(f"{name}: {said}" for name, said in checks.items() if said != "ok")
 
 
 def _version(url: str) -> Check:

@@ -63,3 +63,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """Commits that the index has not been told of yet."""
     outbox_seconds: float | None = None
     """The age of the oldest of them."""
+    reconciled_players: int | None = None
+    """Players whose cards were compared with the index."""
+    repaired_players: int | None = None
+    """Those of them that differed and were put right."""

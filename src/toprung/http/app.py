@@ -66,16 +66,21 @@ class Service:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._inbox = Inbox(self._loop, after=self.tray.send)
-        work = (self._keep_up(), self._patience.watch(), self.state.hub.run())
-        self._upkeep = [asyncio.create_task(each) for each in work]
+        upkeep = self.state.upkeep
+        upkeep.add("keys", UPKEEP_SECONDS, self._keep_up)
+        upkeep.add("patience", 0, self._patience.watch)
+        upkeep.add("live", 0, self.state.hub.run)
+        upkeep.add("readiness", UPKEEP_SECONDS, self.state.readiness.refresh)
+        upkeep.start()
         return self
 
     async def __aexit__(self, *_error: object) -> None:
-        for task in self._upkeep:
-            task.cancel()
-        await asyncio.gather(*self._upkeep, return_exceptions=True)
+        await self.state.upkeep.stop()
         if self.state.boards.keys is not None:
-            await self.state.boards.keys.save_uses()
+            try:
+                await self.state.boards.keys.save_uses()
+            except ToprungError as error:
+                _log.warning("the last uses of keys could not be recorded: %s", error)
 
     def stop(self) -> None:
         """End what would go on for ever; from now on `/readyz` says no."""
@@ -83,16 +88,13 @@ class Service:
         self._loop.call_soon_threadsafe(self.state.hub.close)
 
     async def _keep_up(self) -> None:
-        """What is done now and then."""
-        while True:
-            await asyncio.sleep(UPKEEP_SECONDS)
-            keys = self.state.boards.keys
-            if keys is not None:
-                try:
-                    await keys.save_uses()
-                    self.state.hub.dismiss(await keys.ids())
-                except ToprungError as error:  # not now; the next time may be better
-                    _log.warning("keys are out of reach: %s", error)
+        """Record uses of keys, and let go of who came with one that is revoked."""
+        keys = self.state.boards.keys
+        if keys is not None:
+            try:
+                await keys.save_uses()
+            finally:
+                self.state.hub.dismiss(await keys.ids())
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request or connection."""

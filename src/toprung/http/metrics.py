@@ -60,6 +60,14 @@ class ServiceCollector:
         yield GaugeMetricFamily(
             "toprung_live_subscriptions", "Live subscriptions", value=state.subscriptions
         )
+        failures = {chore.name: chore.failures for chore in state.upkeep.chores}
+        yield _counter("toprung_upkeep_failures", "Chores that failed", "chore", failures)
+        ages = GaugeMetricFamily(
+            "toprung_upkeep_age_seconds", "Time since a chore was done", labels=("chore",)
+        )
+        for chore in state.upkeep.chores:
+            ages.add_metric((chore.name,), chore.age_seconds)
+        yield ages
         yield GaugeMetricFamily("toprung_live_sockets", "Live connections", value=state.seats.taken)
         refused = state.seats.refused
         yield _counter("toprung_live_refused", "Live requests refused", "reason", refused)
@@ -109,6 +117,12 @@ def _profile(figures: Figures) -> Iterator[Metric]:
     ):
         if value is not None:
             yield GaugeMetricFamily(name, text, value=value)
+    looked_at, repaired = figures.reconciled_players, figures.repaired_players
+    if looked_at is not None and repaired is not None:
+        players = {"same": looked_at - repaired, "repaired": repaired}
+        yield _counter(
+            "toprung_reconciled_players", "Players compared with the index", "result", players
+        )
 
 
 async def exposition(state: State) -> bytes:

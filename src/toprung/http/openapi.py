@@ -169,10 +169,10 @@ def _tag(route: Route) -> str:
 
 
 def _response(route: Route, status: int, schemas: dict[int, Any]) -> dict[str, Any]:
-    if status >= 400:
+    if status >= 400 and status not in route.tells:
         return {"$ref": f"#/components/responses/{status}"}
     response: dict[str, Any] = {"description": HTTPStatus(status).phrase}
-    if status < 300 and route.answer is not None:
+    if (status < 300 or status in route.tells) and route.answer is not None:
         response["content"] = {"application/json": {"schema": schemas[id(route.answer)]}}
     if route.is_conditional:
         response["headers"] = {"ETag": _ETAG}

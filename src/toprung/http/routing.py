@@ -44,6 +44,7 @@ class Route:
         answer: object = None,
         status: int = 200,
         also: tuple[int, ...] = (),
+        tells: tuple[int, ...] = (),
         headers: tuple[str, ...] = (),
         public: bool = False,
         hot: bool = False,
@@ -59,8 +60,10 @@ class Route:
         self.answer = answer
         """The type of the answer's body, for the OpenAPI document."""
         self.status = status
-        self.also = also
+        self.also = also + tells
         """Other statuses that it answers with, beyond those that `openapi.statuses` derives."""
+        self.tells = tells
+        """Those of them that come with the usual answer, not with a problem."""
         self.headers = headers
         """Names of the headers that mean something here and not everywhere."""
         self.public = public

@@ -10,8 +10,10 @@ from toprung.http.heads import Heads
 from toprung.http.live.hub import Hub
 from toprung.http.live.seats import Seats
 from toprung.http.metrics import Meter
+from toprung.http.readiness import Readiness
 from toprung.http.room import Room
 from toprung.http.settings import ServiceSettings
+from toprung.http.upkeep import Upkeep
 from toprung.service.leaderboards import Leaderboard, Leaderboards
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class State:
         self.names_version = 0
         """Grows whenever a player profile changes here: lists show names."""
         self.is_closing = False
+        self.upkeep = Upkeep()
+        self.readiness = Readiness(self)
         self.meters: dict[tuple[str, str], Meter] = {}
         self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
         self.bodies = Room(BODIES_BYTES_MAX)

@@ -49,6 +49,9 @@ _REFUSED = frozenset(
 )
 """Replies of a server that refuses this, and may do other things: most of them are about writes."""
 
+REFUSED_SECONDS = 5.0
+"""How long a refusal is a fault: what could not be applied is tried again within that time."""
+
 COMPLAINT_SECONDS = 10.0
 """How often the log is told of one kind of refusal."""
 
@@ -124,6 +127,7 @@ class ScriptClient:
         self._breakers: dict[str, CircuitBreaker] = {}
         self._probing: dict[CircuitBreaker, asyncio.Task[None]] = {}
         self._complained: dict[str, float] = {}
+        self._refused_at: dict[str, float] = {}
         self._is_closed = False
         self._no_script = exceptions.NoScriptError
         self._answered = exceptions.ResponseError
@@ -219,6 +223,7 @@ class ScriptClient:
     def _complain(self, code: str, error: Exception) -> None:
         """Log a refusal, but not each of thousands."""
         now = time.monotonic()
+        self._refused_at[code] = now
         if now - self._complained.get(code, -COMPLAINT_SECONDS) >= COMPLAINT_SECONDS:
             self._complained[code] = now
             _log.warning("the index refuses to work: %s %s", code, error)
@@ -241,6 +246,24 @@ class ScriptClient:
             breaker.succeeded()
         finally:
             del self._probing[breaker]
+
+    async def look(self) -> str | None:
+        """Why nothing, or not everything, can be read at the moment; None when all is well."""
+        if any(breaker.is_open for breaker in self._breakers.values()):
+            return "Redis does not answer, or not everywhere"
+        if self._is_cluster:
+            await self.client.ping(target_nodes="primaries")
+        else:
+            await self.client.ping()
+        return None
+
+    def refusal(self) -> str | None:
+        """Why Redis refused to write just now; None when it did not."""
+        now = time.monotonic()
+        codes = [code for code, at in self._refused_at.items() if now - at < REFUSED_SECONDS]
+        if not codes:
+            return None
+        return f"Redis takes no writes ({', '.join(codes)}); they are caught up later"
 
     async def one_server(self) -> Any:
         """A client of its own for one server that should be alive: another one at each call."""

@@ -29,7 +29,7 @@ from toprung.domain.player import name_range
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.postgres_commands import CommandRun
 from toprung.journals.postgres_hand_over import HandOver
-from toprung.journals.postgres_queue import CommandQueue, Request, Result
+from toprung.journals.postgres_queue import QUEUE_ROWS_MAX, CommandQueue, Request, Result
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_rows import read_board, read_event
 from toprung.journals.postgres_store import PostgresStore
@@ -127,6 +127,11 @@ class PostgresJournal:
     def queued_rows(self) -> int:
         """How many submissions wait for the writer."""
         return self._queue.rows
+
+    @property
+    def is_full(self) -> bool:
+        """Whether submissions are refused until some of those that wait are recorded."""
+        return self._queue.rows >= QUEUE_ROWS_MAX
 
     async def _commit(self, batch: list[Request]) -> None:
         if not batch:

@@ -22,6 +22,7 @@ GRACE_SECONDS = 1.0
 """Rows younger than this are left to the process that wrote them."""
 
 _REBUILD_LOCKS = 21617
+_RECONCILE_LOCK = 21618
 
 
 class PostgresOutbox:
@@ -118,21 +119,27 @@ class PostgresOutbox:
             server,
         )
 
-    @asynccontextmanager
-    async def alone(self, generation: int) -> AsyncIterator[bool]:
+    def alone(self, generation: int) -> AbstractAsyncContextManager[bool]:
         """Whether this process alone now rebuilds the board's shard."""
-        number = generation % 2**31
+        return self._locked(_REBUILD_LOCKS, generation % 2**31)
+
+    @asynccontextmanager
+    async def alone_reconciling(self) -> AsyncIterator[bool]:
+        """Whether this process alone now compares cards with the index."""
+        async with self._store.connection() as connection:  # a database may have several clusters
+            number = await connection.fetchval("SELECT hashtext(current_schema())")
+        async with self._locked(_RECONCILE_LOCK, number) as alone:
+            yield alone
+
+    @asynccontextmanager
+    async def _locked(self, kind: int, number: int) -> AsyncIterator[bool]:
         async with self._store.connection() as connection:
-            owned = await connection.fetchval(
-                "SELECT pg_try_advisory_lock($1, $2)", _REBUILD_LOCKS, number
-            )
+            owned = await connection.fetchval("SELECT pg_try_advisory_lock($1, $2)", kind, number)
             try:
                 yield bool(owned)
             finally:
                 if owned:
-                    await connection.execute(
-                        "SELECT pg_advisory_unlock($1, $2)", _REBUILD_LOCKS, number
-                    )
+                    await connection.execute("SELECT pg_advisory_unlock($1, $2)", kind, number)
 
     def histories(self) -> AbstractAsyncContextManager[Histories]:
         """A snapshot of the truth."""

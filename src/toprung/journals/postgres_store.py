@@ -7,6 +7,7 @@ the others are used by name. Connections are few, short-lived in use, and given 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import re
 import time
@@ -18,7 +19,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from toprung.domain.player import fold_name
-from toprung.errors import Closed, DatabaseDamaged, MissingExtra, TruthUnavailable
+from toprung.errors import (
+    Closed,
+    DatabaseDamaged,
+    MissingExtra,
+    StorageFailed,
+    TruthUnavailable,
+)
 
 if TYPE_CHECKING:
     import asyncpg
@@ -27,6 +34,7 @@ CONNECTIONS_MAX = 8
 NAMES_REMEMBERED = 200_000
 STATEMENT_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
+LOOK_SECONDS_MAX = 1.5
 MONTHS_AHEAD = 2
 OWNERS_MIGRATION = 6
 UNOWNED_SECONDS = 3 * 86_400.0
@@ -34,6 +42,7 @@ UNOWNED_SECONDS = 3 * 86_400.0
 in which processes of the version before may still have run."""
 _FOLDED_AT_ONCE = 10_000
 
+_log = logging.getLogger("toprung")
 _SQL = files(__package__).joinpath("sql/postgres")
 _MIGRATION = re.compile(r"(\d{4})_\w+\.sql")
 _MIGRATION_LOCK = 0x546F7072756E67  # "Toprung"
@@ -112,6 +121,8 @@ class PostgresStore:
                 yield connection
         except (*self.lost, self._asyncpg.InsufficientPrivilegeError) as error:
             raise TruthUnavailable(f"PostgreSQL does not answer: {error}") from error
+        except self.refused as error:
+            raise self.refusal(error) from error
 
     async def select(self, name: str, *values: object) -> list[Any]:
         """The rows of a named statement."""
@@ -135,6 +146,29 @@ class PostgresStore:
             self._asyncpg.OperatorInterventionError,  # the server shuts down, or starts up
             self._asyncpg.InternalClientError,
         )
+
+    @property
+    def refused(self) -> tuple[type[BaseException], ...]:
+        """Errors by which a server refuses to write: it is full, or may only be read."""
+        return (
+            self._asyncpg.InsufficientResourcesError,
+            self._asyncpg.ReadOnlySQLTransactionError,
+        )
+
+    def refusal(self, error: BaseException) -> StorageFailed:
+        """What callers hear of it; the log has the server's own words."""
+        is_read_only = isinstance(error, self._asyncpg.ReadOnlySQLTransactionError)
+        _log.warning("PostgreSQL refuses to write: %s", error)
+        reason = "is read-only" if is_read_only else "is out of disk space, memory or connections"
+        return StorageFailed(f"PostgreSQL {reason}; nothing was recorded")
+
+    async def look(self) -> str | None:
+        """Why nothing can be recorded at the moment; None when all is well."""
+        async with self.pool.acquire(timeout=LOOK_SECONDS_MAX) as connection:
+            read_only = await connection.fetchval(
+                "SELECT current_setting('transaction_read_only')", timeout=LOOK_SECONDS_MAX
+            )
+        return "PostgreSQL is read-only" if read_only == "on" else None
 
     @property
     def collided(self) -> tuple[type[BaseException], ...]:

@@ -48,6 +48,8 @@ async def transact(store: PostgresStore, work: Work[T]) -> T:
                 raise StorageFailed(
                     f"PostgreSQL does not answer ({error}); nothing was recorded"
                 ) from error
+        except store.refused as error:
+            raise store.refusal(error) from error
         except again as error:
             if time.monotonic() > deadline:
                 raise StorageFailed(f"{error}; nothing was recorded") from error

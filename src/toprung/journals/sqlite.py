@@ -33,6 +33,7 @@ from toprung.domain.figures import Commits
 from toprung.domain.outcomes import STATUSES
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
 from toprung.journals.sqlite_events import SqliteEvents
+from toprung.journals.sqlite_faults import FILE_LOST, FileLostError, passing_reason, refused
 from toprung.journals.sqlite_names import players_named
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import SqliteStore
@@ -99,6 +100,9 @@ class SqliteJournal:
         """The event loop that is going to wake the writer, after all that is ready in it now."""
         self._closing = False
         self._failure: str | None = None
+        """Why no more writes are taken until the database is opened again."""
+        self._trouble: str | None = None
+        """Why the last write was refused, if the next may succeed."""
         self._thread: threading.Thread | None = None
         self.commits = Commits()
         self.is_shown = True
@@ -226,6 +230,8 @@ class SqliteJournal:
             # Routes are remembered even when the rows that needed them are refused.
             if plan.head > self._head or plan.routes or plan.players:
                 forgotten = self._store.write(plan, self._fold.last_submission)
+                self._store.check_place()
+                self._trouble = None
         except Exception as error:  # noqa: BLE001
             plan.discard()
             return [self._failed(error) for _ in batch]
@@ -266,16 +272,12 @@ class SqliteJournal:
         """What callers hear of a failed write, and whether another may be tried."""
         if isinstance(error, ToprungError):
             return error
-        if isinstance(error, apsw.FullError):
-            return StorageFailed("the disk is full; nothing of this submission was recorded")
-        if isinstance(error, apsw.BusyError):
-            return StorageFailed(
-                f"another process has locked database {self._store.path!r}; nothing was recorded"
-            )
-        if isinstance(error, apsw.ReadOnlyError):
-            return StorageFailed(
-                f"database {self._store.path!r} is read-only; nothing was recorded"
-            )
+        if isinstance(error, FileLostError):
+            return self._lost()
+        reason = passing_reason(error)
+        if reason is not None:
+            self._trouble = reason
+            return refused(reason)
         if not isinstance(error, apsw.Error):  # not the disk's: the next batch may be fine
             _log.error("a batch could not be written: %r", error)
             return StorageFailed(f"it could not be written ({error}); nothing was recorded")
@@ -284,6 +286,41 @@ class SqliteJournal:
             f"the journal failed ({error}); it takes no more writes until it is reopened"
         )
         return StorageFailed(self._failure)
+
+    def _lost(self) -> StorageFailed:
+        if self._failure is None:
+            _log.critical("database %s was deleted or replaced under us", self._store.path)
+            self._failure = FILE_LOST
+        return StorageFailed(self._failure)
+
+    def look(self) -> str | None:
+        """Why nothing can be recorded at the moment; None when all is well.
+
+        Not on an event loop: it looks at the disk, and after a refused write it tries another.
+        """
+        if self.is_orphan:
+            return _FORKED
+        if self._closing:
+            return "the leaderboards have been closed"
+        try:
+            self._store.check_place()
+        except FileLostError:
+            self._lost()
+        if self._failure is None and self._trouble is not None:
+            self.paused(self._try_write)
+        if self._failure is None and self._thread is not None and not self._thread.is_alive():
+            return "the thread that writes has ended; restart"
+        if self._failure is None and self._queued_rows >= QUEUE_ROWS_MAX:
+            return "too many submissions are waiting"
+        return self._failure or self._trouble
+
+    def _try_write(self) -> None:
+        try:
+            self._store.try_write()
+        except (apsw.Error, OSError) as error:
+            self._trouble = passing_reason(error) or "the disk reports an error"
+        else:
+            self._trouble = None
 
     # --- the Journal port: reading -------------------------------------------------------------
 

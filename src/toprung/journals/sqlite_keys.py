@@ -14,6 +14,8 @@ import apsw
 import msgspec
 
 from toprung.domain.access import AccessKey
+from toprung.errors import Closed, StorageFailed
+from toprung.journals.sqlite_faults import FILE_LOST, FilePlace, keep_log, passing_reason, refused
 from toprung.ports import KeyStore
 
 T = TypeVar("T")
@@ -42,6 +44,7 @@ class SqliteKeys:
         in_thread: Callable[[Callable[[], Any]], Awaitable[Any]],
     ) -> None:
         """`paused` does something while the journal writes nothing; `in_thread` elsewhere."""
+        self._place = FilePlace(path)
         self._connection = apsw.Connection(path)
         self._connection.execute("PRAGMA wal_autocheckpoint = 0").fetchall()
         self._connection.execute("PRAGMA synchronous = FULL")
@@ -49,6 +52,7 @@ class SqliteKeys:
         self._in_thread = in_thread
         self._turn = threading.Lock()
         self._has_table = False
+        self._place.is_kept()  # from now on
 
     async def add(self, key: AccessKey) -> None:
         """Keep a new key; durable when this returns."""
@@ -67,9 +71,12 @@ class SqliteKeys:
     async def all(self) -> list[AccessKey]:
         """Every key."""
         with self._turn:
-            if not self._exists():
-                return []
-            rows: list[Any] = self._connection.execute("SELECT * FROM access_keys").fetchall()
+            try:
+                if not self._exists():
+                    return []
+                rows: list[Any] = self._connection.execute("SELECT * FROM access_keys").fetchall()
+            except apsw.Error as error:
+                raise StorageFailed(f"the keys cannot be read: {error}") from error
         return [_key(*row) for row in rows]
 
     async def remove(self, key_id: str) -> bool:
@@ -84,6 +91,8 @@ class SqliteKeys:
 
     def close(self) -> None:
         """Let go of the file."""
+        if not self._place.is_kept():
+            keep_log(self._connection)
         self._connection.close()
 
     def _exists(self) -> bool:
@@ -104,10 +113,29 @@ class SqliteKeys:
     def _transact(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
         with self._turn:
             before = self._connection.total_changes()
-            with self._connection:
-                self._prepare()
-                self._connection.executemany(statement, rows)
+            try:
+                self._change(statement, rows)
+            except apsw.ConnectionClosedError:
+                raise Closed from None
+            except apsw.Error as error:
+                reason = passing_reason(error) or f"the keys cannot be written ({error})"
+                raise refused(reason) from error
+            if not self._place.is_kept():
+                raise StorageFailed(FILE_LOST)
             return self._connection.total_changes() - before
+
+    def _change(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+        """One transaction; after some errors SQLite has ended it by itself."""
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._prepare()
+            connection.executemany(statement, rows)
+            connection.execute("COMMIT")
+        except BaseException:
+            if not connection.get_autocommit():
+                connection.execute("ROLLBACK")
+            raise
 
     def _prepare(self) -> None:
         """Make the table; or give one that was made before keys had owners its last column."""

@@ -20,6 +20,7 @@ from toprung.domain.outcomes import STATUSES
 from toprung.domain.player import fold_name
 from toprung.errors import Closed, DatabaseDamaged, Invalid, StorageFailed
 from toprung.files import create
+from toprung.journals.sqlite_faults import FileLostError, FilePlace, check_room, keep_log
 from toprung.journals.sqlite_file import connect, prepare
 from toprung.journals.sqlite_inserts import inserts_of
 from toprung.ports import Plan, RecordedKey
@@ -37,9 +38,13 @@ class SqliteStore:
         self.path = path
         self._writer, self._reader = connect(path, synchronous)
         self._reading = threading.RLock()
+        self._place = FilePlace(path)
+        self.is_lost = False
+        """Whether the file was deleted or replaced since."""
         try:
             self.database = prepare(self._writer, path)
             """A random id that tells this database from any other."""
+            self._place.is_kept()  # from now on
         except BaseException:
             self.close()
             raise
@@ -47,6 +52,9 @@ class SqliteStore:
     def close(self) -> None:
         """Close both connections; closing twice is harmless."""
         with self._reading:
+            if self.is_lost:
+                keep_log(self._reader)
+                keep_log(self._writer)
             self._reader.close()
             self._writer.close()
 
@@ -67,6 +75,19 @@ class SqliteStore:
         if plan.erased:
             self._empty_log()
         return keys
+
+    def check_place(self) -> None:
+        """Raise FileLostError if the file is no longer the one at its path."""
+        if not self._place.is_kept():
+            self.is_lost = True
+            raise FileLostError
+
+    def try_write(self) -> None:
+        """Write something that changes nothing, to see whether that is possible; else apsw.Error."""
+        if self._reader is not self._writer:
+            check_room(self.path)
+        with self._writing():
+            self._writer.execute("UPDATE meta SET value = value WHERE name = 'format'")
 
     def _transact(
         self,
@@ -191,7 +212,7 @@ class SqliteStore:
             raise
 
     def _copy_to(self, target: apsw.Connection) -> None:
-        if self._reader is self._writer:
+        if self._reader is self._writer or self.is_lost:  # then nothing else leads to it
             with self._reading:
                 _copy(self._reader, target)
             return

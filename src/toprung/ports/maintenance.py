@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from toprung.domain.figures import Figures
+from toprung.domain.health import HealthCheck
 
 
 class Maintenance(Protocol):
@@ -15,6 +16,10 @@ class Maintenance(Protocol):
 
     async def figures(self) -> Figures:
         """How the profile fares at the moment."""
+        ...
+
+    async def health(self) -> list[HealthCheck]:
+        """What works at the moment. Raises nothing and takes two seconds at most."""
         ...
 
     async def verify(self) -> list[str]:

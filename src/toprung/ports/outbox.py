@@ -76,6 +76,10 @@ class Outbox(Protocol):
         """Whether this process alone now rebuilds the board's shard."""
         ...
 
+    def alone_reconciling(self) -> AbstractAsyncContextManager[bool]:
+        """Whether this process alone now compares cards with the index."""
+        ...
+
     def histories(self) -> AbstractAsyncContextManager[Histories]:
         """A snapshot of the truth."""
         ...

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable
 from typing import cast
 
 from toprung.config import ClusterSettings
 from toprung.domain.board import Board
 from toprung.domain.figures import Figures
-from toprung.errors import Invalid, NotReady, Unavailable
+from toprung.domain.health import BOTH, HealthCheck
+from toprung.errors import Invalid, Unavailable
 from toprung.feeds.redis import RedisFeed
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
@@ -24,9 +26,12 @@ from toprung.profiles.embedded import SystemClock
 from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
 from toprung.service.catchup import CatchUp, IndexFollower, Rebuilder
 from toprung.service.leaderboards import Leaderboards
-from toprung.service.reconcile import Reconciler
+from toprung.service.reconcile import Patrol, Reconciler
 
 REBUILD_POLL_SECONDS = 0.05
+LOOK_SECONDS_MAX = 1.5
+
+_NO_ANSWER = "PostgreSQL does not answer"
 
 _log = logging.getLogger("toprung")
 
@@ -83,6 +88,7 @@ class ClusterProfile:
         self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
         self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
         self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock)
+        self.patrol = Patrol(self.outbox, self.reconciler)
         self.keys = PostgresKeys(store)
         self.feed = RedisFeed(self.client.one_server, settings.prefix)
         self._is_closed = False
@@ -104,6 +110,7 @@ class ClusterProfile:
         except Unavailable as error:
             _log.warning("the index is not there yet: %s", error)
         profile.catch_up.start()
+        profile.patrol.start()
         profile.feed.start()
         return profile
 
@@ -127,7 +134,24 @@ class ClusterProfile:
             queued_rows=self.journal.queued_rows,
             outbox_rows=rows,
             outbox_seconds=seconds,
+            reconciled_players=self.reconciler.looked_at,
+            repaired_players=self.reconciler.repaired,
         )
+
+    async def health(self) -> list[HealthCheck]:
+        """Whether PostgreSQL takes writes, Redis answers, every board is complete."""
+        journal, index = await asyncio.gather(
+            _fault(self.store.look(), _NO_ANSWER),
+            _fault(self.client.look(), "Redis does not answer"),
+        )
+        if journal is None and self.journal.is_full:
+            journal = "too many submissions are waiting"
+        return [
+            HealthCheck("journal", journal, BOTH if journal == _NO_ANSWER else ("writes",)),
+            HealthCheck("index", index, ("reads",)),
+            HealthCheck("index-writes", self.client.refusal(), ()),
+            *self.catch_up.health(),
+        ]
 
     async def verify(self) -> list[str]:
         """Hold every card against the index and name every difference."""
@@ -147,12 +171,6 @@ class ClusterProfile:
     def announce(self, url: str) -> None:
         """Any number of processes may serve a cluster: nobody has to be told."""
 
-    async def check_ready(self) -> None:
-        """NotReady unless every board is complete."""
-        await self.catch_up.sweep()
-        if not self.catch_up.is_ready:
-            raise NotReady
-
     async def close(self) -> None:
         """Finish what was accepted and let go of everything."""
         if self._is_closed:
@@ -160,9 +178,20 @@ class ClusterProfile:
         self._is_closed = True
         await self.journal.finish()
         await self.catch_up.close()
+        await self.patrol.close()
         await self.feed.close()
         await self.client.close()
         await self.journal.close()
+
+
+async def _fault(look: Awaitable[str | None], no_answer: str) -> str | None:
+    """What a server's look says, or that there was none in time."""
+    try:
+        async with asyncio.timeout(LOOK_SECONDS_MAX):
+            return await look
+    except Exception as error:  # noqa: BLE001 -- whatever it is, it does not answer
+        _log.debug("%s: %r", no_answer, error)
+        return no_answer
 
 
 _: type[Maintenance] = ClusterProfile

@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 
 from toprung.domain.board import Board
 from toprung.domain.figures import Figures
+from toprung.domain.health import HealthCheck
 from toprung.domain.ladder import Ladder, is_kept
 from toprung.errors import Closed, DatabaseDamaged, Invalid, ToprungError
 from toprung.feeds.local import LocalFeed
@@ -83,6 +84,7 @@ class EmbeddedProfile:
         self._ownership = None if path == MEMORY else Ownership(self._path)
         self._checkpoint_path = f"{self._path}.checkpoint"
         self._checkpointing: threading.Thread | None = None
+        self._checkpoint_fault: str | None = None
         self._closing = threading.RLock()
         self._is_closed = False
         store: SqliteStore | None = None
@@ -177,6 +179,9 @@ class EmbeddedProfile:
             checkpoint.write(self._checkpoint_path)
         except OSError as error:  # a missing checkpoint costs time at the next start, nothing else
             _log.warning("checkpoint %s could not be written: %s", self._checkpoint_path, error)
+            self._checkpoint_fault = "it could not be written, so the next start takes longer"
+        else:
+            self._checkpoint_fault = None
 
     def _finish_checkpoint(self) -> None:
         if self._checkpointing is not None:
@@ -196,6 +201,16 @@ class EmbeddedProfile:
             index_entries=entries,
             index_bytes=size,
         )
+
+    async def health(self) -> list[HealthCheck]:
+        """Whether scores can be recorded and starts will be quick; reads are from memory."""
+        if self.journal.is_orphan:
+            return [HealthCheck("journal", "this process was forked and owns no database")]
+        fault = await _in_thread(self.journal.look)
+        return [
+            HealthCheck("journal", fault, ("writes",)),
+            HealthCheck("checkpoint", self._checkpoint_fault, ()),
+        ]
 
     async def verify(self) -> list[str]:
         """Replay the journal beside the living index and name every difference."""
@@ -243,7 +258,8 @@ class EmbeddedProfile:
             await self.journal.finish()
             if self._ownership is not None:
                 self._finish_checkpoint()
-                if self._is_tail_long() and self.journal.is_shown:
+                is_worth_it = self.journal.is_shown and not self.store.is_lost
+                if self._is_tail_long() and is_worth_it:
                     self._write_checkpoint(self._take_checkpoint())
             self.keys.close()
             await self.journal.close()

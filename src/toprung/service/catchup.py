@@ -21,6 +21,7 @@ from contextlib import suppress
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card
+from toprung.domain.health import HealthCheck
 from toprung.domain.ladder import Ladder
 from toprung.domain.ranking import Counts
 from toprung.errors import NotReady, Unavailable
@@ -33,6 +34,10 @@ POLL_SECONDS = 0.5
 SWEEP_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 60.0
 REBUILD_SECONDS_MAX = 600.0
+NOTICE_SECONDS = 3.0
+"""How long a board may be incomplete before that is a fault: longer than from sweep to sweep."""
+
+STALL_SECONDS = 60.0
 
 _log = logging.getLogger("toprung")
 
@@ -166,6 +171,9 @@ class CatchUp:
         self._closing = False
         self._task: asyncio.Task[None] | None = None
         self._swept_at = self._housekept_at = -1e9
+        self._moved_at = time.monotonic()
+        self._incomplete: dict[int, float] = {}
+        self._boards = 0
         self.is_ready = False
         """Whether every board was complete when last looked at."""
 
@@ -178,6 +186,27 @@ class CatchUp:
         self._swept_at = -1e9
         self._wake.set()
 
+    def health(self) -> list[HealthCheck]:
+        """Whether every board can be read, and whether this worker gets on with it.
+
+        A board that was created or changed just now is not complete for a moment; that is no fault.
+        """
+        now = time.monotonic()
+        missing = sum(now - since > NOTICE_SECONDS for since in self._incomplete.values())
+        still = now - self._moved_at
+        return [
+            HealthCheck(
+                "boards",
+                f"{missing} of {self._boards} boards are being rebuilt" if missing else None,
+                ("reads",),
+            ),
+            HealthCheck(
+                "catch-up",
+                f"it has not moved for {still:.0f} seconds" if still > STALL_SECONDS else None,
+                (),
+            ),
+        ]
+
     async def close(self) -> None:
         """Stop; what is under way is cut short, for it can always be done again."""
         self._closing = True
@@ -189,6 +218,7 @@ class CatchUp:
                 await self.step()
             except Unavailable as error:
                 _log.info("catching up waits: %s", error)
+                self._moved_at = time.monotonic()  # others tell of the outage
             except Exception:  # noqa: BLE001 -- the worker must outlive whatever this is
                 _log.exception("catching up failed and will be tried again")
             with suppress(TimeoutError):
@@ -203,12 +233,13 @@ class CatchUp:
             self._swept_at = now
             await self.sweep()
         while await self._outbox.unmarked(ROWS_AT_ONCE, self._apply) == ROWS_AT_ONCE:
-            pass
+            self._moved_at = time.monotonic()
         if now - self._housekept_at >= HOUSEKEEPING_SECONDS:
             self._housekept_at = now
             await self._forget_erased()
             await self._expire()
             await self._outbox.housekeep()
+        self._moved_at = time.monotonic()
 
     async def _forget_erased(self) -> None:
         """Nothing late can bring them back any more: drop the last traces of erased players."""
@@ -226,7 +257,10 @@ class CatchUp:
         """See that every shard is complete and none has gone back."""
         ready = True
         try:
-            for board in await self._outbox.all_boards():
+            boards = await self._outbox.all_boards()
+            self._boards, known = len(boards), {board.generation for board in boards}
+            self._incomplete = {g: at for g, at in self._incomplete.items() if g in known}
+            for board in boards:
                 ready = await self._check(board) and ready
         except Unavailable:
             ready = False
@@ -237,10 +271,14 @@ class CatchUp:
     async def _check(self, board: Board) -> bool:
         state = await self._shards.state(board)
         known_mark, known_server = await self._outbox.shard(board.generation)
+        self._moved_at = time.monotonic()
         if not state.ready:
+            self._incomplete.setdefault(board.generation, time.monotonic())
             if not await self._rebuilder.rebuild(board):
                 return False
             state = await self._shards.state(board)
+        if state.ready:
+            self._incomplete.pop(board.generation, None)
         if state.mark < known_mark or (known_server and state.server != known_server):
             _log.warning("board %r: the index went back; applying what is kept", board.id)
             await self._apply_kept(board)

@@ -100,9 +100,14 @@ class Keys:
     async def save_uses(self) -> None:
         """Record when keys were last used; called now and then, not at every use."""
         used, self._used = self._used, {}
-        if used:
+        if not used:
+            return
+        try:
             await self._store.note_uses(used)
-            self._loaded_at = None
+        except BaseException:
+            self._used = used | self._used  # the next time may be better
+            raise
+        self._loaded_at = None
 
     async def _refresh(self) -> int:
         """Read the keys again if it is time; the time."""

@@ -9,6 +9,7 @@ from toprung.domain.board import Board, parse_board_id
 from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.command import DeleteBoard, SetBoard
 from toprung.domain.figures import Figures
+from toprung.domain.health import HealthCheck
 from toprung.errors import Invalid
 from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.service.current import BoardCurrent
@@ -119,6 +120,10 @@ class Leaderboards(Players):
     async def figures(self) -> Figures:
         """How this process fares: commits, what is waiting, the size of the index."""
         return await self._maintenance.figures()
+
+    async def health(self) -> list[HealthCheck]:
+        """What works at the moment, and what does not."""
+        return await self._maintenance.health()
 
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file while work goes on."""

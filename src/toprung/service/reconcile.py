@@ -7,6 +7,8 @@ the card as it is then, and only what keeps differing is a difference.
 from __future__ import annotations
 
 import asyncio
+import logging
+import random
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import NamedTuple
@@ -14,6 +16,8 @@ from typing import NamedTuple
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.ladder import is_retained
+from toprung.errors import Unavailable
+from toprung.pending import end_task
 from toprung.ports import Clock, Index, Outbox, Shards
 from toprung.service.catchup import card_pages
 from toprung.service.recount import Recount
@@ -23,6 +27,13 @@ DIFFERENCES_MAX = 1000
 
 LOOKS = 8
 LOOK_SECONDS = 0.05
+
+PATROL_SECONDS = 60.0
+SAMPLE = 100
+BOARDS_MAX = 50
+"""Players of a board, and boards, that one round looks at; each round picks others."""
+
+_log = logging.getLogger("toprung")
 
 
 class Reconciled(NamedTuple):
@@ -40,21 +51,33 @@ class Reconciler:
         self._shards = shards
         self._index = index
         self._clock = clock
+        self.looked_at = 0
+        """Players looked at so far."""
         self.repaired = 0
         """Players repaired so far."""
 
-    async def reconcile(self, sample: int = 100) -> Reconciled:
-        """Look at some players of every board, put right what differs."""
+    async def reconcile(self, sample: int = 100, boards_max: int | None = None) -> Reconciled:
+        """Look at some players of every board, or of some boards, and put right what differs.
+
+        Boards that are being rebuilt are left out.
+        """
         looked_at = repaired = 0
-        for board in await self._outbox.all_boards():
+        boards = await self._outbox.all_boards()
+        if boards_max is not None and len(boards) > boards_max:
+            boards = random.sample(boards, boards_max)
+        for board in boards:
+            if not (await self._shards.state(board)).ready:
+                continue
             cards = await self._outbox.sample_cards(board.generation, sample)
             players = sorted({player for player, _ in await self._differing(board, cards)})
             if players:
                 wrong = await self._outbox.cards_by_id(board.generation, players)
                 await self._shards.put(board, 0, wrong, force=True)
+                _log.warning("board %r: %s players were repaired", board.id, len(players))
             looked_at += len(cards)
             repaired += len(players)
-        self.repaired += repaired
+            self.looked_at += len(cards)
+            self.repaired += len(players)
         return Reconciled(looked_at, repaired)
 
     async def verify(self) -> list[str]:
@@ -99,6 +122,38 @@ class Reconciler:
             cards = await self._outbox.cards_by_id(board.generation, players)
             found = await self._shards.differing(board, cards)
         return found
+
+
+class Patrol:
+    """Reconciles now and then, in one process of the cluster at a time."""
+
+    def __init__(self, outbox: Outbox, reconciler: Reconciler) -> None:
+        self._outbox = outbox
+        self._reconciler = reconciler
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to work in the background."""
+        self._task = asyncio.create_task(self._run(), name="toprung-patrol")
+
+    async def close(self) -> None:
+        """Stop; a round that is cut short is no loss."""
+        await end_task(self._task)
+
+    async def step(self) -> Reconciled | None:
+        """One round; None when another process is at it."""
+        async with self._outbox.alone_reconciling() as alone:
+            return await self._reconciler.reconcile(SAMPLE, BOARDS_MAX) if alone else None
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(PATROL_SECONDS)
+            try:
+                await self.step()
+            except Unavailable as error:
+                _log.info("reconciling waits: %s", error)
+            except Exception:  # noqa: BLE001 -- the worker must outlive whatever this is
+                _log.exception("reconciling failed and will be tried again")
 
 
 def _lines(board: Board, found: Sequence[tuple[str, str]], what: str) -> list[str]:

@@ -6,18 +6,20 @@ import tempfile
 from collections.abc import AsyncGenerator
 from email.utils import formatdate
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct, field
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from toprung.contract import KeyAnswer, KeysAnswer
 from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
+from toprung.domain.health import BOTH
 from toprung.domain.instant import instant_datetime
 from toprung.errors import Unavailable
 from toprung.http.answers import NO_STORE, Answer, Empty, Sendable, Stream, ok
 from toprung.http.call import Call
 from toprung.http.metrics import exposition
+from toprung.http.readiness import Status, status_of, stopped
 from toprung.http.requests import NoQuery
 from toprung.http.routing import Routes
 from toprung.service.keys import Keys
@@ -47,6 +49,23 @@ class HealthAnswer(Struct):
     """How the service is."""
 
     status: str
+
+
+class ReadyQuery(Struct, forbid_unknown_fields=True):
+    """What the service should be ready for."""
+
+    part: Annotated[Literal["all", "reads", "writes"], Meta(description="What is asked about.")] = (
+        field(default="all", name="for")
+    )
+
+
+class ReadyAnswer(Struct):
+    """What the service is ready for, and what is wrong if there is anything."""
+
+    status: Status
+    """`ready`; `degraded` if something works, or only the background does not; `not-ready`."""
+    checks: dict[str, str]
+    """`ok`, or what is wrong, by what was looked at."""
 
 
 @routes.get("/v1/keys", "admin", answer=KeysAnswer)
@@ -110,16 +129,18 @@ async def healthz(_call: Call[NoQuery, None]) -> Answer:
     return ok(HealthAnswer("ok"), (NO_STORE,))
 
 
-@routes.get("/readyz", None, answer=HealthAnswer, also=(503,))
-async def readyz(call: Call[NoQuery, None]) -> Answer:
-    """Whether requests can be answered; 503 while the service starts, rebuilds or stops.
+@routes.get("/readyz", None, query=ReadyQuery, answer=ReadyAnswer, tells=(503,))
+async def readyz(call: Call[ReadyQuery, None]) -> Answer:
+    """Whether the service can do what it is for; 503 when it cannot, and what is wrong.
 
-    `Date` tells the service's own time, so that a difference can be noticed.
+    `for=reads` and `for=writes` ask about one half. `Date` tells the service's own time, so that a
+    difference can be noticed.
     """
-    if call.state.is_closing:
-        raise Unavailable("the service is stopping")
-    await call.boards.list(limit=1)
-    return ok(HealthAnswer("ready"), (NO_STORE, (b"date", formatdate(usegmt=True).encode())))
+    checks = await call.state.readiness.look()
+    asked = BOTH if call.query.part == "all" else (call.query.part,)
+    body = ReadyAnswer(status_of(checks), {check.name: check.fault or "ok" for check in checks})
+    headers = (NO_STORE, (b"date", formatdate(usegmt=True).encode()))
+    return ok(body, headers, 503 if stopped(checks) & {*asked} else 200)
 
 
 def _keys(call: Call[NoQuery, KeyBody] | Call[NoQuery, None]) -> Keys:

@@ -3,7 +3,10 @@ SELECT p.id, c.version, c.entries
 FROM (
     SELECT * FROM cards
     WHERE generation = $1::bigint
-        AND player >= (SELECT coalesce(max(number), 0) FROM players) * $3::float8
+        AND player >= (
+            SELECT min(player) + (max(player) - min(player)) * $3::float8
+            FROM cards WHERE generation = $1::bigint
+        )
     ORDER BY player LIMIT $2
 ) AS c
 JOIN players AS p ON p.number = c.player

@@ -1,0 +1,249 @@
+"""`/readyz` tells what does not work; what goes wrong in the background goes on and shows."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import httpx2
+import pytest
+
+import toprung
+from tests.http.conftest import problem_of
+from tests.http.serving import Serving, serving
+from toprung.domain.health import HealthCheck
+from toprung.http import app, readiness
+from toprung.http.settings import ServiceSettings
+from toprung.http.upkeep import Chore
+from toprung.profiles.embedded import EmbeddedProfile
+
+SECONDS_MAX = 20.0
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    """Look again and again until it holds, but not for ever."""
+    deadline = time.monotonic() + SECONDS_MAX
+    while not condition():
+        assert time.monotonic() < deadline, f"no {what} within {SECONDS_MAX:.0f} s"
+        time.sleep(0.02)
+
+
+def test_a_service_that_works_is_ready(http: httpx2.Client) -> None:
+    for query in ("", "?for=all", "?for=reads", "?for=writes"):
+        found = http.get(f"/readyz{query}")
+        assert found.status_code == 200, found.text
+        assert found.json()["status"] == "ready"
+        assert set(found.json()["checks"].values()) == {"ok"}
+        assert {"journal", "upkeep"} <= found.json()["checks"].keys()
+    problem_of(http.get("/readyz?for=lunch"), 422, "invalid")
+
+
+# --- one file -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "UPKEEP_SECONDS", 0.05)
+    monkeypatch.setattr(readiness, "FRESH_SECONDS", 0.0)
+
+
+@pytest.fixture
+def running(tmp_path: Path, quick: None) -> Iterator[Serving]:
+    """A service with keys on a file, a board and a score."""
+    with serving(ServiceSettings(needs_keys=True), target=str(tmp_path / "scores.db")) as found:
+        found.http.put("/v1/boards/blitz", json={"windows": ["all-time"]})
+        assert post(found, "ann").status_code == 200
+        yield found
+
+
+def post(running: Serving, player: str, **more: Any) -> httpx2.Response:
+    return running.http.post("/v1/boards/blitz/scores", json={"player": player, "score": 1, **more})
+
+
+def profile_of(running: Serving) -> EmbeddedProfile:
+    profile = running.service.state.boards._maintenance
+    assert isinstance(profile, EmbeddedProfile)
+    return profile
+
+
+def ready(running: Serving, part: str = "all") -> tuple[int, dict[str, str]]:
+    found = running.anyone.get(f"/readyz?for={part}")
+    return found.status_code, found.json()["checks"]
+
+
+def allow_pages(connection: apsw.Connection, pages: int | None) -> None:
+    """Let a connection's file grow no more, as if the disk were full; None: as it likes."""
+    now = connection.execute("PRAGMA page_count").get
+    connection.execute(f"PRAGMA max_page_count = {pages or now}").fetchall()
+
+
+def test_a_full_disk_is_told_until_there_is_room(running: Serving) -> None:
+    writer = profile_of(running).store._writer
+    allow_pages(writer, None)
+    numbers, answer = iter(range(1000)), post(running, "bob")
+    while answer.status_code == 200:
+        answer = post(running, f"p{next(numbers)}", details={"filler": "x" * 900})
+    assert "the disk is full" in problem_of(answer, 503, "storage-failed")["detail"]
+    # What is tried is a write that fits the file: so let it fail as well.
+    writer.execute("PRAGMA query_only = ON")
+    status, checks = ready(running)
+    assert status == 503
+    assert checks["journal"] in ("the disk is full", "the database file is read-only")
+    assert running.anyone.get("/readyz").json()["status"] == "degraded"
+    assert ready(running, "writes")[0] == 503
+    assert ready(running, "reads")[0] == 200
+    assert running.http.get("/v1/boards/blitz/standings/ann").status_code == 200
+    writer.execute("PRAGMA query_only = OFF")
+    allow_pages(writer, 1_000_000)
+    assert ready(running) == (200, dict.fromkeys(checks, "ok")), "although nobody has submitted"
+
+
+def test_keys_on_a_full_disk_are_refused_like_scores(running: Serving) -> None:
+    keys = profile_of(running).keys
+    allow_pages(keys._connection, None)
+    answers = [
+        running.http.post("/v1/keys", json={"name": "x" * 100, "boards": ["a" * 60] * 64})
+        for _ in range(20)
+    ]
+    detail = problem_of(answers[-1], 503, "storage-failed")["detail"]
+    assert detail == "the disk is full; nothing was recorded"
+    allow_pages(keys._connection, 1_000_000)
+    assert running.http.post("/v1/keys", json={"name": "later"}).status_code == 201
+
+
+def test_upkeep_outlives_a_full_disk(running: Serving) -> None:
+    keys = profile_of(running).keys
+    keys._connection.execute("PRAGMA query_only = ON")
+    key = running.key
+    assert key is not None
+
+    def failures() -> float:
+        found = running.anyone.get("/metrics").text
+        lines = [line for line in found.splitlines() if 'failures_total{chore="keys"}' in line]
+        return float(lines[0].split()[1])
+
+    def is_late() -> bool:
+        running.http.get("/v1/boards")
+        status, checks = ready(running)
+        return status == 200 and "keys has not been done" in checks["upkeep"]
+
+    until(lambda: running.http.get("/v1/boards").status_code == 200 and failures() >= 2, "failures")
+    until(is_late, "chore that is late")
+    keys._connection.execute("PRAGMA query_only = OFF")
+    until(lambda: ready(running)[1]["upkeep"] == "ok", "chore that is done again")
+    (told,) = running.http.get("/v1/keys").json()["keys"]
+    assert told["last_used_at"] is not None
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced", "log deleted"])
+def test_a_database_that_is_taken_away_takes_no_more_scores(
+    running: Serving, tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "scores.db"
+    other = tmp_path / "other.db"
+    if how == "replaced":
+        with toprung.open(str(other)) as boards:
+            boards.create("other")
+        other.rename(path)
+    else:
+        (path if how == "deleted" else tmp_path / "scores.db-wal").unlink()
+    with caplog.at_level(logging.CRITICAL, "toprung"):
+        detail = problem_of(post(running, "bob"), 503, "storage-failed")["detail"]
+    assert "was deleted or replaced while it was in use" in detail
+    assert str(path) in caplog.text, "those who run it are told which"
+    assert str(path) not in detail
+    status, checks = ready(running)
+    assert status == 503
+    assert "deleted or replaced" in checks["journal"]
+    assert running.http.get("/v1/boards/blitz/standings/ann").json()["rank"] == 1
+    problem_of(running.http.get("/v1/boards/blitz/standings/bob"), 404, "not-ranked")
+    problem_of(running.http.post("/v1/keys", json={"name": "lost"}), 503, "storage-failed")
+    saved = tmp_path / "saved.db"
+    saved.write_bytes(running.http.post("/v1/backup", json={}).content)
+    with toprung.open(str(saved)) as boards:
+        assert boards["blitz"].standing("ann").rank == 1
+
+
+def test_a_database_that_is_taken_away_is_noticed_without_a_write(
+    running: Serving, tmp_path: Path
+) -> None:
+    (tmp_path / "scores.db").unlink()
+    until(lambda: ready(running)[0] == 503, "notice")
+
+
+def test_what_lies_in_its_place_is_left_alone(tmp_path: Path) -> None:
+    """The log of the database that was put there must survive the old one's end."""
+    path = tmp_path / "scores.db"
+    boards = toprung.open(str(path))
+    boards.create("blitz").submit("ann", 1)
+    for name in ("scores.db", "scores.db-wal", "scores.db-shm"):
+        (tmp_path / name).unlink()
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    connection.execute("CREATE TABLE theirs (a)")
+    with pytest.raises(toprung.errors.StorageFailed, match="deleted or replaced"):
+        boards["blitz"].submit("bob", 1)
+    boards.close()
+    assert (tmp_path / "scores.db-wal").stat().st_size > 0
+    connection.close()
+
+
+# --- asking and chores ------------------------------------------------------------------------
+
+
+def test_asking_costs_nothing_behind_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+
+    async def health() -> list[HealthCheck]:
+        looks.append(time.monotonic())
+        await asyncio.sleep(0.05)
+        return [HealthCheck("journal")]
+
+    with serving(ServiceSettings()) as running:
+        monkeypatch.setattr(running.service.state.boards, "health", health)
+        begin = time.monotonic()
+        for _ in range(200):
+            assert running.http.get("/readyz").status_code == 200
+        assert len(looks) <= time.monotonic() - begin + 2
+
+
+def test_a_look_that_hangs_or_fails_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "LOOK_SECONDS_MAX", 0.05)
+
+    async def hang() -> list[HealthCheck]:
+        await asyncio.sleep(60)
+        return []
+
+    with serving(ServiceSettings()) as running:
+        monkeypatch.setattr(running.service.state.boards, "health", hang)
+        monkeypatch.setattr(readiness, "FRESH_SECONDS", 0.0)
+        found = running.http.get("/readyz")
+        assert found.status_code == 503
+        assert found.json()["status"] == "not-ready"
+
+
+def test_nothing_ends_a_chore() -> None:
+    async def main() -> None:
+        done: list[int] = []
+
+        async def work() -> None:
+            done.append(len(done))
+            if len(done) % 2:
+                raise RuntimeError("some fault")
+
+        chore = Chore("work", 0.001, work)
+        task = chore.start()
+        while len(done) < 6:  # noqa: ASYNC110 -- as a monitor would
+            await asyncio.sleep(0.001)
+        assert chore.failures >= 2
+        assert chore.fault is None
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert chore.fault == "work has ended"
+
+    asyncio.run(main())
