@@ -35,6 +35,8 @@ OF_BOTH_PROFILES = Figures(
     index_bytes=0,
     outbox_rows=0,
     outbox_seconds=0.0,
+    reconciled_players=0,
+    repaired_players=0,
 )
 
 Kind = tuple[str, frozenset[str]]
@@ -46,6 +48,7 @@ async def exposed() -> dict[str, Kind]:
     async with open_async("memory:") as boards:
         state = State(boards, ServiceSettings())
         state.meter("GET", "/healthz").note(200, 0.001)  # labels are seen on samples only
+        state.upkeep.add("keys", 5, boards.close)
         metrics = list(ServiceCollector(state, OF_BOTH_PROFILES).collect())
     return {
         metric.name + ("_total" if metric.type == "counter" else ""): (

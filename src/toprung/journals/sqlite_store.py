@@ -83,7 +83,7 @@ class SqliteStore:
             raise FileLostError
 
     def try_write(self) -> None:
-        """Write something that changes nothing, to see whether that is possible; else apsw.Error."""
+        """Write something that changes nothing, to see whether that is possible."""
         if self._reader is not self._writer:
             check_room(self.path)
         with self._writing():
