@@ -8,11 +8,12 @@ from tests.cluster.conftest import INDEXES
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
+from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
 from toprung.testing.contracts.workbench import Workbench
-from toprung.testing.servers import PostgresServer, valkey_program
+from toprung.testing.servers import PostgresServer, RedisServer, valkey_program
 
 
 def test_valkey_takes_part() -> None:
@@ -46,3 +47,9 @@ class TestIndex(OnCluster, IndexContract):
 
 class TestMaintenance(OnCluster, MaintenanceContract):
     pass
+
+
+class TestClock(ClockContract):
+    @pytest.fixture
+    def workbench(self, postgres: PostgresServer, redis_server: RedisServer) -> Workbench:
+        return ClusterWorkbench(postgres.url, redis_server.url)

@@ -9,6 +9,7 @@ import pytest
 from tests.workbenches import EmbeddedWorkbench
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
+from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
@@ -44,4 +45,8 @@ class TestMaintenance(OnEmbedded, MaintenanceContract):
 
 
 class TestBackup(OnEmbedded, BackupContract):
+    pass
+
+
+class TestClock(OnEmbedded, ClockContract):
     pass

@@ -62,8 +62,11 @@ class Calendar(ABC):
         """The current period and the older ones that are still kept, newest first."""
 
     @abstractmethod
-    def is_retained(self, period: Period, now: int) -> bool:
-        """Whether the period is kept: current, recent enough, or opening within AHEAD_MAX."""
+    def is_retained(self, period: Period, now: int, since: int | None = None) -> bool:
+        """Whether the period is kept: current, recent enough, or opening within AHEAD_MAX.
+
+        `since` is an earlier moment, when it was recent enough if it is not now.
+        """
 
 
 def one_period(period: Period) -> Calendar:
@@ -102,7 +105,7 @@ class _OnePeriod(Calendar):
     def retained(self, now: int) -> list[Period]:  # noqa: ARG002
         return [self._period]
 
-    def is_retained(self, period: Period, now: int) -> bool:  # noqa: ARG002
+    def is_retained(self, period: Period, now: int, since: int | None = None) -> bool:  # noqa: ARG002
         return True
 
 
@@ -167,11 +170,11 @@ class _EndlessPeriods(Calendar):
     def retained(self, now: int) -> list[Period]:
         return list(self._retained(now))
 
-    def is_retained(self, period: Period, now: int) -> bool:
+    def is_retained(self, period: Period, now: int, since: int | None = None) -> bool:
         opens_at = period.opens_at
         if opens_at is None or opens_at > now + AHEAD_MAX:
             return opens_at is None
-        oldest = self._retained(now)[-1].opens_at
+        oldest = self._retained(now if since is None else since)[-1].opens_at
         return oldest is None or opens_at >= oldest
 
     def _meet(self, at: int) -> _Span:

@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from toprung.domain.timekeeping import ClockState
+
 SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 ROWS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
@@ -67,3 +69,5 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """Players whose cards were compared with the index."""
     repaired_players: int | None = None
     """Those of them that differed and were put right."""
+    clock: ClockState | None = None
+    """How the clock fares."""

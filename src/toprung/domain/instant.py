@@ -15,6 +15,9 @@ from toprung.errors import Invalid
 SECOND = 1_000_000
 """Microseconds of a second."""
 
+DAY = 86_400 * SECOND
+"""Microseconds of 24 hours."""
+
 EARLIEST = 0
 """The first supported instant."""
 

@@ -6,7 +6,7 @@ the periods its time falls into, one per window, each with the scopes its player
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import SkipReason
-from toprung.domain.window import AHEAD_MAX, Period, Window
+from toprung.domain.window import Period, Window
 from toprung.errors import TooLate, UnknownPeriod, UnknownScope
 
 Skipped: TypeAlias = tuple[tuple[str, SkipReason], ...]
@@ -77,14 +77,19 @@ def scopes_of(board: Board, attributes: Mapping[str, str]) -> tuple[str, ...]:
     return (GLOBAL, *(f"{name}:{attributes[name]}" for name in named))
 
 
-def periods_of(board: Board, at: int, now: int) -> tuple[list[tuple[Window, Period]], Skipped]:
-    """The retained periods that `at` falls into, guard window first; and the skipped windows."""
+def periods_of(
+    board: Board, at: int, now: int, since: int | None = None
+) -> tuple[list[tuple[Window, Period]], Skipped]:
+    """The retained periods that `at` falls into, guard window first; and the skipped windows.
+
+    `since` is an earlier moment: what was retained then counts as well.
+    """
     periods: list[tuple[Window, Period]] = []
     skipped: list[tuple[str, SkipReason]] = []
     for window in sorted(board.windows, key=lambda w: w is not board.guard_window):
         calendar = board.calendar(window)
         period = calendar.period_at(at)
-        if period is not None and calendar.is_retained(period, now):
+        if period is not None and calendar.is_retained(period, now, since):
             periods.append((window, period))
         else:
             skipped.append((window.name, skip_reason(window, period, at)))
@@ -126,20 +131,22 @@ def guard_ladder(board: Board, now: int) -> Ladder | None:
     return None if period is None else Ladder(board.id, window.name, period.id, GLOBAL)
 
 
-def open_periods(board: Board, now: int) -> list[tuple[str, str]]:
-    """(window, period) pairs that are open, or about to open for a fast clock.
+def unclosed(board: Board, names: Iterable[tuple[str, str]], now: int) -> list[tuple[str, str]]:
+    """Those of the (window, period) pairs that the board has and that have not ended.
 
     >>> from toprung.domain.instant import parse_instant
     >>> board = Board.parse("blitz", {"windows": ["all-time", "daily"]})
-    >>> open_periods(board, parse_instant("2026-11-15T23:59:30Z", "now"))
-    [('all-time', 'all'), ('daily', '2026-11-15'), ('daily', '2026-11-16')]
+    >>> names = [("all-time", "all"), ("daily", "2026-11-15"), ("daily", "2026-11-16"), ("x", "y")]
+    >>> unclosed(board, names, parse_instant("2026-11-16T00:00:00Z", "now"))
+    [('all-time', 'all'), ('daily', '2026-11-16')]
     """
-    periods = (
-        (window.name, board.calendar(window).period_at(moment))
-        for window in board.windows
-        for moment in (now, now + AHEAD_MAX)
-    )
-    return list(dict.fromkeys((name, period.id) for name, period in periods if period is not None))
+    calendars = {window.name: board.calendar(window) for window in board.windows}
+    found = []
+    for window, name in names:
+        period = calendars[window].period(name) if window in calendars else None
+        if period is not None and (period.closes_at is None or period.closes_at > now):
+            found.append((window, name))
+    return found
 
 
 def route_of(
@@ -148,21 +155,21 @@ def route_of(
     now: int,
     scopes: tuple[str, ...],
     kept_scopes: Callable[[str, str], tuple[str, ...] | None] | None = None,
+    since: int | None = None,
 ) -> tuple[Route, Skipped]:
     """Where a submission made at `at` counts, and which windows it missed.
 
-    Late submissions count wherever their period is still retained, and are refused only when
-    none is. `scopes` are the player's present ones; `kept_scopes(window, period)` tells those
-    of an entry that the player already has in a closed period, because a closed period keeps
-    the scopes it was recorded with.
+    Late submissions count wherever their period is still retained (or was at `since`), and are
+    refused only when none is. `scopes` are the player's present ones; `kept_scopes(window,
+    period)` tells those of an entry that the player already has there, for an entry keeps its
+    scopes: a change of attributes has moved those of periods that had not ended.
     """
-    periods, skipped = periods_of(board, at, now)
+    periods, skipped = periods_of(board, at, now, since)
     if not periods:
         raise nowhere(board, at)
     stops = []
     for window, period in periods:
-        closed = period.closes_at is not None and period.closes_at <= now
-        kept = kept_scopes(window.name, period.id) if closed and kept_scopes else None
+        kept = kept_scopes(window.name, period.id) if kept_scopes else None
         stops.append(Stop(window.name, period.id, kept or scopes))
     return Route(tuple(stops)), skipped
 

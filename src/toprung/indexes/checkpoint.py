@@ -59,6 +59,7 @@ class Checkpoint:
             "database": database,
             "position": position,
             "fingerprint": _hash(fingerprint.encode()).hex(),
+            "horizon": fold.horizon,
             "hashes": [_hash(section).hex() for section in plain],
             "lengths": [len(section) for section in self._sections],
             "ladders": [(*ladder, fold.index.version_of(ladder)) for ladder, _ in ladders],
@@ -78,11 +79,12 @@ class Checkpoint:
 
 
 def load_checkpoint(
-    path: str, database: str, fingerprint: Callable[[int], str]
+    path: str, database: str, fingerprint: Callable[[int], str], confirmed: int
 ) -> tuple[MemoryFold, int] | None:
     """The fold and position of the checkpoint at `path`, if it is sound and belongs here.
 
-    `fingerprint(position)` tells what the journal holds at a position.
+    `fingerprint(position)` tells what the journal holds at a position. `confirmed` is the time: a
+    fold that has let go of what is retained at that time is of no use.
     """
     try:
         with Path(path).open("rb") as file:
@@ -93,6 +95,7 @@ def load_checkpoint(
         header, sections = _split(content)
         position: int = header["position"]
         _check_origin(header, database, fingerprint(position))
+        _check_time(header, confirmed)
         return _assemble(header, sections), position
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, ToprungError) as error:
         _log.warning("checkpoint %s is not used: %s", path, error)
@@ -110,6 +113,11 @@ def _check_origin(header: Mapping[str, Any], database: str, fingerprint: str) ->
         raise ValueError("it belongs to another database")
     if header["fingerprint"] != _hash(fingerprint.encode()).hex():
         raise ValueError("the journal holds something else at its position")
+
+
+def _check_time(header: Mapping[str, Any], confirmed: int) -> None:
+    if header.get("horizon", 0) > confirmed:
+        raise ValueError("it leaves out what is retained now: a clock was far ahead")
 
 
 def _split(content: memoryview) -> tuple[dict[str, Any], list[memoryview]]:
@@ -137,6 +145,7 @@ def _assemble(header: dict[str, Any], sections: list[memoryview]) -> MemoryFold:
     last, attributes, rest, friends, boards = sections[:_HASHED]
     index = MemoryIndex(PlayerTable.load(sections[_HASHED]))
     fold = MemoryFold(index, PlayerSheets.load(last, attributes, rest))
+    fold.horizon = header.get("horizon", 0)
     for form in json.loads(bytes(boards)):
         board = Board.parse(form["id"], form["rules"])
         fold.boards[board.id] = board.recorded(form["version"], form["generation"])

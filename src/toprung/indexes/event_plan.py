@@ -26,7 +26,9 @@ from toprung.domain.command import (
     Unfriend,
     next_board,
 )
-from toprung.domain.ladder import is_kept, open_periods, scopes_of
+from toprung.domain.ladder import Ladder, is_kept, scopes_of, unclosed
+from toprung.domain.player import GLOBAL
+from toprung.domain.timekeeping import Moment
 from toprung.errors import Invalid, TooManyFriends, ToprungError, UnknownPlayer
 from toprung.indexes.plan import DecidedBatch
 from toprung.ports import Event, Plan, RecordedKey
@@ -38,13 +40,10 @@ if TYPE_CHECKING:
 class EventPlan(DecidedBatch):
     """A decided command, neither durable nor visible; a refused one has an error instead."""
 
-    def __init__(
-        self, fold: MemoryFold, command: Command, head: int, now: int, recorded_at: int
-    ) -> None:
+    def __init__(self, fold: MemoryFold, command: Command, head: int, moment: Moment) -> None:
         super().__init__(head)
         self._fold = fold
-        self._now = now
-        self._recorded_at = recorded_at
+        self._moment = moment
         self._players_before = fold.players.limit
         self._result: Board | ToprungError | None = None
         try:
@@ -95,20 +94,34 @@ class EventPlan(DecidedBatch):
             "board": board.id,
             "rules": board.rules(),
             "generation": generation,
-            "retained": {} if current is None else _retained(current, self._now),
+            "retained": {} if current is None else self._retained(current),
         }
         self._record("board", body)
 
     def _has_entries(self, board: Board) -> bool:
         """Whether a period that counts has entries: others may be in memory or not."""
         sets = self._fold.index.sets(board.id)
-        return any(len(ranked) and is_kept(board, ladder, self._now) for ladder, ranked in sets)
+        settled = self._moment.settled
+        return any(len(ranked) and is_kept(board, ladder, settled) for ladder, ranked in sets)
+
+    def _retained(self, board: Board) -> dict[str, list[str]]:
+        """Per window, the periods that keep their entries: retained ones and those to come."""
+        settled = self._moment.settled
+        periods = {
+            window.name: {each.id: None for each in board.calendar(window).retained(settled)}
+            for window in board.windows
+        }
+        for window, period in self._fold.index.periods(board.id):
+            if is_kept(board, Ladder(board.id, window, period, GLOBAL), settled):
+                periods[window][period] = None
+        return {window: list(ids) for window, ids in periods.items()}
 
     def _set_attributes(self, number: int, attributes: Mapping[str, str]) -> None:
-        self._fold.tidy(self._now)
+        self._fold.tidy(self._moment)
         before = self._fold.attributes(number)
+        index, settled = self._fold.index, self._moment.settled
         moved = {
-            board.id: open_periods(board, self._now)
+            board.id: unclosed(board, index.periods(board.id), settled)
             for board in self._fold.boards.values()
             if scopes_of(board, before) != scopes_of(board, attributes)
         }
@@ -148,7 +161,7 @@ class EventPlan(DecidedBatch):
 
     def _record(self, kind: str, body: Mapping[str, Any]) -> None:
         self.head += 1
-        self.events.append(Event(self.head, self._recorded_at, kind, body))
+        self.events.append(Event(self.head, self._moment.recorded_at, kind, body))
 
     # --- the Plan port ---------------------------------------------------------------------------
 
@@ -164,17 +177,6 @@ class EventPlan(DecidedBatch):
     def discard(self) -> None:
         """Take back the numbers that were given."""
         self._fold.players.truncate(self._players_before)
-
-
-def _retained(board: Board, now: int) -> dict[str, list[str]]:
-    """Per window, the periods that may hold entries: retained ones and the one about to open."""
-    periods: dict[str, list[str]] = {}
-    for window in board.windows:
-        calendar = board.calendar(window)
-        ids = [period.id for period in calendar.retained(now)]
-        following = calendar.next(calendar.retained(now)[0]) if ids else None
-        periods[window.name] = ids + ([following.id] if following is not None else [])
-    return periods
 
 
 _: type[Plan] = EventPlan

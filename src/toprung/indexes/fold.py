@@ -21,11 +21,12 @@ from toprung.domain.command import Command, Submit
 from toprung.domain.idempotency import key_digest, owner_of
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
 from toprung.domain.player import GLOBAL
+from toprung.domain.timekeeping import Moment
 from toprung.errors import DatabaseDamaged, UnknownBoard
 from toprung.indexes.event_plan import EventPlan
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
 from toprung.indexes.router import Router
-from toprung.indexes.sheets import DAY, KeyMemory, PlayerSheets, RouteBook
+from toprung.indexes.sheets import KeyMemory, PlayerSheets, RouteBook
 from toprung.indexes.submit_plan import SubmitPlan
 from toprung.ports import Event, Fold, Plan
 
@@ -45,17 +46,19 @@ class MemoryFold:
         """Numbers from here on belong to a batch that is on its way, or to nobody."""
         self.used: set[int] = set()
         """Generations of boards on which a score was ever recorded."""
+        self.horizon = 0
+        """Ladders of periods that were obsolete at this moment may be missing."""
         self._routers: dict[str, Router] = {}
 
     # --- deciding ------------------------------------------------------------------------------
 
-    def plan(self, commands: Sequence[Command], head: int, now: int, recorded_at: int) -> Plan:
+    def plan(self, commands: Sequence[Command], head: int, moment: Moment) -> Plan:
         """Decide the commands: either any number of `Submit`s, or one of another kind."""
         if all(isinstance(command, Submit) for command in commands):
             submits = [command for command in commands if isinstance(command, Submit)]
-            return SubmitPlan(self, submits, head, now, recorded_at)
+            return SubmitPlan(self, submits, head, moment)
         (command,) = commands
-        return EventPlan(self, command, head, now, recorded_at)
+        return EventPlan(self, command, head, moment)
 
     # --- looking things up ---------------------------------------------------------------------
 
@@ -84,7 +87,7 @@ class MemoryFold:
         """The position of the player's last submission on any board."""
         return self.sheets.last[number]
 
-    def recall_keys(self, keys: Iterable[tuple[int, int, str]], now: int) -> None:
+    def recall_keys(self, keys: Iterable[tuple[int, int, str]], elapsed: int) -> None:
         """Remember the (position, board generation, key) that a journal recorded lately."""
 
         def digests() -> Iterator[tuple[bytes, int]]:
@@ -92,7 +95,7 @@ class MemoryFold:
                 self.keys.has_unowned |= owner_of(key) is None
                 yield key_digest(generation, key), position
 
-        self.keys.remember(digests(), now)
+        self.keys.remember(digests(), elapsed)
 
     def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:
         """Forget the keys that an erased player had used."""
@@ -114,7 +117,7 @@ class MemoryFold:
     def kept_scopes(
         self, board: Board, number: int
     ) -> Callable[[str, str], tuple[str, ...] | None]:
-        """Tells which scopes a player's entry of a closed period was recorded with."""
+        """Tells which scopes a player's entry of a period counts in; None: there is no entry."""
 
         def kept(window: str, period: str) -> tuple[str, ...] | None:
             if not self._on(Ladder(board.id, window, period, GLOBAL), number):
@@ -150,7 +153,7 @@ class MemoryFold:
         self.index.become(other.index)
         self.players, self.sheets = other.players, other.sheets
         self.boards, self.friends, self.routes = other.boards, other.friends, other.routes
-        self.used = other.used
+        self.used, self.horizon = other.used, other.horizon
         self._players_recorded = other._players_recorded
         self._routers.clear()
 
@@ -298,14 +301,15 @@ class MemoryFold:
 
     # --- letting go ------------------------------------------------------------------------------
 
-    def prune(self, board: Board, now: int) -> None:
+    def prune(self, board: Board, moment: Moment) -> None:
         """Drop ladders that are empty or left retention more than a day ago, and their routes."""
         known: dict[tuple[str, ...], bool] = {}
+        self.horizon = max(self.horizon, moment.horizon)
 
         def is_of_use(ladder: Ladder) -> bool:
             found = known.get(ladder[1:3])
             if found is None:
-                found = known[ladder[1:3]] = is_kept(board, ladder, now - DAY)
+                found = known[ladder[1:3]] = is_kept(board, ladder, moment.horizon)
             return found
 
         self.routes.forget(board.id, lambda routed: all(map(is_of_use, routed.ladders)))
@@ -313,7 +317,7 @@ class MemoryFold:
             if not ranked or not is_of_use(ladder):
                 self.index.drop(ladder)
 
-    def tidy(self, now: int) -> None:
+    def tidy(self, moment: Moment) -> None:
         """Forget attributes of the past that no late submission can ask for any more."""
         if self.sheets.is_untidy:
             opens = (
@@ -321,10 +325,10 @@ class MemoryFold:
                 for board in self.boards.values()
                 if len(board.scopes) > 1
                 for window in board.windows
-                for period in board.calendar(window).retained(now - DAY)
+                for period in board.calendar(window).retained(moment.horizon)
                 if period.closes_at is not None
             )
-            self.sheets.tidy(min([now, *(each or 0 for each in opens)]))
+            self.sheets.tidy(min([moment.confirmed, *(each or 0 for each in opens)]))
 
 
 _: type[Fold] = MemoryFold

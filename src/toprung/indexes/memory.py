@@ -55,6 +55,8 @@ class MemoryIndex:
         self.players = PlayerTable() if players is None else players
         self._boards: dict[str, dict[Ladder, RankedSet]] = {}
         self._versions: dict[Ladder, int] = {}
+        self._periods: dict[str, dict[tuple[str, str], int]] = {}
+        """How many ladders each board has in each (window, period)."""
         self.drops = 0
         """How many ladders were dropped: whoever remembers sets looks whether this has changed."""
 
@@ -155,12 +157,14 @@ class MemoryIndex:
             ranked = board[ladder] = RankedSet(
                 self.players, words=shape.words, order=shape.order, tied=shape.tied
             )
+            self._count(ladder, 1)
         return ranked
 
     def adopt(self, ladder: Ladder, dump: bytes | memoryview, version: int) -> None:
         """Take a ladder from a checkpoint."""
         self._boards.setdefault(ladder.board, {})[ladder] = RankedSet.load(self.players, dump)
         self._versions[ladder] = version
+        self._count(ladder, 1)
 
     def touch(self, ladder: Ladder, position: int) -> None:
         """Note that the event at `position` changed the ladder."""
@@ -177,12 +181,24 @@ class MemoryIndex:
         self.drops += 1
         if ranked is not None:
             ranked.clear()
+            self._count(ladder, -1)
 
     def drop_board(self, board_id: str) -> None:
         """Forget every ladder of the board."""
         for ladder, _ in self.sets(board_id):
             self.drop(ladder)
         self._boards.pop(board_id, None)
+        self._periods.pop(board_id, None)
+
+    def periods(self, board_id: str) -> list[tuple[str, str]]:
+        """The (window, period) pairs in which the board has ladders."""
+        return list(self._periods.get(board_id, ()))
+
+    def _count(self, ladder: Ladder, change: int) -> None:
+        periods, name = self._periods.setdefault(ladder.board, {}), ladder[1:3]
+        periods[name] = periods.get(name, 0) + change
+        if not periods[name]:
+            del periods[name]
 
     def measure(self) -> tuple[int, int]:
         """How many entries there are on all ladders, and the bytes of all that is kept."""
@@ -193,6 +209,7 @@ class MemoryIndex:
     def become(self, other: MemoryIndex) -> None:
         """Show the ladders of another index instead."""
         self.players, self._boards, self._versions = other.players, other._boards, other._versions
+        self._periods = other._periods
 
     @property
     def board_ids(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from toprung.domain.board import Board
@@ -40,11 +40,18 @@ class RedisShards:
     """One shard per board."""
 
     def __init__(
-        self, client: ScriptClient, names: Names, clock: Clock, prefix: str = "toprung:"
+        self,
+        client: ScriptClient,
+        names: Names,
+        clock: Clock,
+        settled: Callable[[], int],
+        prefix: str = "toprung:",
     ) -> None:
+        """`settled` tells the time by which it is found out how long ladders are kept."""
         self._client = client
         self._names = names
         self._clock = clock
+        self._settled = settled
         self._prefix = prefix
         self._marks: dict[int, int] = {}
         self._went_back: set[int] = set()
@@ -99,7 +106,7 @@ class RedisShards:
     async def _define(self, board: Board) -> None:
         """Tell the shard what the numbers in its cards stand for."""
         periods, scopes = await self._names.all_names(board.generation)
-        now = self._clock.now()
+        now = self._settled()
         rows: list[tuple[Any, ...]] = [
             (number_bytes(number), name, _life_ms(board, name, now))
             for number, name in periods.items()

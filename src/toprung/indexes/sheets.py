@@ -12,11 +12,9 @@ from typing import TypeAlias
 
 from toprung._native import PlayerTable, RankedSet
 from toprung.domain.board import Board
+from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder, Route
 from toprung.domain.player import GLOBAL
-
-DAY = 86_400_000_000
-"""Microseconds in 24 hours."""
 
 ROUTES_MAX = 50_000
 """Routes that are remembered; the ones found first go first."""
@@ -60,6 +58,11 @@ class PlayerSheets:
         yield self.attributes(number)
         for combination in self.past.get(number, ()):
             yield self._combinations[combination]
+
+    def has_moved_since(self, number: int, moment: int) -> bool:
+        """Whether the player was given other attributes at the moment, or after it."""
+        past = self.past.get(number)
+        return past is not None and max(past.values()) >= moment
 
     def set_attributes(self, number: int, attributes: Mapping[str, str], now: int) -> None:
         """Give the player other attributes, remembering the old ones."""
@@ -214,14 +217,16 @@ class RouteBook:
 class KeyMemory:
     """Idempotency keys of the last 24 to 48 hours: 16-byte hash -> journal position.
 
-    Two generations of a compact intern table; when the younger is a day old, the older goes.
+    Two generations of a compact intern table; when the younger is a day old, the older goes. Days
+    are those that pass, not those of a clock, which may be set.
     """
 
     def __init__(self, most: int = 16_000_000) -> None:
         self._most = most
         self._young, self._young_positions = PlayerTable(), array("q")
         self._old, self._old_positions = PlayerTable(), array("q")
-        self._since = 0
+        self._since: int | None = None
+        """The time that had passed when the younger began."""
         self.has_unowned = False
         """Whether some were recorded before keys had owners: see `toprung.domain.idempotency`."""
 
@@ -240,9 +245,9 @@ class KeyMemory:
         """Whether so many more keys could be remembered as long as promised."""
         return len(self._young_positions) + count <= self._most
 
-    def remember(self, keys: Iterable[tuple[bytes, int]], now: int) -> None:
+    def remember(self, keys: Iterable[tuple[bytes, int]], elapsed: int) -> None:
         """Note at which positions keys were used."""
-        self._turn(now)
+        self._turn(elapsed)
         for key, position in keys:
             number = self._young.intern(key)
             if number == len(self._young_positions):
@@ -258,9 +263,10 @@ class KeyMemory:
                 if number is not None:
                     table.forget(number)
 
-    def _turn(self, now: int) -> None:
-        self._since = min(self._since, now)  # a clock that was ahead has come back
-        if now - self._since >= DAY:
+    def _turn(self, elapsed: int) -> None:
+        if self._since is None:
+            self._since = elapsed
+        if elapsed - self._since >= DAY:
             self._old, self._old_positions = self._young, self._young_positions
             self._young, self._young_positions = PlayerTable(), array("q")
-            self._since = now
+            self._since = elapsed

@@ -27,6 +27,7 @@ from toprung.domain.command import Receipts, Submit
 from toprung.domain.idempotency import bare_key, key_digest
 from toprung.domain.ladder import guard_ladder, route_of
 from toprung.domain.outcomes import BatchOutcomes
+from toprung.domain.timekeeping import Moment
 from toprung.errors import TooLate, UnknownBoard
 from toprung.indexes.plan import DecidedBatch
 from toprung.indexes.router import Router
@@ -48,18 +49,17 @@ class SubmitPlan(DecidedBatch):
         fold: MemoryFold,
         commands: Sequence[Submit],
         head: int,
-        now: int,
-        recorded_at: int,
+        moment: Moment,
     ) -> None:
         super().__init__(head)
         self._fold = fold
         self._commands = commands
-        self._now = now
-        self._recorded_at = recorded_at
+        self._moment = moment
+        self._now = moment.now
         self._players_before = fold.players.limit
         self._outcomes = BatchOutcomes(commands)
         self._repeats = Repeats(fold.keys, self._outcomes)
-        self._routes = BatchRoutes(fold, commands, now)
+        self._routes = BatchRoutes(fold, commands, moment)
         self._latest: dict[int, int] = {}
         """Positions that players already have in this batch, when that matters."""
         self._groups: list[Group] = []
@@ -103,7 +103,7 @@ class SubmitPlan(DecidedBatch):
         router = self._fold.router(board)
         if not router.opens <= self._now < router.closes:
             router.roll(self._now)
-            self._fold.prune(board, self._now)
+            self._fold.prune(board, self._moment)
         return router
 
     def _keep_fresh(self, group: Group) -> None:
@@ -127,7 +127,7 @@ class SubmitPlan(DecidedBatch):
                 return False
         if not group.router.covers(submission.at, submission.at, self._now):
             try:
-                route_of(board, submission.at, self._now, ())
+                route_of(board, submission.at, self._now, (), since=self._moment.lenient)
             except TooLate as error:
                 # Its traceback would keep this plan, and its sets, for as long as a caller likes.
                 refusal = error.with_traceback(None)
@@ -198,7 +198,7 @@ class SubmitPlan(DecidedBatch):
         """Turn a decided group into journal rows."""
         group.count(self._outcomes)
         self.details += group.details()
-        rows = group.journal_rows(self._previous(group), self._recorded_at)
+        rows = group.journal_rows(self._previous(group), self._moment.recorded_at)
         before = len(self.submissions)
         self.submissions.extend(chain.from_iterable(rows))
         self.head += (len(self.submissions) - before) // len(SUBMISSION_COLUMNS)
@@ -229,7 +229,7 @@ class SubmitPlan(DecidedBatch):
             self._note(group)
             if group.watched:
                 group.write_receipts(self._outcomes)
-        self._repeats.finish(self._now)
+        self._repeats.finish(self._moment.elapsed)
         return [*self._outcomes.results()]
 
     def _note(self, group: Group) -> None:

@@ -87,7 +87,7 @@ class Repeats:
             first = msgspec.json.decode(found.outcomes, type=Outcomes)
             self._outcomes.replay(owner, first.receipt(position, found.status))
 
-    def finish(self, now: int) -> None:
+    def finish(self, elapsed: int) -> None:
         """Remember the new keys of what was recorded, and answer repeats of the same batch."""
         outcomes = self._outcomes
         users = {
@@ -96,7 +96,7 @@ class Repeats:
             if (user := next((owner for owner in owners if owner in outcomes.receipts), None))
         }
         positions = [(key, outcomes.receipts[user].submission) for key, user in users.items()]
-        self._keys.remember(positions, now)
+        self._keys.remember(positions, elapsed)
         for key, user in users.items():
             for owner in self._claimed[key]:
                 if owner != user and owner not in outcomes.rejected:

@@ -9,6 +9,7 @@ from toprung.domain.board import Board
 from toprung.domain.command import Submit
 from toprung.domain.ladder import Route, Skipped, route_of, scopes_of
 from toprung.domain.submission import Submission
+from toprung.domain.timekeeping import Moment
 from toprung.indexes.router import Router
 from toprung.indexes.sheets import Routed
 from toprung.indexes.submit_group import Group
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 class BatchRoutes:
     """Finds the routes of a batch, and gives numbers to those that are new."""
 
-    def __init__(self, fold: MemoryFold, commands: Sequence[Submit], now: int) -> None:
+    def __init__(self, fold: MemoryFold, commands: Sequence[Submit], moment: Moment) -> None:
         self._fold = fold
         self._commands = commands
-        self._now = now
+        self._now = moment.now
+        self._lenient = moment.lenient
         fold.routes.shrink()
         self._next_before = fold.routes.next
         self.new: list[tuple[int, str, int, int, str, Route]] = []
@@ -42,7 +44,10 @@ class BatchRoutes:
             group.submissions, group.numbers, group.owners, strict=True
         ):
             source = self._commands[command].source
-            if router.covers(submission.at, submission.at, self._now):
+            if router.covers(submission.at, submission.at, self._now) and not (
+                # Else the clock has been put back: entries are there that the move left alone.
+                sheets.has_moved_since(number, router.closes)
+            ):
                 combination = sheets.combination(number)
                 found.append(self._usual(router, source, combination, sheets.attributes(number)))
             else:
@@ -65,12 +70,12 @@ class BatchRoutes:
     def _unusual(
         self, router: Router, source: str, submission: Submission, number: int
     ) -> tuple[Routed, Skipped]:
-        """The route of a late (or slightly early) submission."""
+        """The route of a late (or slightly early) submission; an entry keeps its scopes."""
         board = router.board
         scopes = scopes_of(board, self._fold.sheets.attributes(number))
         changed = number in self._fold.sheets.past
         kept = self._fold.kept_scopes(board, number) if changed else None
-        route, skipped = route_of(board, submission.at, self._now, scopes, kept)
+        route, skipped = route_of(board, submission.at, self._now, scopes, kept, self._lenient)
         name = (source, route, skipped)
         found = router.remembered(name)
         if found is None or found[0].drops != self._fold.index.drops:

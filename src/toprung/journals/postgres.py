@@ -26,6 +26,7 @@ from toprung.domain.command import Command, Submit
 from toprung.domain.figures import Commits
 from toprung.domain.outcomes import STATUSES
 from toprung.domain.player import name_range
+from toprung.domain.timekeeping import Moment
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.postgres_commands import CommandRun
 from toprung.journals.postgres_hand_over import HandOver
@@ -34,12 +35,12 @@ from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_rows import read_board, read_event
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_submit import SubmitBatch
+from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_transaction import transact
 from toprung.pending import end_task
 from toprung.ports import (
     CardChanges,
     CardSink,
-    Clock,
     Event,
     Journal,
     PlayerProfile,
@@ -66,9 +67,10 @@ class PostgresJournal:
 
     _sink: CardSink
 
-    def __init__(self, store: PostgresStore, clock: Clock) -> None:
+    def __init__(self, store: PostgresStore, time: PostgresTime) -> None:
         self._store = store
-        self._clock = clock
+        self.time = time
+        """What time it is."""
         self._queue = CommandQueue()
         self._hand_over = HandOver(store)
         self._task: asyncio.Task[None] | None = None
@@ -158,6 +160,7 @@ class PostgresJournal:
             run = SubmitBatch(
                 commands,
                 self._moment(),
+                self.time,
                 self._known,
                 self._routes_of,
                 self._sink.before,
@@ -200,10 +203,11 @@ class PostgresJournal:
         else:
             deliver()
 
-    def _moment(self) -> int:
-        """Now; within a process, times of recording never go back."""
-        self._recorded_at = max(self._recorded_at, self._clock.now())
-        return self._recorded_at
+    def _moment(self) -> Moment:
+        """What time it is; within a process, times of recording never go back."""
+        moment = self.time.look()
+        self._recorded_at = max(self._recorded_at, moment.recorded_at)
+        return moment._replace(recorded_at=self._recorded_at)
 
     def _routes_of(self, board: Board) -> BoardRoutes:
         name = (board.generation, board.version)

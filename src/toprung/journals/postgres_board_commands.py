@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -21,7 +21,7 @@ from toprung.domain.card import (
     split_card,
 )
 from toprung.domain.command import SetBoard, next_board
-from toprung.domain.ladder import is_laid_out_alike, is_retained, rescoped
+from toprung.domain.ladder import is_kept, is_laid_out_alike, rescoped
 from toprung.errors import UnknownBoard
 from toprung.journals.postgres_command_tables import CommandTables
 from toprung.ports import CardSink
@@ -52,13 +52,18 @@ async def set_board(
         rules,
     )
     body = {"board": board.id, "rules": board.rules(), "generation": generation}
+    is_alike = current is not None and is_laid_out_alike(current, board)
+    kept: dict[bytes, tuple[str, str]] = {}
+    if current is not None and not is_alike:
+        kept = await _kept_periods(tables, current)
+        body["retained"] = _by_window(kept.values())
     await tables.add_event(version, "board", body)
-    if current is not None and not is_laid_out_alike(current, board):
-        await _rewrite_cards(tables, current, board, version)
+    if current is not None and not is_alike:
+        await _rewrite_cards(tables, current, board, kept, version)
         # From here to the commit nobody can rebuild the shard by the old rules.
         await execute("SELECT pg_advisory_xact_lock(21617, $1)", generation % 2**31)
         await sink.close_board(board)
-    if current is None or not is_laid_out_alike(current, board):
+    if not is_alike:
         return board, lambda index: index.rebuild_board(board)
     return board, None
 
@@ -75,13 +80,8 @@ async def delete_board(tables: CommandTables, board_id: str) -> Follow:
 
 
 async def _has_entries(tables: CommandTables, board: Board) -> bool:
-    """Whether any retained period has an entry."""
-    periods, _ = await tables.store.all_names(board.generation)
-    alive = {
-        number_bytes(number)
-        for number, name in periods.items()
-        if is_retained(board, period_ladder(board.id, name), tables.now)
-    }
+    """Whether any period that is kept has an entry."""
+    alive = (await _kept_periods(tables, board)).keys()
     after = 0
     while alive and (rows := await tables.cards_page(board.generation, after)):
         if any(alive & split_card(entries, board.shape).keys() for *_, entries in rows):
@@ -99,16 +99,35 @@ async def _was_used(tables: CommandTables, board: Board) -> bool:
     return found
 
 
-async def _rewrite_cards(tables: CommandTables, old: Board, new: Board, version: int) -> None:
-    """Drop entries that the new rules have no place for; count them in the new scopes."""
-    periods, scope_names = await tables.store.all_names(old.generation)
-    windows = {window.name for window in new.windows}
-    kept = {
-        number_bytes(number)
+async def _kept_periods(tables: CommandTables, board: Board) -> dict[bytes, tuple[str, str]]:
+    """(window, period) by number of the periods that keep their entries: retained or to come."""
+    periods, _ = await tables.store.all_names(board.generation)
+    settled = tables.moment.settled
+    return {
+        number_bytes(number): parse_period_name(name)
         for number, name in periods.items()
-        if parse_period_name(name)[0] in windows
-        and is_retained(old, period_ladder(old.id, name), tables.now)
+        if is_kept(board, period_ladder(board.id, name), settled)
     }
+
+
+def _by_window(periods: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for window, period in periods:
+        found.setdefault(window, []).append(period)
+    return found
+
+
+async def _rewrite_cards(
+    tables: CommandTables,
+    old: Board,
+    new: Board,
+    retained: Mapping[bytes, tuple[str, str]],
+    version: int,
+) -> None:
+    """Drop entries that the new rules have no place for; count them in the new scopes."""
+    _, scope_names = await tables.store.all_names(old.generation)
+    windows = {window.name for window in new.windows}
+    kept = {number for number, (window, _) in retained.items() if window in windows}
     after = 0
     while rows := await tables.cards_page(old.generation, after):
         attributes = await tables.attributes([row[0] for row in rows])

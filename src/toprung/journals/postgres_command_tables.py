@@ -13,6 +13,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card
+from toprung.domain.timekeeping import Moment
 from toprung.errors import UnknownPlayer
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import PostgresStore, statement
@@ -24,11 +25,11 @@ PAGE = 2_000
 class CommandTables:
     """Locks, reads and writes that commands are made of."""
 
-    def __init__(self, store: PostgresStore, connection: Any, now: int) -> None:
+    def __init__(self, store: PostgresStore, connection: Any, moment: Moment) -> None:
         self.store = store
         """Numbers of names, which are given on other connections and wait for nobody."""
         self.connection = connection
-        self.now = now
+        self.moment = moment
         self.changes: list[CardChanges] = []
         """What the index is to be told once the transaction is committed."""
 
@@ -76,8 +77,8 @@ class CommandTables:
 
     async def add_event(self, position: int, kind: str, body: Mapping[str, Any]) -> None:
         """Record what the command did."""
-        text = msgspec.json.encode(body).decode()
-        await self.connection.execute(statement("add_event"), position, self.now, kind, text)
+        text, recorded_at = msgspec.json.encode(body).decode(), self.moment.recorded_at
+        await self.connection.execute(statement("add_event"), position, recorded_at, kind, text)
 
     async def cards_page(self, generation: int, after: int) -> list[tuple[int, bytes]]:
         """(player number, entries) of the next cards of a board, in the order of numbers."""

@@ -17,6 +17,7 @@ from toprung.domain.command import (
     SetPlayer,
     Unfriend,
 )
+from toprung.domain.timekeeping import Moment
 from toprung.journals.postgres_board_commands import Follow, delete_board, set_board
 from toprung.journals.postgres_command_tables import CommandTables
 from toprung.journals.postgres_player_commands import (
@@ -33,8 +34,10 @@ from toprung.ports import CardSink
 class CommandRun:
     """One command on its way through one transaction."""
 
-    def __init__(self, store: PostgresStore, connection: Any, now: int, sink: CardSink) -> None:
-        self._tables = CommandTables(store, connection, now)
+    def __init__(
+        self, store: PostgresStore, connection: Any, moment: Moment, sink: CardSink
+    ) -> None:
+        self._tables = CommandTables(store, connection, moment)
         self._sink = sink
         self.changes = self._tables.changes
         self.follow: Follow | None = None

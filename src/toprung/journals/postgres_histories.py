@@ -50,7 +50,8 @@ class PostgresHistories:
             body = msgspec.json.decode(text)
             if body["generation"] in generations:
                 board = Board.parse(body["board"], body["rules"])
-                found.append(RulesSet(board.recorded(position, body["generation"]), recorded_at))
+                board = board.recorded(position, body["generation"])
+                found.append(RulesSet(board, recorded_at, body.get("retained")))
         return found
 
     async def names(

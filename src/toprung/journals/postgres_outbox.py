@@ -10,13 +10,12 @@ from typing import Any
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.journals.postgres_histories import PostgresHistories
-from toprung.journals.postgres_repeats import KEY_LIFE
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import PostgresStore, statement
-from toprung.ports import Clock, Histories, Outbox, OutboxRow, OutboxWork
+from toprung.journals.postgres_time import PostgresTime
+from toprung.ports import Histories, Outbox, OutboxRow, OutboxWork
 
 KEPT_SECONDS = 900.0
-BATCHES_KEPT_SECONDS = 3600.0
 BURIED_AT_ONCE = 5_000
 GRACE_SECONDS = 1.0
 """Rows younger than this are left to the process that wrote them."""
@@ -29,10 +28,10 @@ class PostgresOutbox:
     """Reads and marks the outbox, pages through cards."""
 
     def __init__(
-        self, store: PostgresStore, clock: Clock, grace_seconds: float = GRACE_SECONDS
+        self, store: PostgresStore, time: PostgresTime, grace_seconds: float = GRACE_SECONDS
     ) -> None:
         self._store = store
-        self._clock = clock
+        self._time = time
         self._grace_seconds = grace_seconds
 
     async def all_boards(self) -> list[Board]:
@@ -157,18 +156,18 @@ class PostgresOutbox:
 
     async def housekeep(self) -> None:
         """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
-        now = self._clock.now()
+        await self._time.tell()
         execute = self._store.execute
         await execute(
             "DELETE FROM outbox WHERE marked_at < now() - make_interval(secs => $1)", KEPT_SECONDS
         )
         await execute(
-            "DELETE FROM batches WHERE written_at < now() - make_interval(secs => $1)",
-            BATCHES_KEPT_SECONDS,
+            "DELETE FROM batches WHERE written_at <"
+            " (SELECT began_at FROM hours ORDER BY number DESC OFFSET 2 LIMIT 1)"
         )
-        await execute("DELETE FROM keys WHERE recorded_at < $1", now - KEY_LIFE)
+        await execute("DELETE FROM keys WHERE position <= $1", self._time.forgotten)
         await self._bury()
-        await self._store.prepare_partitions(now)
+        await self._store.prepare_partitions(self._time.look().recorded_at)
 
     async def _bury(self) -> None:
         """Delete cards and keys of deleted boards, a bounded number at a time."""

@@ -14,12 +14,13 @@ from toprung.domain.card import (
     entry_record,
     join_card,
     number_bytes,
+    parse_period_name,
     period_name,
     scopes_name,
     split_card,
 )
 from toprung.domain.command import FRIENDS_MAX, PatchPlayer, SetPlayer
-from toprung.domain.ladder import open_periods, scopes_of
+from toprung.domain.ladder import scopes_of, unclosed
 from toprung.domain.player import fold_name
 from toprung.errors import Invalid, TooManyFriends, UnknownBoard
 from toprung.journals.postgres_command_tables import CommandTables
@@ -44,7 +45,7 @@ async def set_player(tables: CommandTables, command: SetPlayer | PatchPlayer) ->
         None if command.name is None else fold_name(command.name),
     )
     version = await tables.draw()
-    opened = {board.id: open_periods(board, tables.now) for board in moved}
+    opened = {board.id: await _unclosed(tables, board, number) for board in moved}
     body = {"player": number, "attributes": dict(command.attributes), "open": opened}
     await tables.add_event(version, "player", body)
     for board in moved:
@@ -66,6 +67,13 @@ async def _whole(
         row["avatar_url"] if isinstance(avatar_url, UnsetType) else avatar_url,
         command.attributes_after(before),
     )
+
+
+async def _unclosed(tables: CommandTables, board: Board, number: int) -> list[tuple[str, str]]:
+    """The periods in which the player has an entry, and that have not ended."""
+    entries = split_card(await tables.card(board, number), board.shape)
+    names = await tables.store.names(int.from_bytes(period) for period in entries)
+    return unclosed(board, map(parse_period_name, names.values()), tables.moment.settled)
 
 
 async def erase_player(tables: CommandTables, player: str) -> None:

@@ -14,12 +14,16 @@ import msgspec
 
 from toprung.domain.command import Receipt
 from toprung.domain.idempotency import bare_key, key_digest, owner_of
+from toprung.domain.instant import DAY
 from toprung.domain.outcomes import STATUSES, Outcomes
 from toprung.domain.submission import Submission
 from toprung.journals.postgres_store import statement
 
-KEY_LIFE = 2 * 86_400_000_000
-"""How long (microseconds) an idempotency key is remembered: 48 hours, of which 24 are promised."""
+KEY_LIFE = 2 * DAY
+"""How long (microseconds) an idempotency key is remembered: 48 hours, of which 24 are promised.
+
+The database counts the hours (`hours`), for clocks may be set.
+"""
 
 
 class Raced(Exception):  # noqa: N818 -- never leaves the journal
@@ -36,11 +40,11 @@ def recorded_digest(generation: int, key: str) -> bytes:
 class Repeats:
     """The keys that a batch brings to one board."""
 
-    def __init__(self, generation: int, now: int, *, has_unowned: bool) -> None:
-        """`has_unowned`: whether keys that were recorded without an owner may still count."""
+    def __init__(self, generation: int, forgotten: int, *, has_unowned: bool) -> None:
+        """Keys used up to the position `forgotten` are free; `has_unowned`: some have no owner."""
         self._generation = generation
         self._has_unowned = has_unowned
-        self._now = now
+        self._forgotten = forgotten
         self._wanted: set[bytes] = set()
         self._found: dict[bytes, Mapping[str, Any]] = {}
         self._rows: list[tuple[Any, ...]] = []
@@ -64,7 +68,7 @@ class Repeats:
             statement("find_keys"),
             self._generation,
             list(self._wanted),
-            self._now - KEY_LIFE,
+            self._forgotten,
         )
         self._found = {row["key"]: row for row in rows}
 
@@ -87,7 +91,7 @@ class Repeats:
         key = recorded_digest(self._generation, submission.key)
         self._rows.append((key, submission.digest, receipt.submission, status, body, number))
 
-    async def write(self, connection: Any) -> None:
+    async def write(self, connection: Any, recorded_at: int) -> None:
         """Write what was added; Raced if one of the keys is not new any more."""
         if not self._rows:
             return
@@ -95,8 +99,8 @@ class Repeats:
         added = await connection.fetch(
             statement("add_keys"),
             self._generation,
-            self._now,
-            self._now - KEY_LIFE,
+            recorded_at,
+            self._forgotten,
             *[list(column) for column in zip(*self._rows, strict=True)],
         )
         if len(added) < len(self._rows):

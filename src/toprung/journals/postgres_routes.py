@@ -16,6 +16,7 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
+from toprung.domain.instant import SECOND
 from toprung.domain.ladder import (
     Route,
     Skipped,
@@ -26,12 +27,14 @@ from toprung.domain.ladder import (
     scopes_of,
 )
 from toprung.domain.submission import Submission
+from toprung.domain.timekeeping import Moment
 from toprung.domain.window import Period, Window
 from toprung.journals.postgres_store import PostgresStore
 from toprung.pace import Work
 
-DAY = 86_400_000_000
 ROUTES_REMEMBERED = 4096
+JUDGED_FOR = 600 * SECOND
+"""How long (microseconds) periods are taken for what they were found to be."""
 
 
 class NumberedStop(NamedTuple):
@@ -73,6 +76,7 @@ class BoardRoutes:
         self._usual: dict[tuple[str, tuple[str, ...]], NumberedRoute] = {}
         self._unusual: dict[tuple[str, Route, Skipped], NumberedRoute] = {}
         self._dead: dict[bytes, bool] = {}
+        self._judged_at = 0
 
     def roll(self, now: int) -> None:
         """Find the span around `now` in which no window turns."""
@@ -90,7 +94,6 @@ class BoardRoutes:
         self._opens, self._closes = opens, closes
         self._usual.clear()
         self._unusual.clear()
-        self._dead.clear()
 
     def is_timely(self, submission: Submission) -> bool:
         """Whether it counts in the current periods, of which there is one."""
@@ -115,15 +118,15 @@ class BoardRoutes:
             usual.clear()
         return found
 
-    async def find(self, wanted: Sequence[Wanted], now: int) -> list[NumberedRoute]:
+    async def find(self, wanted: Sequence[Wanted], moment: Moment) -> list[NumberedRoute]:
         """The routes of submissions that each fall into at least one retained period."""
         late = [each for each in wanted if not self.is_timely(each.submission)]
-        kept = await self._kept_scopes(late, now)
+        kept = await self._kept_scopes(late, moment)
         routes: dict[int, tuple[str, Route, Skipped]] = {}
         new: dict[tuple[str, Route, Skipped], None] = {}
         async with Work() as work:
             for each in late:
-                name = routes[id(each)] = (each.source, *self._route_late(each, now, kept))
+                name = routes[id(each)] = (each.source, *self._route_late(each, moment, kept))
                 if name not in self._unusual:
                     new[name] = None
                 if work.is_due():
@@ -131,7 +134,7 @@ class BoardRoutes:
         if new:
             self._unusual.update(zip(new, await self._number(list(new)), strict=True))
         timely = [each for each in wanted if id(each) not in routes]
-        usual = iter(await self.usual([(each.source, each.scopes) for each in timely], now))
+        usual = iter(await self.usual([(each.source, each.scopes) for each in timely], moment.now))
         names = (routes.get(id(each)) for each in wanted)
         found = [next(usual) if name is None else self._unusual[name] for name in names]
         if len(self._unusual) > ROUTES_REMEMBERED:
@@ -139,7 +142,7 @@ class BoardRoutes:
         return found
 
     async def _kept_scopes(
-        self, late: Iterable[Wanted], now: int
+        self, late: Iterable[Wanted], moment: Moment
     ) -> dict[tuple[int, str, str], tuple[str, ...]]:
         """The scopes of entries that late submissions' players have in those periods already."""
         periods: dict[int, list[tuple[str, str]]] = {}
@@ -147,7 +150,7 @@ class BoardRoutes:
             for each in late:
                 at = each.submission.at
                 if at not in periods:
-                    found = periods_of(self.board, at, now)[0]
+                    found = periods_of(self.board, at, moment.now, moment.lenient)[0]
                     periods[at] = [(window.name, period.id) for window, period in found]
                 if work.is_due():
                     await work.rest()
@@ -167,12 +170,13 @@ class BoardRoutes:
         return {key: scopes[number] for key, number in kept.items()}
 
     def _route_late(
-        self, each: Wanted, now: int, kept: Mapping[tuple[int, str, str], tuple[str, ...]]
+        self, each: Wanted, moment: Moment, kept: Mapping[tuple[int, str, str], tuple[str, ...]]
     ) -> tuple[Route, Skipped]:
         def kept_scopes(window: str, period: str) -> tuple[str, ...] | None:
             return kept.get((id(each), window, period))
 
-        return route_of(self.board, each.submission.at, now, each.scopes, kept_scopes)
+        at = each.submission.at
+        return route_of(self.board, at, moment.now, each.scopes, kept_scopes, moment.lenient)
 
     async def _number(self, routes: Sequence[tuple[str, Route, Skipped]]) -> list[NumberedRoute]:
         """Numbers for (source, route, skipped windows), in three statements however many."""
@@ -210,20 +214,19 @@ class BoardRoutes:
         name = period_name(ladder.window, ladder.period)
         return number_bytes((await self._store.numbers(self.board.generation, "p", [name]))[name])
 
-    async def find_dead(self, cards: Iterable[Mapping[bytes, bytes]], now: int) -> None:
-        """Learn which of the periods in cards are no longer kept; before `prune`."""
-        unknown = {period for card in cards for period in card if period not in self._dead}
+    async def dead_among(self, cards: Iterable[Mapping[bytes, bytes]], horizon: int) -> set[bytes]:
+        """Those of the periods in cards that were neither retained at a time nor came after it."""
+        if not self._judged_at <= horizon < self._judged_at + JUDGED_FOR:
+            self._dead.clear()
+            self._judged_at = horizon
+        periods = {period for card in cards for period in card}
+        unknown = periods - self._dead.keys()
         if unknown:
             names = await self._store.names(int.from_bytes(period) for period in unknown)
             for period in unknown:
                 ladder = period_ladder(self.board.id, names[int.from_bytes(period)])
-                self._dead[period] = not is_kept(self.board, ladder, now - DAY)
-
-    def prune(self, entries: dict[bytes, bytes]) -> None:
-        """Drop entries whose period left retention more than a day ago."""
-        dead = self._dead
-        for period in [period for period in entries if dead.get(period, False)]:
-            del entries[period]
+                self._dead[period] = not is_kept(self.board, ladder, self._judged_at)
+        return {period for period in periods if self._dead[period]}
 
 
 def route_name(board_id: str, version: int, source: str, route: Route) -> str:

@@ -17,7 +17,7 @@ from uuid import UUID
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.card import Card, entry_record, join_card, split_card
+from toprung.domain.card import HEAD, Card, entry_record, join_card, split_card
 from toprung.domain.command import Receipt, Receipts, Submit, WindowOutcome
 from toprung.domain.entry import Entry, check_increase
 from toprung.domain.ladder import Ladder, UndenseLadder, nowhere, periods_of
@@ -25,12 +25,14 @@ from toprung.domain.outcomes import STATUSES, BatchOutcomes, Owner
 from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
+from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError, UnknownBoard
 from toprung.journals.card_rules import rule_of
 from toprung.journals.postgres_repeats import Raced, Repeats
 from toprung.journals.postgres_routes import BoardRoutes, NumberedRoute, Wanted, player_scopes
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import statement
+from toprung.journals.postgres_time import PostgresTime
 from toprung.pace import Work
 from toprung.ports import CardChanges
 
@@ -62,14 +64,14 @@ class Group:
     """The submissions of a batch for one board."""
 
     def __init__(
-        self, board: Board, routes: BoardRoutes, now: int, *, has_unowned_keys: bool
+        self, board: Board, routes: BoardRoutes, forgotten: int, *, has_unowned_keys: bool
     ) -> None:
         self.board = board
         self.routes = routes
         self.submissions: list[Submission] = []
         self.owners: list[Owner] = []
         self.has_late = False
-        self.repeats = Repeats(board.generation, now, has_unowned=has_unowned_keys)
+        self.repeats = Repeats(board.generation, forgotten, has_unowned=has_unowned_keys)
         self.late: list[tuple[Owner, Submission]] = []
         """Submissions with a key that no period takes: refused, unless they repeat their key."""
         self.claimed: dict[str, Owner] = {}
@@ -87,7 +89,8 @@ class SubmitBatch:
     def __init__(
         self,
         commands: Sequence[Submit],
-        now: int,
+        moment: Moment,
+        time: PostgresTime,
         known: set[str],
         routes_of: Callable[[Board], BoardRoutes],
         sink_before: SinkBefore,
@@ -95,7 +98,8 @@ class SubmitBatch:
         has_unowned_keys: bool = True,
     ) -> None:
         self._commands = commands
-        self._now = now
+        self._moment = moment
+        self._time = time
         self._known = known
         """Ids of players that exist, as far as this process knows."""
         self._routes_of = routes_of
@@ -150,10 +154,10 @@ class SubmitBatch:
             group = groups[board.id] = Group(
                 board,
                 self._routes_of(board),
-                self._now,
+                self._time.forgotten,
                 has_unowned_keys=self._has_unowned_keys,
             )
-            group.routes.roll(self._now)
+            group.routes.roll(self._moment.now)
         return group
 
     async def _take_in(self, group: Group, number: int, command: Submit, work: Work) -> None:
@@ -176,7 +180,8 @@ class SubmitBatch:
         """Whether some period takes the submission; if none does, it is set aside or rejected."""
         if group.routes.is_timely(submission):
             return True
-        if periods_of(group.board, submission.at, self._now)[0]:
+        moment = self._moment
+        if periods_of(group.board, submission.at, moment.now, moment.lenient)[0]:
             return True
         if submission.key is None:
             self._reject_late(group, owner)
@@ -255,11 +260,12 @@ class SubmitBatch:
         if not any(command.receipts for command in self._commands):
             return {}
         wanted: dict[tuple[Ladder, str], None] = {}
+        now, since = self._moment.now, self._moment.lenient
         for group in groups:
             for submission, (command, _) in zip(group.submissions, group.owners, strict=True):
                 if self._commands[command].receipts and group.players[submission.player].entries:
                     name = Ladder if group.board.ranking == "dense" else UndenseLadder
-                    for window, period in periods_of(group.board, submission.at, self._now)[0]:
+                    for window, period in periods_of(group.board, submission.at, now, since)[0]:
                         ladder = name(group.board.id, window.name, period.id, GLOBAL)
                         wanted[ladder, submission.player] = None
         if not wanted:
@@ -273,6 +279,7 @@ class SubmitBatch:
         commands, players, board = self._commands, group.players, group.board
         routes = await self._routes(group)
         rule, counts = rule_of(board), self._outcomes.counts
+        recorded_at = self._moment.recorded_at
         guard = await self._guard(group)
         rows = zip(group.submissions, group.owners, routes, positions, strict=True)
         async with Work() as work:
@@ -295,15 +302,17 @@ class SubmitBatch:
                     self._outcomes.reject(owner, error)
                     continue
                 changed = 0
-                for period, head, record in zip(route.periods, route.heads, records, strict=True):
-                    if record is not None:
-                        entries[period] = head + record
+                for period, head, old, record in zip(
+                    route.periods, route.heads, current, records, strict=True
+                ):
+                    if record is not None:  # an entry keeps its scopes
+                        entries[period] = (head if old is None else old[:HEAD]) + record
                         changed = 1
                 if changed:
                     state.version = position
                 counts[owner[0]][changed] += 1
                 group.decided.append(
-                    (position, self._now, board.generation, state.number, submission.at,
+                    (position, recorded_at, board.generation, state.number, submission.at,
                      submission.score, submission.subscore, route.number, changed, "score",
                      submission.details)
                 )  # fmt: skip
@@ -334,7 +343,7 @@ class SubmitBatch:
         """
         if group.board.max_increase is None or not group.has_late:
             return None
-        return await group.routes.guard_period(self._now)
+        return await group.routes.guard_period(self._moment.now)
 
     async def _routes(self, group: Group) -> list[NumberedRoute]:
         """Where each submission counts."""
@@ -345,9 +354,9 @@ class SubmitBatch:
                 Wanted(s, commands[n].source, players[s.player].scopes, players[s.player].entries)
                 for s, (n, _) in rows
             ]
-            return await group.routes.find(wanted, self._now)
+            return await group.routes.find(wanted, self._moment)
         names = [(commands[n].source, players[s.player].scopes) for s, (n, _) in rows]
-        return await group.routes.usual(names, self._now)
+        return await group.routes.usual(names, self._moment.now)
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -373,15 +382,14 @@ class SubmitBatch:
         await connection.copy_records_to_table(
             "events", records=group.decided, columns=SCORE_COLUMNS
         )
-        await group.repeats.write(connection)
+        await group.repeats.write(connection, self._moment.recorded_at)
         dirty = [(player, state) for player, state in group.players.items() if state.version]
         if not dirty:
             return
-        await group.routes.find_dead((state.entries for _, state in dirty), self._now)
+        await self._prune(connection, group, [state.entries for _, state in dirty])
         cards = []
         async with Work() as work:
             for player, state in dirty:
-                group.routes.prune(state.entries)
                 cards.append(Card(player, state.version, join_card(state.entries.values())))
                 if work.is_due():
                     await work.rest()
@@ -395,6 +403,19 @@ class SubmitBatch:
             max(versions),
         )
         self.changes.append(CardChanges(mark, group.board, cards))
+
+    async def _prune(
+        self, connection: Any, group: Group, cards: Sequence[dict[bytes, bytes]]
+    ) -> None:
+        """Drop entries whose period left retention more than a day ago, by all there is to ask.
+
+        What is known here may be a minute old: before anything goes, the database is asked.
+        """
+        if await group.routes.dead_among(cards, self._moment.horizon):
+            dead = await group.routes.dead_among(cards, await self._time.horizon(connection))
+            for entries in cards:
+                for period in dead & entries.keys():
+                    del entries[period]
 
 
 async def _player_states(

@@ -37,6 +37,7 @@ from toprung.journals.sqlite_faults import FILE_LOST, FileLostError, passing_rea
 from toprung.journals.sqlite_names import players_named
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import SqliteStore
+from toprung.journals.sqlite_time import SqliteTime
 from toprung.pending import Pending, resolve_all, running_loop
 from toprung.ports import (
     NAMELESS,
@@ -87,10 +88,11 @@ class SqliteJournal:
     def __init__(self, store: SqliteStore, clock: Clock) -> None:
         self._store = store
         self._profiles = ProfileCache(store)
-        self._clock = clock
         self.recorded = SqliteEvents(store)
         """What is recorded, for those who read all of it."""
         self._head, self._recorded_at = self.recorded.last()
+        self.time = SqliteTime(store, clock, self._recorded_at)
+        """What time it is."""
         self._queue: deque[_Request] = deque()
         self._queued_rows = 0
         self._lock = threading.Lock()
@@ -216,11 +218,12 @@ class SqliteJournal:
     def _commit(self, batch: list[_Request]) -> Sequence[Receipts | Board | Exception | None]:
         if self._failure is not None:
             return [StorageFailed(self._failure) for _ in batch]
-        now = self._clock.now()
-        recorded_at = max(now, self._recorded_at)
+        moment = self.time.look()
+        recorded_at = max(moment.recorded_at, self._recorded_at)
+        moment = moment._replace(recorded_at=recorded_at)
         try:
             commands = [request.command for request in batch]
-            plan = self._fold.plan(commands, self._head, now, recorded_at)
+            plan = self._fold.plan(commands, self._head, moment)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the callers must hear of it
             return [error] * len(batch)
         forgotten: list[tuple[int, str]] = []
@@ -251,6 +254,7 @@ class SqliteJournal:
                 self._after_commit(bool(plan.erased))
             except Exception:  # noqa: BLE001 -- what is recorded stays recorded all the same
                 _log.exception("the checkpoint could not be looked after")
+            self.time.keep_now_and_then(moment)
         return results
 
     def paused(self, work: Callable[[], T]) -> T:

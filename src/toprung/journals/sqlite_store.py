@@ -89,6 +89,11 @@ class SqliteStore:
         with self._writing():
             self._writer.execute("UPDATE meta SET value = value WHERE name = 'format'")
 
+    def note(self, name: str, value: str) -> None:
+        """Keep a text about the file itself, in place of an older one of the same name."""
+        with self._writing():
+            self._writer.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
     def _transact(
         self,
         plan: Plan,
@@ -183,6 +188,11 @@ class SqliteStore:
                 raise DatabaseDamaged(f"{self.path!r} is damaged: {error}") from error
             except apsw.IOError as error:
                 raise StorageFailed(f"{self.path!r} cannot be read: {error}") from error
+
+    def noted(self, name: str) -> str | None:
+        """What `note` has kept."""
+        rows = self.select("SELECT value FROM meta WHERE name = ?", (name,))
+        return rows[0][0] if rows else None
 
     def pages(
         self, statement: str, after: int, column: str | None = None

@@ -9,6 +9,7 @@ from toprung.domain.board import Board
 from toprung.domain.board_table import BoardTable
 from toprung.domain.command import Command, Receipts, Status
 from toprung.domain.ladder import Route
+from toprung.domain.timekeeping import Moment
 from toprung.ports.journal import Event
 
 SUBMISSION_COLUMNS = (
@@ -67,11 +68,12 @@ class Fold(Protocol):
 
     boards: BoardTable
 
-    def plan(self, commands: Sequence[Command], head: int, now: int, recorded_at: int) -> Plan:
+    def plan(self, commands: Sequence[Command], head: int, moment: Moment) -> Plan:
         """Decide commands against the present state, later ones seeing earlier ones.
 
         They are any number of `Submit`s, or one command of another kind. Periods are those of
-        `now`; `recorded_at` is what events say, which never goes back even if a clock does.
+        `moment.now`; what is let go of goes by the confirmed time. Times of recording never go
+        back even if a clock does.
         """
         ...
 

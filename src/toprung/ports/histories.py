@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from toprung.domain.board import Board
@@ -14,6 +14,8 @@ class RulesSet(NamedTuple):
 
     board: Board
     recorded_at: int
+    retained: Mapping[str, Sequence[str]] | None = None
+    """Per window, the periods that kept their entries; None: those retained at `recorded_at`."""
 
 
 class HistoryRow(NamedTuple):

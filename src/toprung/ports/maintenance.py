@@ -6,6 +6,7 @@ from typing import Protocol
 
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
+from toprung.domain.timekeeping import ClockState
 
 
 class Maintenance(Protocol):
@@ -20,6 +21,10 @@ class Maintenance(Protocol):
 
     async def health(self) -> list[HealthCheck]:
         """What works at the moment. Raises nothing and takes two seconds at most."""
+        ...
+
+    async def clock_state(self) -> ClockState:
+        """Whether the clock has jumped, at this moment; asks nobody."""
         ...
 
     async def verify(self) -> list[str]:

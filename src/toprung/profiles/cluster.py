@@ -11,6 +11,7 @@ from toprung.config import ClusterSettings
 from toprung.domain.board import Board
 from toprung.domain.figures import Figures
 from toprung.domain.health import BOTH, HealthCheck
+from toprung.domain.timekeeping import ClockState
 from toprung.errors import Invalid, Unavailable
 from toprung.feeds.redis import RedisFeed
 from toprung.indexes.redis import RedisIndex
@@ -20,6 +21,7 @@ from toprung.journals.postgres import PostgresJournal
 from toprung.journals.postgres_keys import PostgresKeys
 from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_store import PostgresStore
+from toprung.journals.postgres_time import PostgresTime
 from toprung.pending import run_blocking
 from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.profiles.embedded import SystemClock
@@ -74,13 +76,18 @@ async def _opened(portal: Portal, settings: ClusterSettings, clock: Clock) -> Cl
 class ClusterProfile:
     """The parts of one process of a cluster, and what an operator asks of them."""
 
-    def __init__(self, store: PostgresStore, settings: ClusterSettings, clock: Clock) -> None:
+    def __init__(
+        self, store: PostgresStore, settings: ClusterSettings, clock: Clock, time: PostgresTime
+    ) -> None:
         self.clock = clock
         self.store = store
-        self.journal = PostgresJournal(store, clock)
-        self.outbox = PostgresOutbox(store, clock)
+        self.time = time
+        self.journal = PostgresJournal(store, time)
+        self.outbox = PostgresOutbox(store, time)
         self.client = ScriptClient(connect(settings.index_url), settings.index_url)
-        self.shards = RedisShards(self.client, store, clock, settings.prefix)
+        self.shards = RedisShards(
+            self.client, store, clock, lambda: time.look().settled, settings.prefix
+        )
         self.index = RedisIndex(
             self.client, self.journal.board, self._on_not_ready, settings.prefix
         )
@@ -100,7 +107,7 @@ class ClusterProfile:
         try:
             if await store.migrate():
                 await store.prepare_partitions(clock.now())  # before the first event needs one
-            profile = cls(store, settings, clock)
+            profile = cls(store, settings, clock, await PostgresTime.open(store, clock))
         except BaseException:
             await store.close()
             raise
@@ -136,7 +143,12 @@ class ClusterProfile:
             outbox_seconds=seconds,
             reconciled_players=self.reconciler.looked_at,
             repaired_players=self.reconciler.repaired,
+            clock=self.time.state(),
         )
+
+    async def clock_state(self) -> ClockState:
+        """Whether the clock has jumped, or differs from another process's."""
+        return self.time.state()
 
     async def health(self) -> list[HealthCheck]:
         """Whether PostgreSQL takes writes, Redis answers, every board is complete."""
@@ -179,6 +191,7 @@ class ClusterProfile:
         await self.journal.finish()
         await self.catch_up.close()
         await self.patrol.close()
+        await self.time.end()
         await self.feed.close()
         await self.client.close()
         await self.journal.close()

@@ -164,7 +164,7 @@ class _Copying:
 
     async def _cards(self, board: Board) -> AsyncIterator[list[tuple[int, int, int, bytes]]]:
         """Every player's card on the board, in pages."""
-        fold, now = self._source.fold, self._source.clock.now()
+        fold, now = self._source.fold, self._source.journal.time.look().settled
         sets = [
             (ladder, ranked)
             for ladder, ranked in fold.index.sets(board.id)
@@ -240,7 +240,7 @@ class _Copying:
 
     async def _copy_keys(self, target: PostgresImport) -> None:
         """Idempotency keys that are still remembered, and the access keys of services."""
-        since = self._source.clock.now() - KEY_LIFE
+        since = self._source.journal.time.look().confirmed - KEY_LIFE
         pages = self._source.store.pages(
             "SELECT position, recorded_at, route, player, status, key, digest, outcome"
             " FROM submissions WHERE key IS NOT NULL AND position > ?",

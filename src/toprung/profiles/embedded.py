@@ -16,7 +16,9 @@ from typing import Literal, TypeVar
 from toprung.domain.board import Board
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
+from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder, is_kept
+from toprung.domain.timekeeping import ClockState
 from toprung.errors import Closed, DatabaseDamaged, Invalid, ToprungError
 from toprung.feeds.local import LocalFeed
 from toprung.indexes.checkpoint import Checkpoint, load_checkpoint, remove_checkpoint
@@ -24,13 +26,12 @@ from toprung.indexes.difference import differences
 from toprung.indexes.fold import MemoryFold
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.replay import replay_submissions, restore_players
-from toprung.indexes.sheets import DAY
 from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite import SqliteJournal
 from toprung.journals.sqlite_keys import SqliteKeys
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.pending import Pending
-from toprung.ports import Clock, Maintenance
+from toprung.ports import Clock, Maintenance, machine_elapsed
 from toprung.service.leaderboards import Leaderboards
 
 MEMORY = "memory:"
@@ -49,6 +50,10 @@ class SystemClock:
     def now(self) -> int:
         """Microseconds since 1970, UTC."""
         return time.time_ns() // 1000
+
+    def elapsed(self) -> int:
+        """Microseconds since the machine was started."""
+        return machine_elapsed()
 
 
 def open_embedded(
@@ -109,15 +114,14 @@ class EmbeddedProfile:
 
     def _recover(self) -> tuple[MemoryFold, int]:
         """The fold as of the journal's head, and the position of the checkpoint behind it."""
-        found = None
+        found, recorded, moment = None, self.journal.recorded, self.journal.time.look()
         if self._ownership is not None:
             found = load_checkpoint(
-                self._checkpoint_path, self.store.database, self.journal.recorded.fingerprint
+                self._checkpoint_path, self.store.database, recorded.fingerprint, moment.confirmed
             )
         fold, position = found or (MemoryFold(MemoryIndex()), 0)
         self.replay(fold, position)
-        since = self.clock.now() - 2 * DAY
-        fold.recall_keys(self.journal.recorded.keys_since(since), self.clock.now())
+        fold.recall_keys(recorded.keys_since(moment.confirmed - 2 * DAY), moment.elapsed)
         return fold, position
 
     def replay(self, fold: MemoryFold, after: int) -> None:
@@ -126,7 +130,9 @@ class EmbeddedProfile:
         for players in recorded.players_from(fold.players.limit):
             restore_players(fold, players)
         fold.routes.next = recorded.last_route() + 1
-        kept = _Retention([*fold.boards.values(), *recorded.board_rules()], self.clock.now() - DAY)
+        horizon = self.journal.time.look().horizon
+        kept = _Retention([*fold.boards.values(), *recorded.board_rules()], horizon)
+        fold.horizon = max(fold.horizon, horizon)
         progress = _Progress(after, head)
         done = after
         for event in [*recorded.events_between(after, head), None]:
@@ -200,6 +206,7 @@ class EmbeddedProfile:
             queued_rows=self.journal.queued_rows,
             index_entries=entries,
             index_bytes=size,
+            clock=self.journal.time.state(),
         )
 
     async def health(self) -> list[HealthCheck]:
@@ -212,13 +219,20 @@ class EmbeddedProfile:
             HealthCheck("checkpoint", self._checkpoint_fault, ()),
         ]
 
+    async def clock_state(self) -> ClockState:
+        """Whether the clock has jumped."""
+        self.journal.require_owner()
+        return self.journal.time.state()
+
     async def verify(self) -> list[str]:
         """Replay the journal beside the living index and name every difference."""
         return await _in_thread(self._differences)
 
     def _differences(self) -> list[str]:
-        now = self.clock.now()
-        return self.journal.paused(lambda: differences(self.fold, self._replayed(), now))
+        def compare() -> list[str]:
+            return differences(self.fold, self._replayed(), self.journal.time.look().settled)
+
+        return self.journal.paused(compare)
 
     def _replayed(self) -> MemoryFold:
         fold = MemoryFold(MemoryIndex())
@@ -256,6 +270,7 @@ class EmbeddedProfile:
             if self._is_closed:
                 return
             await self.journal.finish()
+            self.journal.time.keep()
             if self._ownership is not None:
                 self._finish_checkpoint()
                 is_worth_it = self.journal.is_shown and not self.store.is_lost

@@ -106,10 +106,10 @@ class Recount:
         assert row.at is not None
         submission = Submission(str(player.id), row.score, row.at, row.subscore)
         for window, period, scopes in row.stops:
-            old, _ = counted.get((window, period), (None, ()))
+            old, kept = counted.get((window, period), (None, scopes))
             new = decide(board, old, submission, row.position)
-            if new is not old:
-                counted[window, period] = (new, scopes)
+            if new is not old:  # an entry keeps its scopes
+                counted[window, period] = (new, kept)
 
     def _event(self, player: _Player, row: HistoryRow, body: Mapping[str, Any]) -> None:
         if row.kind == "removed":
@@ -187,14 +187,20 @@ class Recount:
         return known
 
 
+def _is_kept(old: Board, new: RulesSet, window: str, period: str) -> bool:
+    """Whether a period kept its entries when the rules changed."""
+    if new.retained is not None:
+        return period in new.retained.get(window, ())
+    return is_retained(old, Ladder(old.id, window, period, GLOBAL), new.recorded_at)
+
+
 def _lay_out(counted: Counted, old: Board, new: RulesSet, attributes: Mapping[str, str]) -> None:
     """Entries under new rules: those without a window are dropped, scopes come and go."""
     if is_laid_out_alike(old, new.board):
         return
     windows = {window.name for window in new.board.windows}
     for window, period in list(counted):
-        ladder = Ladder(old.id, window, period, GLOBAL)
-        if window in windows and is_retained(old, ladder, new.recorded_at):
+        if window in windows and _is_kept(old, new, window, period):
             entry, scopes = counted[window, period]
             counted[window, period] = (entry, rescoped(old, new.board, scopes, attributes))
         else:

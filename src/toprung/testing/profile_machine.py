@@ -30,6 +30,7 @@ from toprung.domain.board import Board
 from toprung.domain.board_rules import shown_rules
 from toprung.domain.ranking import RANKINGS
 from toprung.domain.standing import BatchResult, Lookup, Page, Rejected, Standing, SubmitResult
+from toprung.domain.timekeeping import OFF_MAX
 from toprung.errors import Invalid, NotRanked, ToprungError
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Session, Workbench
@@ -49,6 +50,7 @@ STARTS = (
 )
 SPANS = (1, SECOND, 30 * SECOND, MINUTE, MINUTE + 1, 10 * MINUTE, HOUR, 6 * HOUR, DAY)
 LONG_SPANS = (2 * DAY, 7 * DAY, 31 * DAY, 366 * DAY)
+OFFS = (0, 0, -2 * SECOND, -MINUTE, MINUTE, HOUR, -HOUR, 2 * DAY, -9 * DAY, 400 * DAY)
 
 WINDOWS: Sequence[Any] = (
     "all-time",
@@ -142,6 +144,7 @@ class ProfileMachine(RuleBasedStateMachine):
         self.session = Session(self.workbench(), self.clock)
         self.touched: set[str] = set()
         self.numbers: dict[int, int] = {}
+        self.was_set = False
         self.sent: list[tuple[str, dict[str, Any], int]] = []
         self._set_board("create", BOARD_IDS[0], first)
         self._set_board("create", BOARD_IDS[1], second)
@@ -193,7 +196,7 @@ class ProfileMachine(RuleBasedStateMachine):
     @rule(data=st.data(), changed=st.booleans(), restart=st.booleans())
     def submit_again(self, data: st.DataObject, changed: bool, restart: bool) -> None:
         """A key that was used within the last 24 hours, with the same body or another."""
-        usable = [(b, row) for b, row, at in self.sent if at > self.clock.now() - KEY_LIFE]
+        usable = [(b, row) for b, row, at in self.sent if at > self.clock.elapsed() - KEY_LIFE]
         if not usable:
             return
         if restart:
@@ -224,7 +227,7 @@ class ProfileMachine(RuleBasedStateMachine):
         if isinstance(answer, BatchResult):
             refused = {row.index for row in answer.rejected}
             used = [row for at, row in enumerate(rows) if "key" in row and at not in refused]
-            self.sent += [(board, row, self.clock.now()) for row in used]
+            self.sent += [(board, row, self.clock.elapsed()) for row in used]
             self._learn_numbers(board)
 
     # --- players ------------------------------------------------------------------------------
@@ -304,14 +307,24 @@ class ProfileMachine(RuleBasedStateMachine):
 
     @rule(span=st.sampled_from(SPANS * 3 + LONG_SPANS))
     def let_time_pass(self, span: int) -> None:
-        """Move the clock on."""
+        """Move the clock on, which is right by then."""
+        self.set_clock(0)
         self._move_to(self.clock.now() + span)
+
+    @rule(off=st.sampled_from(OFFS))
+    def set_clock(self, off: int) -> None:
+        """Set the clock wrong, while no time passes; or right again."""
+        self.clock.jump(timedelta(microseconds=off - self.model.off))
+        self.model.off = off
+        self.was_set = self.was_set or off != 0
+        self.touched.update(BOARD_IDS)
 
     @rule(board=board_ids, pick=st.integers(0, 3), distance=st.sampled_from([-MINUTE, -1, 0, 1]))
     def approach_period_end(self, board: str, pick: int, distance: int) -> None:
         """Move the clock to a minute before, just before, or just after a period ends."""
         if board not in self.model.boards:
             return
+        self.set_clock(0)
         rules = self.model.boards[board].rules
         window = rules.windows[pick % len(rules.windows)]
         period = rules.calendar(window).period_at(self.clock.now())
@@ -320,8 +333,11 @@ class ProfileMachine(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        """Close and open again."""
+        """Close and open again; if the clock was wrong, it is put right afterwards."""
+        if abs(self.model.off) <= OFF_MAX:  # so little is taken over
+            self.set_clock(0)
         self.session.restart()
+        self.set_clock(0)
         self.touched.update(BOARD_IDS)
         self.friends_agree()
 
@@ -543,7 +559,7 @@ class ProfileMachine(RuleBasedStateMachine):
         self.touched.add(board)
         if isinstance(answer, SubmitResult) and not answer.replayed:
             if "key" in row:
-                self.sent.append((board, row, self.clock.now()))
+                self.sent.append((board, row, self.clock.elapsed()))
             self._learn_numbers(board)
 
     def _learn_numbers(self, board: str) -> None:
@@ -601,19 +617,19 @@ class ProfileMachine(RuleBasedStateMachine):
         board, now = self.model.boards.get(board_id), self.clock.now()
         if board is None:
             return []
-        open_now = set(board.unclosed(now))
         return [
             (player, recorded.submission.at)
             for name, results in board.results.items()
-            if name not in open_now and board.is_retained(name, now)
+            if board.is_closed(name, now) and board.is_retained(name, now)
             for player, found in results.items()
             for recorded in found
         ]
 
     def _move_to(self, instant: int) -> None:
         self.clock.move_to(instant)
+        self.run(self.session.opened.maintenance.clock_state())  # somebody sees that it is right
         self.touched.update(BOARD_IDS)
-        self.sent = [sent for sent in self.sent if sent[2] > instant - KEY_LIFE]
+        self.sent = [sent for sent in self.sent if sent[2] > self.clock.elapsed() - KEY_LIFE]
 
     # --- longer comparisons -------------------------------------------------------------------
 
@@ -659,6 +675,11 @@ class ProfileMachine(RuleBasedStateMachine):
             msgspec.structs.replace(past, submission=self.numbers[past.submission])
             for past in whole
         ]
+        if self.was_set:  # then times of recording stand still for a while, here or there
+            found, renumbered = (
+                [msgspec.structs.replace(past, recorded_at=moment(0)) for past in pasts]
+                for pasts in (found, renumbered)
+            )
         assert found == renumbered
 
     def _around_score(

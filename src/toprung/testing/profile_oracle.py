@@ -35,7 +35,8 @@ from toprung.domain.standing import (
     WindowStanding,
 )
 from toprung.domain.submission import Submission, parse_submission
-from toprung.domain.window import AHEAD_MAX, Period, Window
+from toprung.domain.timekeeping import OFF_MAX, Moment
+from toprung.domain.window import AHEAD_MAX, Calendar, Period, Window
 from toprung.errors import (
     FixedRule,
     Invalid,
@@ -150,30 +151,35 @@ class OracleBoard:
 
     def is_retained(self, name: PeriodName, now: int) -> bool:
         """Whether the period is one of the window's and still kept."""
-        for window in self.rules.windows:
-            if window.name == name[0]:
-                calendar = self.rules.calendar(window)
-                period = calendar.period(name[1])
-                return period is not None and calendar.is_retained(period, now)
-        return False
+        period = self._period(name)
+        if period is None:
+            return False
+        window = next(window for window in self.rules.windows if window.name == name[0])
+        return self.rules.calendar(window).is_retained(period, now)
+
+    def is_kept(self, name: PeriodName, now: int) -> bool:
+        """Whether the period is retained, or yet to come."""
+        period = self._period(name)
+        ahead = period is not None and period.opens_at is not None and period.opens_at > now
+        return ahead or self.is_retained(name, now)
 
     def has_entries(self, now: int) -> bool:
-        """Whether any retained period has an entry."""
+        """Whether any period that is kept has an entry."""
         return any(
-            any(players.values()) and self.is_retained(name, now)
+            any(players.values()) and self.is_kept(name, now)
             for name, players in self.results.items()
         )
 
-    def unclosed(self, now: int) -> list[PeriodName]:
-        """Periods that can be written to and have not ended."""
-        names = []
+    def is_closed(self, name: PeriodName, now: int) -> bool:
+        """Whether the period has ended, or is none of the board's."""
+        period = self._period(name)
+        return period is None or (period.closes_at is not None and period.closes_at <= now)
+
+    def _period(self, name: PeriodName) -> Period | None:
         for window in self.rules.windows:
-            calendar = self.rules.calendar(window)
-            for at in (now, now + AHEAD_MAX):
-                period = calendar.period_at(at)
-                if period is not None:
-                    names.append((window.name, period.id))
-        return names
+            if window.name == name[0]:
+                return self.rules.calendar(window).period(name[1])
+        return None
 
     def drop_unless(self, kept: Iterable[PeriodName]) -> None:
         """Forget all periods but these."""
@@ -197,12 +203,21 @@ class ProfileOracle:
         self.boards: dict[str, OracleBoard] = {}
         self.players: dict[str, PlayerProfile] = {}
         self.friends: dict[str, set[str]] = {}
+        self.off = 0
+        """How far the clock is from the time that has passed."""
         self._number = 0
         self._recorded_at = 0
 
     @property
     def now(self) -> int:
         return self.clock.now()
+
+    @property
+    def moment(self) -> Moment:
+        """What the clock says and what it should say; a little is no difference."""
+        now = self.now
+        expected = now - self.off if abs(self.off) > OFF_MAX else now
+        return Moment(now, expected, 0, lenient=max(0, min(now, expected) - OFF_MAX))
 
     def board(self, board_id: str) -> OracleBoard:
         """The board, or UnknownBoard."""
@@ -247,14 +262,14 @@ class ProfileOracle:
             self.boards[board_id] = OracleBoard(new)
             return
         old = board.rules
-        if board.has_entries(self.now):
+        settled = self.moment.settled
+        if board.has_entries(settled):
             _check_fixed(old, new)
         if board.was_used and old.decimals != new.decimals:
             raise FixedRule("decimals", "")
         names = {window.name for window in new.windows}
-        now = self.now
         board.drop_unless(
-            name for name in board.results if board.is_retained(name, now) and name[0] in names
+            name for name in board.results if board.is_kept(name, settled) and name[0] in names
         )
         board.rules = new
         self._change_scopes(board, old)
@@ -278,9 +293,9 @@ class ProfileOracle:
         profile = PlayerProfile(parse_player(player), name, avatar_url, dict(attributes))
         self.players[player] = profile
         for board in self.boards.values():
-            for period in board.unclosed(self.now):
-                if player in board.scopes.get(period, {}):
-                    board.scopes[period][player] = self._scopes(board.rules, player)
+            for period, members in board.scopes.items():
+                if player in members and not board.is_closed(period, self.moment.settled):
+                    members[player] = self._scopes(board.rules, player)
         return profile
 
     def patch_player(
@@ -357,6 +372,7 @@ class ProfileOracle:
                 (window, period, score, previous),
                 submission.player,
                 None if replayed else before.get((window, period)),
+                readable=not replayed or board.is_retained((window, period), self.now),
             )
             for window, period, score, previous in outcome.scores
         }
@@ -392,8 +408,8 @@ class ProfileOracle:
         return outcome, False
 
     def _count(self, board: OracleBoard, submission: Submission) -> Outcome:
-        rules, player, now = board.rules, submission.player, self.now
-        periods, skipped = _periods(rules, submission.at, now)
+        rules, player, moment = board.rules, submission.player, self.moment
+        periods, skipped = _periods(rules, submission.at, moment)
         if not periods:
             raise TooLate("at", "")
         names = [(window.name, period.id) for window, period in periods]
@@ -402,15 +418,14 @@ class ProfileOracle:
         number = self._number + 1
         after = [decide(rules, entry, submission, number) for entry in before]
         self._number = number
-        self._recorded_at = max(self._recorded_at, now)
+        self._recorded_at = max(self._recorded_at, moment.now)
         self.players.setdefault(player, PlayerProfile(player))
         status = "unchanged" if before == after else "accepted"
         recorded = Recorded(number, submission, self._recorded_at, status)
-        for name, (_, period) in zip(names, periods, strict=True):
+        for name in names:
             board.results.setdefault(name, {}).setdefault(player, []).append(recorded)
             members = board.scopes.setdefault(name, {})
-            closed = period.closes_at is not None and period.closes_at <= now
-            if not closed or player not in members:
+            if player not in members:  # else the entry keeps the scopes it has
                 members[player] = self._scopes(rules, player)
         board.past.setdefault(player, []).append(recorded)
         board.was_used = True
@@ -438,9 +453,10 @@ class ProfileOracle:
         result: tuple[str, str, int, int | None],
         player: str,
         previous_rank: int | None,
+        *,
+        readable: bool,
     ) -> WindowStanding:
         window, period, score, previous = result
-        readable = board.is_retained((window, period), self.now)
         decimals = board.rules.decimals
         return WindowStanding(
             period,
@@ -633,7 +649,7 @@ def _ranks(board: OracleBoard, ladder: list[tuple[str, Entry]], ranking: Ranking
 
 
 def _periods(
-    rules: Board, at: int, now: int
+    rules: Board, at: int, moment: Moment
 ) -> tuple[list[tuple[Window, Period]], dict[str, SkipReason]]:
     """Where a submission counts, the window that max_increase looks at first; what it misses."""
     all_time = [window for window in rules.windows if window.kind == "all-time"]
@@ -643,13 +659,19 @@ def _periods(
     for window in all_time + others:
         calendar = rules.calendar(window)
         period = calendar.period_at(at)
-        if period is not None and calendar.is_retained(period, now):
+        is_early = period is not None and (period.opens_at or 0) > moment.now + AHEAD_MAX
+        if period is not None and not is_early and _is_young(calendar, period, moment.lenient):
             found.append((window, period))
         else:
             is_early = window.starts is not None and at < window.starts
             missed: SkipReason = "not-open" if is_early else "closed"
             skipped[window.name] = missed if period is None else "not-retained"
     return found, skipped
+
+
+def _is_young(calendar: Calendar, period: Period, since: int) -> bool:
+    """Whether the period was retained at an earlier moment, or opened after it."""
+    return (period.opens_at or 0) > since or calendar.is_retained(period, since)
 
 
 def _window(rules: Board, name: str | None) -> Window:

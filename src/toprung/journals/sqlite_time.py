@@ -1,0 +1,99 @@
+"""The time of an open file: its clock, and what the file knows of clocks it was used with before.
+
+What is certain when the file is closed is written into it, so that the next start is not at the
+mercy of one look at one clock.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import suppress
+
+import apsw
+import msgspec
+
+from toprung.domain.timekeeping import (
+    ClockState,
+    LowestReading,
+    Moment,
+    Timekeeper,
+    jump_text,
+)
+from toprung.journals.sqlite_store import SqliteStore
+from toprung.ports import Clock, elapsed_of
+
+KEPT_EVERY = 600 * 1_000_000
+"""Microseconds after which the file is told the time again, while it is written to."""
+
+_log = logging.getLogger("toprung")
+
+
+class _Known(msgspec.Struct):
+    """What the file knows of the time."""
+
+    expected: int
+    confirmed: int
+    lowest: int
+
+
+class SqliteTime:
+    """Looks at the clock for one open file. Any thread may look."""
+
+    def __init__(self, store: SqliteStore, clock: Clock, last_recorded: int) -> None:
+        """`last_recorded` is when the last event was recorded; 0 if there is none."""
+        self._store = store
+        self._now, self._elapsed = clock.now, elapsed_of(clock)
+        self._looking = threading.Lock()
+        known = _read(store, last_recorded)
+        now, elapsed = self._now(), self._elapsed()
+        if known is None:
+            known = _Known(now, now, now)
+        self._lowest = LowestReading(now, elapsed, known.confirmed, known.lowest)
+        # Where nobody stays for an hour, the expected time is at least what is confirmed.
+        expected = max(known.expected, self._lowest.note(now, elapsed))
+        self._keeper = Timekeeper(now, elapsed, expected)
+        self._kept_at = elapsed
+        self._told = 0
+        self.keep()
+
+    def look(self) -> Moment:
+        """What time it is."""
+        now, elapsed = self._now(), self._elapsed()
+        with self._looking:
+            moment = self._keeper.moment(now, elapsed, self._lowest.note(now, elapsed))
+        if self._keeper.jumps != self._told:
+            self._tell()
+        return moment
+
+    def state(self) -> ClockState:
+        """How the clock fares, at this moment."""
+        self.look()
+        return ClockState(self._keeper.off / 1e6, self._keeper.jumps)
+
+    def keep_now_and_then(self, moment: Moment) -> None:
+        """Write down what is certain, if that was not done for a while. In the writer thread."""
+        if moment.elapsed - self._kept_at >= KEPT_EVERY:
+            self.keep()
+
+    def keep(self) -> None:
+        """Write down what is certain; a file that cannot be written to does without."""
+        moment = self.look()
+        self._kept_at = moment.elapsed
+        known = _Known(moment.expected, moment.confirmed, self._lowest.lowest)
+        with suppress(apsw.Error):
+            self._store.note("clock", msgspec.json.encode(known).decode())
+
+    def _tell(self) -> None:
+        with self._looking:
+            self._told, jump = self._keeper.jumps, self._keeper.last_jump
+        _log.warning(jump_text(jump))
+
+
+def _read(store: SqliteStore, last_recorded: int) -> _Known | None:
+    """What the file knows; of an older one, when it was written to."""
+    text = store.noted("clock")
+    if text is not None:
+        with suppress(msgspec.DecodeError):
+            return msgspec.json.decode(text, type=_Known)
+    return _Known(last_recorded, last_recorded, last_recorded) if last_recorded else None
