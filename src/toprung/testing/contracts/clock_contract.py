@@ -49,7 +49,7 @@ class ClockContract(ContractSuite):
         """Today's entry is there, new scores count today, the key is known; and all agree."""
         assert self.score(opened, "ann") == today
         plain = self.submit(opened, "ann", 1)
-        assert plain.skipped == ()
+        assert plain.skipped == {}
         assert (plain.standings["daily"].period, plain.standings["daily"].score) == (
             "2026-11-15",
             today + 1,
@@ -160,7 +160,7 @@ class ClockContract(ContractSuite):
         opened.run(board.submit("ann", 1))
         clock.jump(seconds=-seconds)
         result = opened.run(board.submit("ann", 2))
-        assert (result.status, result.skipped) == ("accepted", ())
+        assert (result.status, result.skipped) == ("accepted", {})
         assert result.standings["hourly"].period.startswith("2026-11-15T12")
         assert opened.run(board.submit_many([("ann", 4), ("bob", 8)])).rejected == ()
         assert opened.run(board.standing("ann")).score == 6
@@ -177,7 +177,7 @@ class ClockContract(ContractSuite):
     ) -> None:
         clock.jump(days=days)
         result = self.submit(opened, "ann", 2, at="2026-11-15T12:00:00Z")
-        assert (result.status, result.skipped) == ("accepted", ())
+        assert (result.status, result.skipped) == ("accepted", {})
         clock.jump(days=-days)
         self.check_as_before(opened, today=7)
 

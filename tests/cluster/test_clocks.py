@@ -1,0 +1,301 @@
+"""Clocks of a cluster: processes that disagree, and what is destroyed once it is certain."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from tests.cluster.workbench import ClusterWorkbench
+from tests.workbenches import open_profile
+from toprung.domain.card import entry_width
+from toprung.profiles.cluster import ClusterProfile
+from toprung.profiles.copying import copy_into_cluster
+from toprung.profiles.embedded import EmbeddedProfile
+from toprung.service.leaderboards import Leaderboard, Leaderboards
+from toprung.testing.clock import FrozenClock
+from toprung.testing.servers import PostgresServer, RedisServer
+
+NOON = "2026-11-15T12:30:00Z"
+RULES: dict[str, Any] = {
+    "policy": "sum",
+    "windows": ["all-time", {"name": "daily", "retain": 1}],
+}
+
+
+class Process:
+    """One process of the cluster, with a clock of its own."""
+
+    def __init__(self, bench: ClusterWorkbench, clock: FrozenClock) -> None:
+        self._bench = bench
+        self.clock = clock
+        self.boards: Leaderboards
+        self.profile: ClusterProfile
+
+    async def open(self) -> None:
+        opened = await self._bench.open(self.clock)
+        assert isinstance(opened.maintenance, ClusterProfile)
+        self.boards, self.profile = opened.boards, opened.maintenance
+
+    async def board(self) -> Leaderboard:
+        return await self.boards.board("total")
+
+    async def submit(self, *args: Any, **kwargs: Any) -> Any:
+        return await (await self.board()).submit(*args, **kwargs)
+
+    async def score(self, player: str, **options: Any) -> Any:
+        board = await self.board()
+        return (await board.standing(player, window="daily", **options)).score
+
+
+class Cluster:
+    """A schema that processes open, and the hours that pass on its server."""
+
+    def __init__(self, postgres: PostgresServer, redis_server: RedisServer) -> None:
+        self._bench = ClusterWorkbench(postgres.url, redis_server.url)
+        self._url = postgres.url
+        self._open: list[Process] = []
+
+    @asynccontextmanager
+    async def process(self, clock: FrozenClock) -> AsyncIterator[Process]:
+        process = Process(self._bench, clock)
+        await process.open()
+        self._open.append(process)
+        try:
+            yield process
+        finally:
+            self._open.remove(process)
+            await process.boards.close()
+
+    async def pass_hours(self, count: int) -> None:
+        """Let so many hours pass, for the server and for every process that is open."""
+        for _ in range(count):
+            await self.shift_server("1 hour")
+            for clock in {id(process.clock): process.clock for process in self._open}.values():
+                clock.advance(hours=1)
+            for process in self._open * 2:  # in the second round all have told
+                await process.profile.outbox.housekeep()
+
+    async def shift_server(self, span: str) -> None:
+        """Move what the server knows of the past away from its present."""
+        await self.sql(f"UPDATE hours SET began_at = began_at - interval '{span}'")
+        await self.sql(f"UPDATE clocks SET told_at = told_at - interval '{span}'")
+
+    async def sql(self, statement: str, *values: object) -> list[Any]:
+        connection = await asyncpg.connect(self._url)
+        try:
+            await connection.execute(f"SET search_path = {self._bench.settings.schema}")
+            return list(await connection.fetch(statement, *values))
+        finally:
+            await connection.close()
+
+    async def entries(self, process: Process, player: str) -> int:
+        """How many entries a player's card has."""
+        rows = await self.sql(
+            "SELECT length(entries) FROM cards JOIN players ON number = player WHERE id = $1",
+            player,
+        )
+        shape = (await process.profile.journal.board("total")).shape
+        return int(rows[0][0]) // entry_width(shape)
+
+
+@pytest.fixture
+def cluster(postgres: PostgresServer, redis_server: RedisServer) -> Cluster:
+    return Cluster(postgres, redis_server)
+
+
+def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(work())
+
+
+def test_process_that_is_49_hours_ahead(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+    """Its housekeeping forgot the others' keys, and its submissions pruned their cards."""
+
+    async def main() -> None:
+        right, ahead = FrozenClock(NOON), FrozenClock("2026-11-17T13:30:00Z")
+        async with cluster.process(right) as one, cluster.process(ahead) as other:
+            await one.boards.create("total", **RULES)
+            await one.submit("ann", 5, key="k")
+            for _ in range(3):
+                await other.profile.outbox.housekeep()
+                assert (await other.submit("ann", 3)).standings["daily"].period == "2026-11-17"
+                assert (await one.submit("ann", 5, key="k")).replayed
+                assert (await other.submit("ann", 5, key="k")).replayed
+                assert await one.score("ann") == 5
+                for process in (one, other):
+                    assert await process.boards.verify() == []
+                await cluster.pass_hours(2)
+            states = [await process.profile.clock_state() for process in (one, other)]
+            assert [state.off_seconds / 3600 for state in states] == pytest.approx([-49, 49], 0.01)
+            assert [state.jumps for state in states] == [1, 1]
+
+    with caplog.at_level(logging.WARNING, "toprung"):
+        run(main)
+    told = [each.getMessage() for each in caplog.records if "of another process's" in each.message]
+    assert len(told) == 2
+
+
+def test_rules_change_on_a_process_that_is_ahead(cluster: Cluster) -> None:
+    async def main() -> None:
+        right, ahead = FrozenClock(NOON), FrozenClock("2026-11-17T13:30:00Z")
+        async with cluster.process(right) as one, cluster.process(ahead) as other:
+            await one.boards.create("total", **RULES)
+            await one.submit("ann", 5, key="k")
+            await cluster.pass_hours(3)
+            await other.boards.patch("total", windows=["all-time", "daily"], scopes=["country"])
+            async with asyncio.timeout(5):
+                while len((await (await one.board()).rules())["scopes"]) == 1:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+            assert await one.score("ann") == 5
+            for process in (one, other):
+                assert await process.boards.verify() == []
+
+    run(main)
+
+
+def test_process_with_an_earlier_clock_is_heard_at_once(cluster: Cluster) -> None:
+    """What the others know of clocks may be a minute old when they are about to prune."""
+
+    async def main() -> None:
+        async with cluster.process(FrozenClock("2026-11-20T12:30:00Z")) as ahead:
+            await ahead.boards.create("total", **RULES)
+            await cluster.pass_hours(3)
+            assert ahead.profile.time.look().confirmed > 0
+            async with cluster.process(FrozenClock(NOON)) as right:
+                await right.submit("ann", 5)
+                await ahead.submit("ann", 3)
+                assert await right.score("ann") == 5
+                assert await cluster.entries(ahead, "ann") == 3
+                assert await right.boards.verify() == []
+
+    run(main)
+
+
+def test_cards_give_up_what_is_certainly_obsolete(cluster: Cluster) -> None:
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+            for _ in range(6):
+                await process.submit("ann", 1)
+                clock.advance(days=1)
+            assert await cluster.entries(process, "ann") == 7, "the server saw no time pass"
+            await cluster.pass_hours(2)
+            await process.submit("ann", 1)
+            assert await cluster.entries(process, "ann") <= 4
+            assert (await (await process.board()).standing("ann", window="all-time")).score == 7
+            assert await process.boards.verify() == []
+
+    run(main)
+
+
+def test_keys_are_forgotten_by_hours_of_the_server(cluster: Cluster) -> None:
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+            await process.submit("ann", 5, key="k")
+            await cluster.pass_hours(24)
+            clock.jump(days=400)
+            await process.profile.outbox.housekeep()
+            assert (await process.submit("ann", 5, key="k")).replayed
+            clock.jump(days=-400)
+            await cluster.pass_hours(26)
+            assert await cluster.sql("SELECT 1 FROM keys") == []
+            assert not (await process.submit("ann", 5, key="k")).replayed
+            assert (await process.submit("ann", 5, key="k")).replayed
+
+    run(main)
+
+
+def test_server_whose_clock_is_set(cluster: Cluster) -> None:
+    """Ahead by 400 days is one more hour; back by as much does not stop the hours."""
+
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+            await process.submit("ann", 5, key="k")
+            for span in ("400 days", "-400 days", "400 days"):
+                await cluster.shift_server(span)
+                clock.jump(days=400)
+                await process.profile.outbox.housekeep()
+                await process.submit("ann", 3)
+                clock.jump(days=-400)
+                await process.profile.outbox.housekeep()
+                assert await process.score("ann") == 5
+                assert (await process.submit("ann", 5, key="k")).replayed
+            await cluster.shift_server("-400 days")
+            before = await cluster.sql("SELECT max(number) FROM hours")
+            await cluster.pass_hours(3)
+            after = await cluster.sql("SELECT max(number) FROM hours")
+            assert after[0][0] - before[0][0] in (2, 3)
+
+    run(main)
+
+
+def test_start_after_a_pause_waits_for_an_hour(cluster: Cluster) -> None:
+    """The machine of both, process and server, may have been started with a wrong clock."""
+
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+            await cluster.pass_hours(3)
+            await process.submit("ann", 5, key="k")
+        await cluster.shift_server("400 days")
+        clock.advance(days=400)
+        async with cluster.process(clock) as process:
+            await process.submit("ann", 3)
+            assert (await process.submit("ann", 5, key="k")).replayed
+            assert (await process.profile.clock_state()).off_seconds == 0
+            assert await process.boards.verify() == []
+        await cluster.shift_server("-400 days")
+        clock.jump(days=-400)
+        async with cluster.process(clock) as process:
+            assert await process.score("ann") == 5
+            assert (await process.submit("ann", 5, key="k")).replayed
+            assert await process.boards.verify() == []
+
+    run(main)
+
+
+def test_start_that_the_server_contradicts_is_a_jump(cluster: Cluster) -> None:
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+        clock.advance(days=5)
+        async with cluster.process(clock) as process:
+            state = await process.profile.clock_state()
+            assert state.off_seconds == pytest.approx(5 * 86_400, abs=60)
+            assert state.jumps == 1
+
+    run(main)
+
+
+def test_copy_of_a_file_while_the_clock_is_ahead(cluster: Cluster, tmp_path: Path) -> None:
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        opened = open_profile(str(tmp_path / "scores.db"), clock)
+        assert isinstance(opened.maintenance, EmbeddedProfile)
+        board = await opened.boards.create("total", **RULES)
+        await board.submit("ann", 5, key="k")
+        clock.jump(days=400)
+        await board.submit("ann", 3)
+        async with cluster.process(clock) as process:
+            copied = await copy_into_cluster(opened.maintenance, process.profile)
+            assert copied.differences == []
+            clock.jump(days=-400)
+            assert await process.score("ann") == 5
+            assert (await process.submit("ann", 5, key="k")).replayed
+            assert await process.boards.verify() == []
+        await opened.boards.close()
+
+    run(main)
