@@ -42,6 +42,7 @@ INSIDE = {
     "figures",
     "for_owner",
     "glimpse",
+    "health",
     "listed_token",
     "mark",
     "page_of",

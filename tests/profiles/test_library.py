@@ -862,6 +862,7 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
         "figures",
         "glimpse",
         "listed_token",
+        "health",
         "mark",
         "page_of",
     }  # for ways in, not for their users
