@@ -199,7 +199,7 @@ def test_of_many_pings_the_last_is_answered(running: Serving) -> None:
         (frame(PONG) * 300, 1008),
         (frame(TEXT, b"{}") * 300, 1008),
         (frame(FIRST_PART) + frame(PART) * 300, 1008),
-        (frame(FIRST_PART, b"x" * 10_000) + frame(PART, b"x" * 10_000), 1009),
+        (frame(FIRST_PART, b"x" * 3000) + frame(PART, b"x" * 3000), 1009),
         (frame(TEXT, b"x" * (MESSAGE_BYTES_MAX + 1)), 1009),
         (frame(TEXT, b"\xff"), 1007),
         (frame(TEXT | 0x40, b"x"), 1002),  # as if it were compressed
@@ -214,6 +214,18 @@ def test_what_may_not_be_sent_ends_the_connection_with_a_reason(
         found, reason = close_of(raw)
         assert found == code
         assert reason
+
+
+def test_what_all_send_at_once_is_bounded(
+    running: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "UNPARSED_IN_ALL_BYTES_MAX", 10_000)
+    with open_raw(running.url) as large, open_raw(running.url) as short:
+        large.sendall(frame(TEXT, b"x" * 4000) * 3)
+        assert close_of(large)[0] == 1008
+        short.sendall(frame(TEXT, b"{}"))
+        assert json.loads(next(frames(short))[1])["type"] == "error"
+    eventually(lambda: running.service.state.seats.unparsed_bytes == 0)
 
 
 def test_nothing_is_compressed(running: Serving) -> None:

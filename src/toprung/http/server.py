@@ -41,7 +41,7 @@ FILES_KEPT: Final = 200
 """Open files that a service needs beside its connections, generously."""
 UNSENT_BYTES_MAX: Final = 128 * 1024 * 1024
 """Of all answers together that their callers have not taken yet."""
-MESSAGE_BYTES_MAX: Final = 16 * 1024
+MESSAGE_BYTES_MAX: Final = 4 * 1024
 """Of a WebSocket message that a client sends."""
 
 

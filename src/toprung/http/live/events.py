@@ -49,6 +49,7 @@ async def _events(watcher: Watcher, receive: Any) -> AsyncGenerator[bytes]:
 async def _until_gone(watcher: Watcher, receive: Any) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+    await watcher.turn()  # a thousand may leave at once
     watcher.close()
 
 

@@ -37,9 +37,12 @@ if TYPE_CHECKING:
 FRAMES: Final = Rate(20.0, 100)
 """How many frames a client may send, of all kinds."""
 PARSED_BYTES_MAX: Final = 1024
-"""In one turn: some hundred frames, or a part of one."""
+"""At once: some hundred frames, or a part of one. A turn ends with the first that are whole."""
 UNPARSED_BYTES_MAX: Final = 64 * 1024
 """A client that sends so much at once is one that sends too many messages."""
+UNPARSED_IN_ALL_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Of all clients together; beyond it only short messages are taken."""
+SHORT_BYTES: Final = 2 * 1024
 RECEIVE_BUFFER_BYTES: Final = 16 * 1024
 SEND_BUFFER_BYTES: Final = 64 * 1024
 """Kept by the system for a connection. Subscriptions are short, and news that waits grows old."""
@@ -62,6 +65,8 @@ class LiveSocket(WebSocketsSansIOProtocol):
         self._frames_rate = RateLimit(FRAMES)
         self._caller = ""
         self._unparsed = b""
+        self._parsed = 0
+        """How much of `_unparsed` is parsed already."""
         self._has_asked = False
         """Whether it waits for a turn to parse."""
         self._is_deaf = False
@@ -81,8 +86,10 @@ class LiveSocket(WebSocketsSansIOProtocol):
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection has ended."""
-        self._unparsed = b""
+        """The connection has ended: let go of what was received, wherever it is still held."""
+        self._keep(b"")
+        self.frames = []
+        self.conn.parser.close()
         self._end_patience()
         super().connection_lost(exc)
 
@@ -92,14 +99,26 @@ class LiveSocket(WebSocketsSansIOProtocol):
         """Bytes have arrived: nothing more is received until they are parsed."""
         if self._is_deaf:
             return
-        self._unparsed += data
-        if len(self._unparsed) > UNPARSED_BYTES_MAX:
+        self._keep(self._unparsed[self._parsed :] + data)
+        if self._is_too_much():
             self._refuse()
             return
         if not self.read_paused:
             self.read_paused = True
             self.transport.pause_reading()
         self._go_on()
+
+    def _keep(self, data: bytes) -> None:
+        """Keep this to be parsed, instead of what was kept."""
+        self._seats.unparsed_bytes += len(data) - len(self._unparsed)
+        self._unparsed, self._parsed = data, 0
+
+    def _is_too_much(self) -> bool:
+        size = len(self._unparsed)
+        in_all = self._seats.unparsed_bytes
+        return size > UNPARSED_BYTES_MAX or (
+            size > SHORT_BYTES and in_all > UNPARSED_IN_ALL_BYTES_MAX
+        )
 
     def _go_on(self) -> None:
         """Parse on when it is our turn, if there is something and nothing stands against it."""
@@ -125,9 +144,12 @@ class LiveSocket(WebSocketsSansIOProtocol):
         self._has_asked = False
         if not (self._unparsed and self._may_parse()):
             return
-        size = PARSED_BYTES_MAX if self.handshake_complete else len(self._unparsed)
-        data, self._unparsed = self._unparsed[:size], self._unparsed[size:]
-        super().data_received(data)
+        while self._unparsed and not (self.conn.events or self.conn.parser_exc):
+            self._parse_some()
+        if self.conn.parser_exc is not None:
+            self.handle_parser_exception()
+            return
+        self.handle_events()
         if not self.handshake_initiated:  # the library refuses some heads without a word
             self.transport.write(problem(_MALFORMED).whole())
             self.transport.close()
@@ -136,6 +158,14 @@ class LiveSocket(WebSocketsSansIOProtocol):
         if pongs and not self.transport.is_closing():
             self.transport.write(pongs[-1])
         self._go_on()
+
+    def _parse_some(self) -> None:
+        size = PARSED_BYTES_MAX if self.handshake_complete else len(self._unparsed)
+        data = self._unparsed[self._parsed : self._parsed + size]
+        self._parsed += size
+        if self._parsed >= len(self._unparsed):
+            self._keep(b"")
+        self.conn.receive_data(data)
 
     def handle_events(self) -> None:
         """Frames have been parsed: count them, then have them handled."""
@@ -247,7 +277,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
         Ended at once, with something yet to be received, it would be reset under the reader.
         """
         self._is_deaf = True
-        self._unparsed = b""
+        self._keep(b"")
         self.frames = []
         self.stop_keepalive()
         self.transport.write(b"".join(self.conn.data_to_send()))

@@ -49,6 +49,8 @@ class Seats:
         self.taken = 0
         """Live connections."""
         self.subscriptions = 0
+        self.unparsed_bytes = 0
+        """Received on WebSockets and not looked at yet."""
         self.refused: dict[str, int] = dict.fromkeys(REASONS, 0)
 
     def take(self, caller: str) -> Party:

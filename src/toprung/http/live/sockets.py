@@ -113,19 +113,26 @@ class _Connection:
         try:
             with suppress(OSError):  # whoever is to be answered may be gone
                 await self._read()
-            await self._seats.turns.take(self._watcher.party.name)  # a thousand may leave at once
+            await self._watcher.turn()  # a thousand may leave at once
         finally:
             self._watcher.close()
             await _end(sending)
 
     async def _read(self) -> None:
-        while (received := await self._receive())["type"] != "websocket.disconnect":
-            await self._seats.turns.take(self._watcher.party.name)
-            text = (received.get("text") or "").encode()
-            try:
-                await self._obey(read_request(text))
-            except ToprungError as error:
-                await self._refuse(subscription_in(text), error)
+        while await self._read_one():
+            pass  # what was read is not kept while the next is waited for
+
+    async def _read_one(self) -> bool:
+        received = await self._receive()
+        if received["type"] == "websocket.disconnect":
+            return False
+        await self._watcher.turn()
+        text = received["text"].encode()
+        try:
+            await self._obey(read_request(text))
+        except ToprungError as error:
+            await self._refuse(subscription_in(text), error)
+        return True
 
     async def _obey(self, request: Request) -> None:
         asked = request.subscribe

@@ -72,10 +72,11 @@ class Subscription:
 
     async def begin(self) -> None:
         """Take up where the caller's token says it stopped."""
-        if self.asked.token is None:
+        token, self.asked.token = self.asked.token, None  # not kept: it may be long
+        if token is None:
             return
-        self._period = self.topic.period_in(self.asked.token)
-        if self.asked.token == self.topic.token:
+        self._period = self.topic.period_in(token)
+        if token == self.topic.token:
             await self._ranks([])
             await self._note_scores()
             self._token, self._edition = self.topic.token, self.topic.edition

@@ -101,6 +101,10 @@ class Watcher:
             self._hub.leave(subscription)
             self._state.seats.unsubscribe(self.party)
 
+    async def turn(self) -> None:
+        """Wait for a turn of the caller's."""
+        await self._turns.take(self._caller)
+
     def note(self, subscription: Subscription) -> None:
         """The subscription may have news."""
         self._due[subscription] = None
@@ -141,11 +145,11 @@ class Watcher:
             if self._turns.is_over():
                 self._ask(again=True)
                 continue
-            news = await self._turn()
+            news = await self._take_turn()
             if news or loop.time() > self._quiet_at:
                 return news
 
-    async def _turn(self) -> list[Message]:
+    async def _take_turn(self) -> list[Message]:
         """What is due, or as much of it as is made within one turn."""
         ends, size = perf_counter() + TURN_SECONDS, 0
         found: list[Message] = []
