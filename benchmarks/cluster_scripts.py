@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks import harness
 from toprung.domain.board import Board
 from toprung.domain.card import Card, card_entry, join_card, number_bytes, period_name, scopes_name
-from toprung.domain.ladder import Ladder, UndenseLadder, open_periods
+from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect, script, script_names
 from toprung.indexes.redis_shards import RedisShards
@@ -51,7 +51,8 @@ class LoadedBoard:
         self.players = players
         self.tuples = tuples
         now = SystemClock().now()
-        windows = dict(open_periods(self.board, now))
+        found = periods_of(self.board, now, now)[0]
+        windows = {window.name: period.id for window, period in found}
         self.periods = [period_name(*period) for period in windows.items()]
         self.ladder = Ladder(self.board.id, *next(iter(windows.items())), "global")
 
@@ -82,7 +83,7 @@ class Bench:
             return by_id[board_id]
 
         self.client = ScriptClient(connect(server.url), server.url)
-        self.shards = RedisShards(self.client, self, SystemClock())
+        self.shards = RedisShards(self.client, self, SystemClock(), SystemClock().now)
         self.index = RedisIndex(self.client, find, lambda _: None)
         self.rng = random.Random(harness.SEED)
         self.version = 1

@@ -123,6 +123,10 @@ def _profile(figures: Figures) -> Iterator[Metric]:
         yield _counter(
             "toprung_reconciled_players", "Players compared with the index", "result", players
         )
+    if figures.clock is not None:
+        off, jumps = figures.clock
+        yield GaugeMetricFamily("toprung_clock_off_seconds", "How far the clock is off", value=off)
+        yield CounterMetricFamily("toprung_clock_jumps", "Jumps of the clock", value=jumps)
 
 
 async def exposition(state: State) -> bytes:
