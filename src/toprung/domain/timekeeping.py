@@ -61,6 +61,14 @@ class ClockState(NamedTuple):
     jumps: int
     """How often it has jumped since the start."""
 
+    @property
+    def fault(self) -> str | None:
+        """What to say of a clock that is off; None when it is steady."""
+        if not self.off_seconds:
+            return None
+        where = "ahead" if self.off_seconds > 0 else "behind"
+        return f"the clock is {abs(self.off_seconds):.0f} s {where} of the expected time"
+
 
 class Timekeeper:
     """Tells a clock that jumped from one that runs.

@@ -162,6 +162,7 @@ class ClusterProfile:
             HealthCheck("journal", journal, BOTH if journal == _NO_ANSWER else ("writes",)),
             HealthCheck("index", index, ("reads",)),
             HealthCheck("index-writes", self.client.refusal(), ()),
+            HealthCheck("clock", self.time.state().fault, ()),
             *self.catch_up.health(),
         ]
 

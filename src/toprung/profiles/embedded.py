@@ -217,6 +217,7 @@ class EmbeddedProfile:
         return [
             HealthCheck("journal", fault, ("writes",)),
             HealthCheck("checkpoint", self._checkpoint_fault, ()),
+            HealthCheck("clock", self.journal.time.state().fault, ()),
         ]
 
     async def clock_state(self) -> ClockState:

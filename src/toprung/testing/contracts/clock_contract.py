@@ -208,3 +208,18 @@ class ClockContract(ContractSuite):
         assert run(board.standing("ann", window="daily", scope="country:US")).score == 5
         assert run(board.total(window="daily", scope="country:DE")) == 0
         self.check_as_before(opened, today=5)
+
+    # --- what an operator sees -------------------------------------------------------------------
+
+    @pytest.mark.parametrize("days", [5, -5])
+    def test_jump_is_told(self, opened: Session, clock: FrozenClock, days: int) -> None:
+        maintenance, run = opened.opened.maintenance, opened.run
+        assert run(maintenance.clock_state()) == (0, 0)
+        clock.jump(days=days)
+        state = run(maintenance.clock_state())
+        assert (state.off_seconds, state.jumps) == (days * 86_400, 1)
+        checks = {check.name: check for check in run(maintenance.health())}
+        assert "of the expected time" in (checks["clock"].fault or "")
+        assert checks["clock"].stops == ()
+        clock.jump(days=-days)
+        assert run(maintenance.clock_state()) == (0, 1)
