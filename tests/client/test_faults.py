@@ -28,7 +28,7 @@ from toprung.errors import (
     Unreachable,
 )
 
-RESULT = b'{"submission":"7","status":"accepted","skipped":[],"standings":{}}'
+RESULT = b'{"submission":"7","status":"accepted","skipped":{},"standings":{}}'
 FRIENDS = b'{"friends":["b"]}'
 BATCH = b'{"accepted":1,"unchanged":0,"duplicates":0,"rejected":[]}'
 

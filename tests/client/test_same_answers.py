@@ -102,7 +102,7 @@ def play(boards: Any) -> list[Any]:
 
 
 OWN_WORDS = re.compile(
-    "expected int|is not a rule|is not known|must be (a whole|one of)|enum|combine"
+    "expected int|is not a rule|is not a known|must be (a whole|one of)|enum|combine"
 )
 
 

@@ -111,7 +111,7 @@ def test_keys_on_a_full_disk_are_refused_like_scores(running: Serving) -> None:
         for _ in range(20)
     ]
     detail = problem_of(answers[-1], 503, "storage-failed")["detail"]
-    assert detail == "the disk is full; nothing was recorded"
+    assert detail == "The storage failed; nothing of this was recorded."  # the log says why
     allow_pages(keys._connection, 1_000_000)
     assert running.http.post("/v1/keys", json={"name": "later"}).status_code == 201
 

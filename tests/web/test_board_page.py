@@ -237,7 +237,7 @@ def test_a_restart_of_the_service_is_said_and_survived(
     expect(page.locator(".badge")).to_have_text("Live")
     page.evaluate("window.isTheSameDocument = true")
     service.stop()
-    expect(page.get_by_text("Offline. Reconnecting …")).to_be_visible()
+    expect(page.get_by_text("Offline, reconnecting …")).to_be_visible()
     expect(page.locator(ROWS)).to_have_count(2)
     again = start_service("--db", database, "--port", str(service.port))
     with httpx2.Client(base_url=again.url) as http:

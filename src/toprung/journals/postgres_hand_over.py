@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from toprung.errors import TruthUnavailable
+from toprung.errors import StorageFailed, TruthUnavailable
 from toprung.journals.postgres_store import PostgresStore
 from toprung.pending import end_task
 from toprung.ports import CardChanges, CardSink
@@ -93,7 +93,7 @@ class HandOver:
                     async with asyncio.timeout(MARK_DELAY_SECONDS):
                         await self._closing.wait()
                 marks, self._applied = self._applied, []
-                with suppress(TruthUnavailable):
+                with suppress(TruthUnavailable, StorageFailed):  # they are marked by the next look
                     await self._store.execute(
                         "UPDATE outbox SET marked_at = now() WHERE id = ANY ($1)", marks
                     )

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from toprung.domain.instant import DAY, EARLIEST
 from toprung.domain.timekeeping import OFF_MAX, ClockState, Moment, Timekeeper, jump_text
-from toprung.errors import Closed, TruthUnavailable
+from toprung.errors import Closed, StorageFailed, TruthUnavailable
 from toprung.journals.postgres_store import PostgresStore
 from toprung.ports import Clock, elapsed_of
 
@@ -120,7 +120,7 @@ class PostgresTime:
 
     async def end(self) -> None:
         """Tell that this clock is used no more; a database that is away finds out by itself."""
-        with suppress(TruthUnavailable, Closed, TimeoutError):
+        with suppress(TruthUnavailable, StorageFailed, Closed, TimeoutError):
             async with asyncio.timeout(END_SECONDS):
                 await self.tell(is_open=False)
 

@@ -237,9 +237,10 @@ class LiveSocket(WebSocketsSansIOProtocol):
 
     def shutdown(self) -> None:
         """The service stops."""
-        if self.writable.is_set():
+        is_closing = self.handshake_complete and self.conn.state is not State.OPEN
+        if self.writable.is_set() and not is_closing:
             super().shutdown()
-        else:  # who reads nothing would not read this either
+        else:  # it is closing already, or would not read this either
             self.transport.abort()
 
     # --- the end ------------------------------------------------------------------------------
