@@ -202,7 +202,7 @@ try:
     while True:
         print(servers.free_port(), flush=True)
 except servers.ServerError as error:
-    print(error)
+    print(error, flush=True)
 sys.stdin.read()
 """
 
