@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from toprung.domain.calendar import PeriodState
 from toprung.domain.standing import SkipReason
 
 Shown = Annotated[
@@ -53,6 +54,7 @@ class StandingAnswer(Struct, omit_defaults=True, gc=False):
     window: str
     period: str
     scope: str
+    state: PeriodState
     subscore: int | str | None = None
     name: str | None = None
     avatar_url: str | None = None
@@ -67,6 +69,7 @@ class PageAnswer(Struct):
     window: str
     period: str
     scope: str
+    state: PeriodState
     total: int
     standings: list[StandingRow]
     next: str | None = None
@@ -123,6 +126,7 @@ class LookupAnswer(Struct):
     window: str | None = None
     period: str | None = None
     scope: str | None = None
+    state: PeriodState | None = None
 
 
 class BucketAnswer(Struct, rename={"low": "from", "high": "to"}):
@@ -166,6 +170,7 @@ class PeriodAnswer(Struct):
     period: str
     opens_at: datetime | None
     closes_at: datetime | None
+    state: PeriodState
 
 
 class PeriodsAnswer(Struct):
@@ -289,6 +294,7 @@ class TopPart(Struct):
 
     token: str
     period: str
+    state: PeriodState
     total: int
     worse: int
     """Players that are strictly worse than the last of these."""
@@ -312,11 +318,12 @@ class ScorePart(Struct):
 
 
 class PeriodPart(Struct):
-    """The window went over to another period; a snapshot follows."""
+    """The window went over to another period, or its season opened or ended; a snapshot follows."""
 
     token: str
     period: str
     previous_period: str
+    state: PeriodState
 
 
 class ErrorPart(Struct):

@@ -76,6 +76,38 @@ def test_a_new_period_is_told_and_shown(served: Serving, clock: FrozenClock) -> 
             assert (top.period, top.total, top.standings) == ("2026-11-16", 0, ())
 
 
+def test_a_season_that_opens_and_ends_is_told(served: Serving, clock: FrozenClock) -> None:
+    season = {"name": "cup", "starts": "2026-11-16T00:00:00Z", "ends": "2026-11-17T00:00:00Z"}
+    with client.connect(served.url) as boards:
+        cup = boards.create("cup", windows=[season])
+        with cup.watch(3, player="a") as live, cup.watch(3) as left:
+            first, rank = next(live), next(live)
+            assert isinstance(first, Top)
+            assert (first.state, first.total, rank.token) == ("upcoming", 0, first.token)
+            assert next(left).token == first.token
+            clock.advance(days=1)
+            change, top, rank = (next(live) for _ in range(3))
+            assert isinstance(change, PeriodChange)
+            told = (change.period, change.previous_period, change.state)
+            assert told == ("cup", "cup", "open")
+            assert isinstance(top, Top)
+            assert top.state == "open"
+            assert [type(next(left)) for _ in range(2)] == [PeriodChange, Top]
+            cup.submit("a", 5)
+            top, rank, _ = (next(live) for _ in range(3))
+            assert isinstance(rank, Rank)
+            assert rank.standing is not None
+            assert rank.standing.state == "open"
+            clock.advance(days=1)
+            change, top, rank = (next(live) for _ in range(3))
+            assert isinstance(change, PeriodChange)
+            assert change.state == "ended"
+            assert isinstance(top, Top)
+            assert (top.state, top.standings[0].state) == ("ended", "ended")
+            assert isinstance(rank, Rank)
+            assert rank.standing == cup.standing("a", names=True)
+
+
 def test_with_an_event_loop_a_cancelled_wait_loses_nothing(served: Serving) -> None:
     async def run() -> list[int]:
         async with client.connect_async(served.url) as boards:
@@ -185,7 +217,7 @@ def event(kind: str, token: str, rest: str) -> bytes:
 
 
 def top(token: str) -> bytes:
-    return event("top", token, '"period":"all","total":0,"worse":0,"standings":[]')
+    return event("top", token, '"period":"all","state":"open","total":0,"worse":0,"standings":[]')
 
 
 def rank(token: str) -> bytes:

@@ -456,6 +456,48 @@ def test_periods_that_cannot_be_read(blitz: toprung.Leaderboard, clock: FrozenCl
         blitz.top(window="daily", period=5)  # type: ignore[arg-type]
 
 
+def states_of(board: toprung.Leaderboard, window: str) -> list[str]:
+    """The state of a window's current period, from all reads that name it."""
+    return [
+        board.standings(window=window).state,
+        board.periods(window)[0].state,
+        board.current_periods()[window].state,
+    ]
+
+
+def test_every_read_that_names_a_period_tells_its_state(
+    boards: toprung.Leaderboards, clock: FrozenClock
+) -> None:
+    board = boards.create("blitz", windows=["all-time", "daily"])
+    board.submit("alice", 2)
+    boards.befriend("alice", "bob")
+    board.standing("alice", window="daily")  # a view that is remembered must not stay open
+    clock.advance(days=1)
+    board.submit("alice", 3)
+    assert states_of(board, "all-time") == states_of(board, "daily") == ["open"] * 3
+    assert [(period.period, period.state) for period in board.periods("daily")][:2] == [
+        ("2026-11-16", "open"),
+        ("2026-11-15", "ended"),
+    ]
+    past: Any = {"window": "daily", "period": "2026-11-15"}
+    pages = [
+        board.standings(**past),
+        board.around("alice", **past),
+        board.around_score(1, **past),
+        board.friends("alice", **past),
+        board.find("alice", **past),
+    ]
+    assert {page.state for page in pages} == {"ended"}
+    standings = [
+        board.standing("alice", **past),
+        *board.top(**past),
+        *board.lookup(["alice"], **past).standings,
+        *(standing for page in pages for standing in page.standings),
+    ]
+    assert {standing.state for standing in standings} == {"ended"}
+    assert {standing.state for standing in boards.standings("alice")} == {"open"}
+
+
 def test_a_season_is_readable_before_during_and_after(
     boards: toprung.Leaderboards, clock: FrozenClock
 ) -> None:
@@ -463,9 +505,14 @@ def test_a_season_is_readable_before_during_and_after(
     board = boards.create("season", windows=["all-time", season])
     assert board.submit("alice", 1).skipped == {"s1": "not-open"}
     assert board.standings(window="s1").total == 0
+    assert states_of(board, "s1") == ["upcoming"] * 3
     clock.advance(days=1)
     board.submit("alice", 2)
+    assert board.standing("alice", window="s1").state == "open"
+    assert states_of(board, "s1") == ["open"] * 3
     clock.advance(days=5)
+    assert board.standing("alice", window="s1").state == "ended"
+    assert states_of(board, "s1") == ["ended"] * 3
     assert board.submit("alice", 9).skipped == {"s1": "closed"}
     assert board.standing("alice", window="s1").score == 2
     assert board.standing("alice", window="s1", period="s1").score == 2

@@ -85,7 +85,7 @@ def test_windows_are_switched_and_the_back_button_leads_back(
     page.get_by_label("Period").select_option(index=1)
     expect(page.locator(row(page, "before"))).to_be_visible()
     assert players(page) == ["before"]
-    expect(page.locator(".facts")).to_contain_text("closed")
+    expect(page.locator(".facts")).to_contain_text("final")
     expect(page.locator(".clock")).to_be_hidden()
     page.go_back()
     expect(page.locator(row(page, "today"))).to_be_visible()
@@ -266,11 +266,45 @@ def test_a_new_period_begins_on_the_open_page(open_page: OpenPage) -> None:
         page.goto("about:blank")
 
 
+def test_a_season_opens_runs_and_is_final(open_page: OpenPage) -> None:
+    season = {"name": "cup", "starts": "2026-11-16T00:00:00Z", "ends": "2026-11-17T00:00:00Z"}
+    clock = FrozenClock("2026-11-15T23:59:50Z")
+    with serving(ServiceSettings(), clock) as service:
+        service.http.put("/v1/boards/blitz", json={"windows": [season], "public": True})
+        page = open_page("about:blank")
+        page.clock.install(time="2026-11-15T23:59:50Z")
+        home = page.context.new_page()
+        home.clock.install(time="2026-11-15T23:59:50Z")
+        page.goto(f"{service.url}/boards/blitz")
+        home.goto(service.url)
+        for each in (page, home):
+            expect(each.locator(".clock")).to_contain_text("opens in")
+            expect(each.locator(".clock-part b")).to_have_text(["00", "00", re.compile(r"^\d\d$")])
+        clock.advance(seconds=20)
+        page.clock.run_for(20_000)
+        home.clock.run_for(20_000)
+        for each in (page, home):
+            expect(each.locator(".clock")).to_contain_text("closes in")
+        submit(service.http, "blitz", {"ada": 2})
+        expect(page.locator(ROWS)).to_have_count(1)
+        clock.advance(days=1)
+        for each in (page, home):
+            each.clock.run_for(20_000)
+            expect(each.locator(".clock")).to_be_hidden()
+        expect(page.locator(".facts")).to_have_text("1 player · cup · cup · final")
+        expect(home.locator(".period")).to_have_text("cup · cup · final")
+        expect(page.locator(ROWS)).to_have_count(1)
+        page.goto(f"{service.url}/boards/blitz/players/ada")
+        expect(page.locator(".place")).to_contain_text("final")
+        page.goto("about:blank")
+        home.close()
+
+
 @pytest.mark.parametrize(
     ("asked", "facts"),
     [
         ("", "0 players · Daily · 16 November 2026"),
-        ("?period=2026-11-15", "2 players · Daily · 15 November 2026 · closed"),
+        ("?period=2026-11-15", "2 players · Daily · 15 November 2026 · final"),
     ],
 )
 def test_a_period_that_begins_before_the_page_listens_is_seen(

@@ -171,9 +171,10 @@ def show(target: Target, board: BoardId) -> None:
         totals = {name: found.total(window=name) for name in rules.window_names}
     for name, value in _facts(rules):
         say(f"{name + ':':<14}{value}")
-    columns = [Column("window"), Column("period"), Column("closes"), Column("players", True)]
+    columns = [Column("window"), Column("period"), Column("state"), Column("closes")]
+    columns.append(Column("players", True))
     rows = [
-        (name, period.period, period.closes_at or "never", totals[name])
+        (name, period.period, period.state, period.closes_at or "never", totals[name])
         for name, period in answer.periods.items()
     ]
     say("")

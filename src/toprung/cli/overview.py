@@ -59,8 +59,10 @@ def periods(target: Target, board: BoardId, window: Window = None) -> None:
     if target.json:
         print_json(PeriodsAnswer(name, [period_answer(period) for period in listed]))
         return
-    heads = [Column("period"), Column("opens"), Column("closes")]
-    rows = [(p.period, p.opens_at or "always open", p.closes_at or "never") for p in listed]
+    heads = [Column("period"), Column("state"), Column("opens"), Column("closes")]
+    rows = [
+        (p.period, p.state, p.opens_at or "always open", p.closes_at or "never") for p in listed
+    ]
     print_table(heads, rows)
 
 

@@ -20,7 +20,7 @@ MEMBERS: Final = ("player", "score", "at", "subscore", "details", "key")
 PASSED_OVER: Final = frozenset(
     (
         *("rank", "name", "avatar_url", "total", "percentile", "top_percent", "global_rank"),
-        *("board", "window", "period", "scope", "line", "reason"),
+        *("board", "window", "period", "scope", "state", "line", "reason"),
     )
 )
 """Columns that exports and rejects have and submissions have not."""

@@ -50,7 +50,7 @@ def rank(target: Target, board: BoardId, player: PlayerId, read: ReadOptions) ->
     say(f"{found.player}{name}: rank {number(found.rank)} of {number(found.total)}")
     beaten, best = percent(found.percentile), percent(found.top_percent, up=True)
     say(f"score {number(found.score)}{_subscore(found)}, better than {beaten} %, top {best} %")
-    say(f"{found.board}, {found.window}, {found.period}, {found.scope}")
+    say(ladder_words(found))
 
 
 def around(
@@ -102,8 +102,13 @@ def print_page(target: Target, page: Page, player: str | None = None) -> None:
         return
     print_table(*standing_table(page.standings, player))
     if sys.stdout.isatty():
-        ladder = f"{page.board}, {page.window}, {page.period}, {page.scope}"
-        say(f"{ladder}: {number(page.total)} players")
+        say(f"{ladder_words(page)}: {number(page.total)} players")
+
+
+def ladder_words(read: Page | Standing) -> str:
+    """Which ladder was read, and the state of its period unless it is open."""
+    words = [read.board, read.window, read.period, read.scope]
+    return ", ".join(words if read.state == "open" else [*words, read.state])
 
 
 def standing_table(

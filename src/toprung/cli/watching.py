@@ -14,7 +14,7 @@ import typer
 
 from toprung.cli.options import BoardId, Scope, Target, Window, command
 from toprung.cli.show import Cell, Column, console, number, print_json, print_table, say, table
-from toprung.cli.standings import standing_table
+from toprung.cli.standings import ladder_words, standing_table
 from toprung.cli.target import database, opened, service_url
 from toprung.config import is_cluster_target
 from toprung.domain.player import GLOBAL
@@ -87,19 +87,19 @@ def _served(target: Target, board_id: str, n: int, read: Read) -> Iterator[Page]
         with board.watch(n, window=name, scope=scope) as messages:
             for message in messages:
                 if isinstance(message, Top):
-                    found = message.period, scope, message.total, message.standings
-                    yield Page(board_id, name, *found)
+                    found = message.state, message.total, message.standings
+                    yield Page(board_id, name, message.period, scope, *found)
 
 
 def _polled(target: Target, board_id: str, n: int, read: Read) -> Iterator[Page]:
-    """Of a cluster, the ladder's version tells whether there is something new."""
+    """Of a cluster, the ladder's version and period tell whether there is something new."""
     with opened(target) as boards:
         board = boards.board(board_id)
         known: object = None
         while True:
             version = board.version(window=read["window"], scope=read["scope"] or GLOBAL)
-            if version != known:
-                known = version
+            if (state := (version, board.current_periods())) != known:
+                known = state
                 yield board.standings(n, window=read["window"], scope=read["scope"] or GLOBAL)
             time.sleep(POLL_SECONDS)
 
@@ -154,8 +154,7 @@ def _picture(page: Page, before: Mapping[str, int], screen: Console) -> Renderab
         columns = [*columns, Column("moved")]
         for row, standing in zip(rows, page.standings, strict=True):
             row.append(_moved(before, standing.player, standing.rank))
-    ladder = f"{page.board}, {page.window}, {page.period}, {page.scope}"
-    head = Text(f"{ladder}: {number(page.total)} players", style="dim")
+    head = Text(f"{ladder_words(page)}: {number(page.total)} players", style="dim")
     return Group(head, table(columns, rows, screen)) if columns else head
 
 

@@ -28,6 +28,7 @@ from toprung.contract import (
 from toprung.domain.access import AccessKey, parse_verbs
 from toprung.domain.board import Board
 from toprung.domain.board_rules import BoardRules, shown_rules
+from toprung.domain.calendar import PeriodState
 from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import Counts, counts_along, shares
 from toprung.domain.standing import (
@@ -57,6 +58,7 @@ class LadderName(NamedTuple):
     window: str
     period: str
     scope: str
+    state: PeriodState
 
 
 def exact(text: Any) -> Any:
@@ -87,6 +89,7 @@ def standing_of(answer: StandingAnswer, board: str, *, names: bool) -> Standing:
         answer.window,
         answer.period,
         answer.scope,
+        answer.state,
         answer.name if names else None,
         answer.avatar_url if names else None,
         answer.details,
@@ -95,7 +98,9 @@ def standing_of(answer: StandingAnswer, board: str, *, names: bool) -> Standing:
 
 def page_of(answer: PageAnswer, *, names: bool) -> Page:
     """A page of standings."""
-    ladder = LadderName(answer.total, answer.board, answer.window, answer.period, answer.scope)
+    ladder = LadderName(
+        answer.total, answer.board, answer.window, answer.period, answer.scope, answer.state
+    )
     standings = tuple([_row(row, ladder, names=names) for row in answer.standings])
     return Page(*ladder[1:], answer.total, standings, answer.next, answer.prev)
 
@@ -115,7 +120,12 @@ def top_of(rows: list[StandingRow], ladder: LadderName, worse: int) -> tuple[Sta
 def lookup_of(answer: LookupAnswer, board: str, *, names: bool) -> Lookup:
     """The standings of many."""
     ladder = LadderName(
-        answer.total or 0, board, answer.window or "", answer.period or "", answer.scope or ""
+        answer.total or 0,
+        board,
+        answer.window or "",
+        answer.period or "",
+        answer.scope or "",
+        answer.state or "open",
     )
     standings = tuple([_row(row, ladder, names=names) for row in answer.standings])
     return Lookup(standings, answer.missing)
@@ -201,7 +211,7 @@ def board_of(answer: BoardAnswer) -> BoardRules:
 
 def period_of(answer: PeriodAnswer) -> ReadablePeriod:
     """A period."""
-    return ReadablePeriod(answer.period, answer.opens_at, answer.closes_at)
+    return ReadablePeriod(answer.period, answer.opens_at, answer.closes_at, answer.state)
 
 
 def profile_of(answer: ProfileAnswer) -> PlayerProfile:

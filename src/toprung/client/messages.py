@@ -9,6 +9,7 @@ import msgspec
 from toprung.client.decoding import LadderName, exact, standing_of, top_of
 from toprung.client.events import Event
 from toprung.contract import PeriodPart, RankPart, ScorePart, TopPart
+from toprung.domain.calendar import PeriodState
 from toprung.domain.standing import Score, Standing
 from toprung.errors import ServiceFailed
 
@@ -20,6 +21,7 @@ class Top(msgspec.Struct, frozen=True):
 
     token: str
     period: str
+    state: PeriodState
     total: int
     standings: tuple[Standing, ...]
 
@@ -41,11 +43,12 @@ class ScoreChange(msgspec.Struct, frozen=True):
 
 
 class PeriodChange(msgspec.Struct, frozen=True):
-    """The window went over to another period; a snapshot of it follows."""
+    """The window went over to another period, or its season opened or ended; a snapshot follows."""
 
     token: str
     period: str
     previous_period: str
+    state: PeriodState
 
 
 Message: TypeAlias = Top | Rank | ScoreChange | PeriodChange
@@ -65,8 +68,9 @@ def message_of(event: Event, board: str, window: str, scope: str) -> Message:
     """The message that an event of one of the `KINDS` brings."""
     if event.kind == "top":
         top = part_of(event, TopPart)
-        ladder = LadderName(top.total, board, window, top.period, scope)
-        return Top(top.token, top.period, top.total, top_of(top.standings, ladder, top.worse))
+        ladder = LadderName(top.total, board, window, top.period, scope, top.state)
+        standings = top_of(top.standings, ladder, top.worse)
+        return Top(top.token, top.period, top.state, top.total, standings)
     if event.kind == "rank":
         found = part_of(event, RankPart)
         where = found.standing
@@ -76,4 +80,4 @@ def message_of(event: Event, board: str, window: str, scope: str) -> Message:
         scores = exact(change.score), exact(change.previous_score)
         return ScoreChange(change.token, change.player, *scores)
     period = part_of(event, PeriodPart)
-    return PeriodChange(period.token, period.period, period.previous_period)
+    return PeriodChange(period.token, period.period, period.previous_period, period.state)

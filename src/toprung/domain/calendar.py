@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -18,6 +18,8 @@ from toprung.domain.slicing import Slicing
 
 AHEAD_MAX = 60 * SECOND
 """How far (microseconds) `at` may run ahead of the clock, and periods be written to already."""
+
+PeriodState: TypeAlias = Literal["upcoming", "open", "ended"]
 
 _REMEMBERED = 128  # periods per calendar: twice what a board can retain
 
@@ -28,6 +30,16 @@ class Period(msgspec.Struct, frozen=True, gc=False):
     id: str
     opens_at: int | None
     closes_at: int | None
+
+    def state(self, now: int) -> PeriodState:
+        """Whether it is yet to open, open, or over.
+
+        >>> [Period("cup", 10, 20).state(now) for now in (9, 10, 19, 20)]
+        ['upcoming', 'open', 'open', 'ended']
+        """
+        if self.opens_at is not None and now < self.opens_at:
+            return "upcoming"
+        return "ended" if self.closes_at is not None and self.closes_at <= now else "open"
 
 
 class Calendar(ABC):

@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from toprung.domain.calendar import PeriodState
+
 Score: TypeAlias = int | Decimal
 
 SkipReason: TypeAlias = Literal["closed", "not-open", "not-retained"]
@@ -37,6 +39,8 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     window: str
     period: str
     scope: str
+    state: PeriodState
+    """Whether the period is yet to open, open, or over."""
     name: str | None = None
     avatar_url: str | None = None
     details: Any = None
@@ -51,6 +55,7 @@ class Page(msgspec.Struct, frozen=True):
     window: str
     period: str
     scope: str
+    state: PeriodState
     total: int
     standings: tuple[Standing, ...]
     next: str | None = None
@@ -150,6 +155,8 @@ class ReadablePeriod(msgspec.Struct, frozen=True):
     period: str
     opens_at: datetime | None
     closes_at: datetime | None
+    state: PeriodState
+    """`upcoming`, `open` or `ended`."""
 
 
 class ScopeSize(msgspec.Struct, frozen=True):

@@ -118,13 +118,11 @@ class Heads:
 
 
 async def _stamp(call: Call[StandingsQuery, None], names: int) -> tuple[object, int]:
-    """Board rules, ladder and names, and the ladder's version: equal ones mean equal pages."""
+    """Board rules, ladder, its state and names, and its version: equal ones mean equal pages."""
     query, board = call.query, await call.board()
     rules = await board.definition()
-    ladder, version = await board.version(
-        window=query.window, period=query.period, scope=query.scope
-    )
-    return (rules.version, rules.generation, ladder, names), version
+    stamp = await board.stamp(window=query.window, period=query.period, scope=query.scope)
+    return (rules.version, rules.generation, stamp.ladder, stamp.state, names), stamp.version
 
 
 async def _look(

@@ -100,6 +100,7 @@ def standing_answer(
         standing.window,
         standing.period,
         standing.scope,
+        standing.state,
         show(standing.subscore),
         standing.name,
         standing.avatar_url,
@@ -115,6 +116,7 @@ def page_answer(page: Page, show: Show = number_of, *, percentile: bool = False)
         page.window,
         page.period,
         page.scope,
+        page.state,
         page.total,
         [row(standing, show, percentile=percentile) for standing in page.standings],
         page.next,
@@ -172,7 +174,7 @@ def board_answer(
 
 def period_answer(period: ReadablePeriod) -> PeriodAnswer:
     """A period."""
-    return PeriodAnswer(period.period, period.opens_at, period.closes_at)
+    return PeriodAnswer(period.period, period.opens_at, period.closes_at, period.state)
 
 
 def distribution_answer(spread: Distribution, show: Show = number_of) -> DistributionAnswer:

@@ -86,7 +86,9 @@ class BoardAccess:
                 return view
         now = self._clock.now()
         view = view_of(board, now, window, period, scope, ranking)
-        if period is None:  # a named one is a rare question, and may cease to be retained
+        if (
+            period is None and view.state == "open"
+        ):  # a named one is rare, and ceases to be retained
             current = current_period(board, board.window(window), now)
             self._recent = (asked, board, current.opens_at or 0, current.closes_at, view)
         return view

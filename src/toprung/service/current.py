@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from toprung.domain.instant import instant_datetime
+from typing import NamedTuple
+
+from toprung.domain.calendar import PeriodState
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import ReadablePeriod
 from toprung.service.board_access import BoardAccess
-from toprung.service.view import current_period
+from toprung.service.view import current_period, shown_period
+
+
+class Stamp(NamedTuple):
+    """A ladder at one moment: while it is the same, so is every answer about the ladder."""
+
+    ladder: Ladder
+    state: PeriodState
+    version: int
+    """The position of the last event that changed it."""
 
 
 class BoardCurrent(BoardAccess):
@@ -20,23 +31,23 @@ class BoardCurrent(BoardAccess):
         board = await self._journal.board(self.id)
         now = self._clock.now()
         periods = ((window.name, current_period(board, window, now)) for window in board.windows)
-        return {
-            name: ReadablePeriod(
-                period.id,
-                None if period.opens_at is None else instant_datetime(period.opens_at),
-                None if period.closes_at is None else instant_datetime(period.closes_at),
-            )
-            for name, period in periods
-        }
+        return {name: shown_period(period, now) for name, period in periods}
 
-    # Spelled out, as in `standing`: a service asks it before every first page that it has kept.
     async def version(
         self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL
     ) -> tuple[Ladder, int]:
         """The ladder that these options name, and the position of the last event that changed it.
 
-        While it stays the same, every read of the ladder answers the same.
+        While it stays the same, every read of the ladder has the same entries.
         Options: `toprung.LadderOptions`.
         """
+        stamp = await self.stamp(window=window, period=period, scope=scope)
+        return stamp.ladder, stamp.version
+
+    # Spelled out, as in `standing`: a service asks it before every first page that it has kept.
+    async def stamp(
+        self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL
+    ) -> Stamp:
+        """What tells news about a ladder from old. Options: `toprung.LadderOptions`."""
         view = self._view_on(await self._journal.board(self.id), window, period, scope, None)
-        return view.ladder, await self._index.version(view.ladder)
+        return Stamp(view.ladder, view.state, await self._index.version(view.ladder))

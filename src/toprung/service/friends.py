@@ -72,6 +72,7 @@ class BoardFriends(BoardAccess):
         stop = start + len(listed.players)
         return Page(
             *view.ladder,
+            view.state,
             total,
             await Lister(self._journal, view, asked.names, asked.details).standings(listed),
             _next(view, player, found[stop - 1]) if start < stop < total else None,

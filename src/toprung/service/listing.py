@@ -83,6 +83,7 @@ class Lister(NamedTuple):
         above, below = self._beside(found, shown, scores)
         return Page(
             *self.view.ladder,
+            self.view.state,
             total,
             await self.standings(listed),
             self._cursor(found, shown[-1], scores, backward=False) if below else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Unpack
 
 import msgspec
@@ -26,7 +25,7 @@ from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import SubmissionsCursor, cursor_text, parse_cursor
 from toprung.service.options import AskedLadder, LadderOptions
 from toprung.service.pages import LIMIT_MAX
-from toprung.service.view import bounded
+from toprung.service.view import bounded, shown_period
 
 BUCKETS_MAX = 200
 
@@ -86,11 +85,9 @@ class BoardOverview(BoardAccess):
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
         """The periods of a window that can be read, newest first."""
         board = await self._journal.board(self.id)
-        retained = board.calendar(board.window(window)).retained(self._clock.now())
-        return [
-            ReadablePeriod(period.id, _moment(period.opens_at), _moment(period.closes_at))
-            for period in retained
-        ]
+        now = self._clock.now()
+        retained = board.calendar(board.window(window)).retained(now)
+        return [shown_period(period, now) for period in retained]
 
     async def scopes(
         self, *, window: str | None = None, period: str | None = None
@@ -141,10 +138,6 @@ def _distribution(board: Board, edges: list[int], below: list[int]) -> Distribut
         for at in range(len(edges) - 1)
     )
     return Distribution(sum(bucket.count for bucket in buckets), buckets)
-
-
-def _moment(instant: int | None) -> datetime | None:
-    return None if instant is None else instant_datetime(instant)
 
 
 def _past(board: Board, recorded: RecordedSubmission) -> PastSubmission:

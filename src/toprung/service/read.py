@@ -111,7 +111,7 @@ class BoardReads(BoardAccess):
         listed = Listed(
             [player for player, _ in found], [place.record for place in counts], counts, total
         )
-        return Page(*ladder, total, await lister.standings(listed))
+        return Page(*ladder, lister.view.state, total, await lister.standings(listed))
 
     async def total(self, **options: Unpack[LadderOptions]) -> int:
         """How many players the ladder has. Options: `toprung.LadderOptions`."""

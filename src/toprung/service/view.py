@@ -13,6 +13,8 @@ from typing import Any
 
 from toprung._native import RecordReader
 from toprung.domain.board import Board
+from toprung.domain.calendar import PeriodState
+from toprung.domain.instant import instant_datetime
 from toprung.domain.ladder import Ladder, UndenseLadder, check_scope, named_period
 from toprung.domain.player import GLOBAL, parse_scope_value
 from toprung.domain.ranking import (
@@ -27,7 +29,7 @@ from toprung.domain.ranking import (
 )
 from toprung.domain.score import score_value
 from toprung.domain.sortkey import RecordShape
-from toprung.domain.standing import Standing
+from toprung.domain.standing import ReadablePeriod, Standing
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
 from toprung.ports import NAMELESS, Shown
@@ -36,11 +38,13 @@ from toprung.ports import NAMELESS, Shown
 class View:
     """One ladder as one caller reads it."""
 
-    __slots__ = ("_before", "_before_max", "_read", "board", "ladder", "ranking")
+    __slots__ = ("_before", "_before_max", "_read", "board", "ladder", "ranking", "state")
 
-    def __init__(self, board: Board, ladder: Ladder, ranking: Ranking) -> None:
+    def __init__(self, board: Board, ladder: Ladder, state: PeriodState, ranking: Ranking) -> None:
         self.board = board
         self.ladder = ladder
+        self.state = state
+        """Of the ladder's period."""
         self.ranking = ranking
         self._read = reader_of(board.shape)
         self._before = BEFORE[ranking]
@@ -87,6 +91,7 @@ class View:
             window,
             period,
             scope,
+            self.state,
             name,
             avatar_url,
             details,
@@ -121,9 +126,9 @@ def view_of(
     """The view that these options name."""
     chosen = board.window(window)
     if period is None:
-        period_id = current_period(board, chosen, now).id
+        read = current_period(board, chosen, now)
     else:
-        period_id = readable_period(board, chosen, period, now).id
+        read = readable_period(board, chosen, period, now)
     if scope != GLOBAL:
         _check_scope(board, scope)
     if ranking is None:
@@ -131,13 +136,24 @@ def view_of(
     elif ranking not in RANKINGS:
         raise Invalid("ranking", f"must be one of {', '.join(RANKINGS)}")
     name = Ladder if ranking == "dense" else UndenseLadder
-    return View(board, name(board.id, chosen.name, period_id, scope), ranking)
+    return View(board, name(board.id, chosen.name, read.id, scope), read.state(now), ranking)
 
 
 def current_period(board: Board, window: Window, now: int) -> Period:
     """The period of now; a season that has not begun, or is over, is its window's only one."""
     calendar = board.calendar(window)
     return calendar.period_at(now) or calendar.retained(now)[0]
+
+
+def shown_period(period: Period, now: int) -> ReadablePeriod:
+    """The period as it is shown to people."""
+    opens_at, closes_at = period.opens_at, period.closes_at
+    return ReadablePeriod(
+        period.id,
+        None if opens_at is None else instant_datetime(opens_at),
+        None if closes_at is None else instant_datetime(closes_at),
+        period.state(now),
+    )
 
 
 def readable_period(board: Board, window: Window, period_id: object, now: int) -> Period:

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UnsetType
 
 from toprung.domain.board import Board, parse_board_id
+from toprung.domain.calendar import PeriodState
 from toprung.domain.entry import Entry, check_increase, decide
 from toprung.domain.instant import parse_instant
 from toprung.domain.player import parse_player
@@ -532,6 +533,7 @@ class ProfileOracle:
                 window=name[0],
                 period=name[1],
                 scope=read.scope,
+                state=self._state(board.rules, name),
                 name=self.players[player].name,
                 avatar_url=self.players[player].avatar_url,
                 details=_details(board, player, entry.version),
@@ -566,6 +568,16 @@ class ProfileOracle:
             ),
         )
 
+    def _state(self, rules: Board, name: PeriodName) -> PeriodState:
+        window = _window(rules, name[0])
+        period = rules.calendar(window).period(name[1])
+        assert period is not None
+        if period.opens_at is not None and period.opens_at > self.now:
+            return "upcoming"
+        if period.closes_at is None or period.closes_at > self.now:
+            return "open"
+        return "ended"
+
     def periods(self, board_id: str, window: str | None) -> list[ReadablePeriod]:
         """What can be read of a window."""
         rules = self.board(board_id).rules
@@ -575,6 +587,7 @@ class ProfileOracle:
                 period.id,
                 None if period.opens_at is None else moment(period.opens_at),
                 None if period.closes_at is None else moment(period.closes_at),
+                self._state(rules, (_window(rules, window).name, period.id)),
             )
             for period in retained
         ]

@@ -14,9 +14,10 @@ import { currentKey } from "./keyring.js";
  * @property {string} [name]
  * @property {number} [global_rank]
  */
-/** @typedef {Standing & {total: number, percentile: number, top_percent: number, window: string, period: string}} Place */
-/** @typedef {{total: number, period: string, standings: Standing[], next: string | null, prev: string | null}} Page */
-/** @typedef {{period: string, opens_at: string | null, closes_at: string | null}} Period */
+/** @typedef {Standing & {total: number, percentile: number, top_percent: number, window: string, period: string, state: State}} Place */
+/** @typedef {{total: number, period: string, state: State, standings: Standing[], next: string | null, prev: string | null}} Page */
+/** @typedef {"upcoming" | "open" | "ended"} State */
+/** @typedef {{period: string, opens_at: string | null, closes_at: string | null, state: State}} Period */
 /**
  * @typedef {Object} Board
  * @property {string} id

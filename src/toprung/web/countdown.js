@@ -1,4 +1,4 @@
-/** A clock that runs towards the end of a period. */
+/** A clock that runs towards the end of a period or, if it has not opened yet, towards its beginning. */
 
 import { el, setText } from "./dom.js";
 import { formatMoment, timeLeft } from "./times.js";
@@ -11,6 +11,7 @@ let timer;
 export class Countdown {
   #parts = el("span", { class: "clock-parts", "aria-hidden": "true" });
   #words = el("span", { class: "unseen" });
+  #label = el("span", { class: "clock-label" });
   /** @type {number | null} */
   #end = null;
   #hasEnded = false;
@@ -19,17 +20,20 @@ export class Countdown {
   /** @param {() => void} tell hears once of every end that is reached while it is shown */
   constructor(tell = () => {}) {
     this.#tell = tell;
-    this.element = el("p", { class: "clock", hidden: true }, el("span", { class: "clock-label" }, "closes in"), this.#parts, this.#words);
+    this.element = el("p", { class: "clock", hidden: true }, this.#label, this.#parts, this.#words);
   }
 
-  /** @param {string | null | undefined} closesAt an RFC 3339 time; nothing, when it never closes */
-  show(closesAt) {
-    this.#end = closesAt ? Date.parse(closesAt) : null;
+  /** @param {import("./api.js").Period | null | undefined} period nothing is shown of one that is over or never closes */
+  show(period) {
+    const isUpcoming = period?.state === "upcoming";
+    const time = isUpcoming ? period.opens_at : period?.state === "open" ? period.closes_at : null;
+    setText(this.#label, isUpcoming ? "opens in" : "closes in");
+    this.#end = time ? Date.parse(time) : null;
     this.#hasEnded = this.#end !== null && Date.now() >= this.#end;
     this.element.hidden = this.#end === null;
-    if (this.#end === null || !closesAt) return this.stop();
-    setText(this.#words, formatMoment(closesAt));
-    this.element.title = formatMoment(closesAt);
+    if (this.#end === null || !time) return this.stop();
+    setText(this.#words, formatMoment(time));
+    this.element.title = formatMoment(time);
     running.add(this);
     timer ??= setInterval(tick, 1000);
     this.tick(Date.now());

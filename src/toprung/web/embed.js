@@ -66,7 +66,7 @@ class ToprungBoard extends HTMLElement {
   #link = document.createElement("a");
   #period = document.createElement("p");
   #facts = document.createElement("p");
-  /** The period that is shown. */
+  /** The period that is shown, and its state. */
   #shown = "";
   #message = document.createElement("p");
   #table = document.createElement("table");
@@ -141,9 +141,7 @@ class ToprungBoard extends HTMLElement {
       const window = this.getAttribute("window") ?? windowOf(rules);
       this.#link.textContent = rules.title || board;
       this.#link.href = `${this.#service}/boards/${encodeURIComponent(board)}?window=${encodeURIComponent(window)}`;
-      const closesAt = rules.periods[window]?.closes_at;
-      const words = [WINDOWS[window] ?? window, closesAt && `closes ${CLOSING.format(new Date(closesAt))}`];
-      this.#period.textContent = words.filter(Boolean).join(" \u00b7 ");
+      this.#period.textContent = [WINDOWS[window] ?? window, ...stateWords(rules.periods[window])].join(" \u00b7 ");
     } catch {
       // the id stays, and the connection says what is wrong
     }
@@ -174,14 +172,14 @@ class ToprungBoard extends HTMLElement {
       this.#message.textContent = `This board cannot be shown: ${message.problem.detail ?? message.problem.title}`;
       this.#stop();
     } else if (message.type === "top") {
-      this.#showPeriod(message.period);
+      this.#showPeriod(`${message.period} ${message.state}`);
       this.#facts.textContent = `${group(String(message.total))} player${message.total === 1 ? "" : "s"}`;
       this.#message.textContent = message.total === 0 ? "No scores yet" : "";
       this.#show(message.standings);
     }
   }
 
-  /** Say when the period closes, once it is known which one it is, and again when the next one begins. @param {string} period */
+  /** Say when the period opens or closes, once it is known which one it is, and again when that changes. @param {string} period and its state */
   #showPeriod(period) {
     if (this.#shown === period) return;
     this.#shown = period;
@@ -207,6 +205,14 @@ class ToprungBoard extends HTMLElement {
 function windowOf({ default_window, windows }) {
   const names = windows.map((window) => (typeof window === "string" ? window : window.name));
   return default_window ?? (names.includes("all-time") ? "all-time" : names[0]);
+}
+
+/** When a period opens or closes, or that it is over. @param {{opens_at: string | null, closes_at: string | null, state: string} | undefined} period */
+function stateWords(period) {
+  const { opens_at = null, closes_at = null, state = "open" } = period ?? {};
+  if (state === "ended") return ["final"];
+  const time = state === "upcoming" ? opens_at : closes_at;
+  return time === null ? [] : [`${state === "upcoming" ? "opens" : "closes"} ${CLOSING.format(new Date(time))}`];
 }
 
 function emptyRow() {

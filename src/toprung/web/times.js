@@ -27,14 +27,16 @@ export function periodName(period) {
 }
 
 /**
- * Which period it is, and in whose time, where that is not the viewer's own. Nothing, if it never ends.
- * @param {{period: string, closes_at: string | null}} period
+ * Which period it is, in whose time, where that is not the viewer's own, and whether it is over. Nothing, if it
+ * never ends.
+ * @param {{period: string, closes_at: string | null, state: string}} period
  * @param {string} timezone the board's
  * @returns {string[]}
  */
-export function periodWords({ period, closes_at }, timezone) {
+export function periodWords({ period, closes_at, state }, timezone) {
   if (period === "all") return [];
-  return [periodName(period), ...(isForeign(timezone, closes_at) ? [`${timezone} time`] : [])];
+  const zone = isForeign(timezone, closes_at) ? [`${timezone} time`] : [];
+  return [periodName(period), ...zone, ...(state === "ended" ? ["final"] : [])];
 }
 
 /**

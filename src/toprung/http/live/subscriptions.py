@@ -34,7 +34,7 @@ class Subscription:
         "_has_alarm",
         "_is_renamed",
         "_next_at",
-        "_period",
+        "_phase",
         "_place",
         "_scores",
         "_show",
@@ -64,7 +64,7 @@ class Subscription:
         self._token = ""
         self._edition = 0
         self._is_renamed = False
-        self._period = topic.period
+        self._phase = topic.phase
         self._place: object = _NOT_TOLD
         self._scores: dict[str, Any] = {}
         self._next_at = 0.0
@@ -75,7 +75,7 @@ class Subscription:
         token, self.asked.token = self.asked.token, None  # not kept: it may be long
         if token is None:
             return
-        self._period = self.topic.period_in(token)
+        self._phase = self.topic.phase_in(token)
         if token == self.topic.token:
             await self._ranks([])
             await self._note_scores()
@@ -121,9 +121,10 @@ class Subscription:
         found: list[Message] = []
         token, edition, is_first = topic.token, topic.edition, not self._token
         self._is_renamed = False
-        if topic.period != self._period:
-            found.append(self._message("period", PeriodPart(token, topic.period, self._period)))
-            self._period, self._place = topic.period, _NOT_TOLD
+        if topic.phase != self._phase:
+            part = PeriodPart(token, topic.period, self._phase[0], topic.state)
+            found.append(self._message("period", part))
+            self._phase, self._place = topic.phase, _NOT_TOLD
             self._scores.clear()
             is_first = True
         if self.asked.top is not None and edition != self._edition:

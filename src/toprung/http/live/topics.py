@@ -14,6 +14,7 @@ from toprung.http.live.messages import Message, message, part_of
 from toprung.http.wire import row, shows
 
 if TYPE_CHECKING:
+    from toprung.domain.calendar import PeriodState
     from toprung.domain.ladder import Ladder
     from toprung.domain.standing import Standing
     from toprung.errors import ToprungError
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 MESSAGES_HELD_MAX: Final = 64
 """Of one topic: watchers that ask for the same under the same id share them."""
 
-_TOKEN: Final = re.compile(r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+")
+_TOKEN: Final = re.compile(
+    r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+\.(?P<state>upcoming|open|ended)"
+)
 
 
 class TopicName(NamedTuple):
@@ -41,6 +44,7 @@ class _Head(NamedTuple):
     """How many were asked for; there may be fewer."""
     token: str
     period: str
+    state: PeriodState
     total: int
     rows: list[Raw]
     tied_until: list[int]
@@ -50,7 +54,7 @@ class _Head(NamedTuple):
         """The part of a message that shows the first `count`."""
         rows = cast("list[Any]", self.rows[:count])
         worse = self.total - self.tied_until[len(rows) - 1] if rows else 0
-        return part_of(TopPart(self.token, self.period, self.total, worse, rows))
+        return part_of(TopPart(self.token, self.period, self.state, self.total, worse, rows))
 
 
 class Topic:
@@ -60,6 +64,7 @@ class Topic:
         self.name = name
         self.board = board
         self.ladder: Ladder | None = None
+        self.state: PeriodState = "open"
         self.error: ToprungError | None = None
         """Why it cannot be watched any more."""
         self.is_public = False
@@ -78,28 +83,35 @@ class Topic:
         """The period that is current."""
         return "" if self.ladder is None else self.ladder.period
 
-    def period_in(self, token: str) -> str:
-        """The period in which a caller was given this token; the current one, if it is no token.
+    @property
+    def phase(self) -> tuple[str, str]:
+        """The period that is current, and its state."""
+        return self.period, self.state
+
+    def phase_in(self, token: str) -> tuple[str, str]:
+        """The phase in which a caller was given this token; the current one, if it is no token.
 
         Nor is one of a board that had the same id before.
         """
         known = _TOKEN.fullmatch(token)
         if known is None or known["generation"] != self.token.partition(".")[0]:
-            return self.period
-        return known["period"]
+            return self.phase
+        return known["period"], known["state"]
 
     async def look(self) -> bool:
-        """Whether there is something to tell: another ladder, or another version of it.
+        """Whether there is something to tell: another ladder, its state, or another version of it.
 
         Or the board is no longer public.
         """
         rules = await self.board.definition()
-        ladder, version = await self.board.version(window=self.name.window, scope=self.name.scope)
+        ladder, state, version = await self.board.stamp(
+            window=self.name.window, scope=self.name.scope
+        )
         was_public, self.is_public = self.is_public, rules.public
-        token = f"{rules.generation}.{ladder.period}.{version}"
+        token = f"{rules.generation}.{ladder.period}.{version}.{state}"
         if token == self.token:
             return was_public and not self.is_public
-        self.ladder, self.token = ladder, token
+        self.ladder, self.state, self.token = ladder, state, token
         self._renew()
         return True
 
@@ -144,7 +156,7 @@ class Topic:
         show = shows(numbers)
         rows = [Raw(part_of(row(standing, show))) for standing in page.standings]
         tied_until = _tied_until(page.standings, seen.found.tied_until)
-        head = _Head(count, token, page.period, page.total, rows, tied_until)
+        head = _Head(count, token, page.period, page.state, page.total, rows, tied_until)
         if edition == self.edition:
             self._heads[numbers] = head
             self._shown.update(standing.player for standing in page.standings)

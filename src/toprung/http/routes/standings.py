@@ -180,7 +180,7 @@ async def lookup_standings(call: Call[ListQuery, LookupBody]) -> Answer:
     if found.standings:
         one = found.standings[0]
         answer.total, answer.scope = one.total, one.scope
-        answer.window, answer.period = one.window, one.period
+        answer.window, answer.period, answer.state = one.window, one.period, one.state
     return ok(answer)
 
 

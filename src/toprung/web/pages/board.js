@@ -33,6 +33,8 @@ export class BoardView {
   #board = null;
   /** The period that is shown. */
   #shown = "";
+  /** @type {import("../api.js").State} */
+  #state = "open";
   /** @type {Place | null} */
   #place = null;
   /** Counts what was asked for, so that late answers are recognised. */
@@ -176,7 +178,8 @@ export class BoardView {
       const page = await this.#list.open(this.#source(), first);
       if (page === null || visit !== this.#visit) return;
       this.#shown = page.period;
-      this.#clock.show(this.#isPast ? null : this.#board?.periods[this.#window]?.closes_at);
+      this.#state = page.state;
+      this.#clock.show(this.#isPast ? null : this.#board?.periods[this.#window]);
       this.#showFacts();
       this.#reveal(at);
       this.#place = at === null ? null : await this.#find();
@@ -245,8 +248,7 @@ export class BoardView {
     const words = [plural(this.#list.total, "player"), windowName(this.#window)];
     const board = /** @type {Board} */ (this.#board);
     const { closes_at = null } = board.periods[this.#window] ?? {};
-    words.push(...periodWords({ period: this.#shown, closes_at }, board.timezone));
-    if (this.#isPast) words.push("closed");
+    words.push(...periodWords({ period: this.#shown, closes_at, state: this.#state }, board.timezone));
     setText(this.#facts, words.filter(Boolean).join(" · "));
   }
 
@@ -271,14 +273,14 @@ export class BoardView {
     const isAsShown = (this.#address.ranking ?? ranking) === ranking;
     if (message.type === "error") this.#news.say(message.problem.detail ?? message.problem.title);
     else if (message.type === "rank") this.#follow(isAsShown ? message.standing : this.#find());
-    else if (message.type === "top" && message.period !== this.#shown) this.#rollOver();
+    else if (message.type === "top" && (message.period !== this.#shown || message.state !== this.#state)) this.#rollOver();
     else if (message.type === "top") {
       this.#list.follow(/** @type {any} */ (message), isAsShown);
       this.#followed.refresh();
     }
   }
 
-  /** Another period has begun: show it or, if the old one was asked for, that it is closed. */
+  /** Another period has begun, or a season opened or ended: show it or, if the old one was asked for, that it is final. */
   #rollOver() {
     this.#unwatch();
     const visit = this.#visit;

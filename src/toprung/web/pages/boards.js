@@ -141,7 +141,7 @@ class BoardCard {
   #id;
   #rules;
   #window;
-  /** The period that is shown. */
+  /** The period that is shown, and its state. */
   #shown = "";
   #unwatch = () => {};
   #isClosed = false;
@@ -190,7 +190,7 @@ class BoardCard {
     }
   }
 
-  /** The period that is shown seems to be over: see which one is open, until it is another one. */
+  /** The period that is shown seems to have opened or ended: see which one it is now, until something changed. */
   #rollOver(over = this.#shown, tries = 0) {
     if (tries === ROLL_OVER_TRIES) return;
     afterRollOver(async () => {
@@ -204,10 +204,11 @@ class BoardCard {
   /** @param {Board} board */
   #showPeriod(board) {
     const period = board.periods[this.#window];
-    if (this.#isClosed || period.period === this.#shown) return;
-    this.#shown = period.period;
+    const shown = `${period.period} ${period.state}`;
+    if (this.#isClosed || shown === this.#shown) return;
+    this.#shown = shown;
     setText(this.#period, [windowName(this.#window), ...periodWords(period, board.timezone)].join(" · "));
-    this.#clock.show(period.closes_at);
+    this.#clock.show(period);
   }
 
   /** @param {{total: number, standings: Standing[]}} top */

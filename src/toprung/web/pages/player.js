@@ -152,7 +152,7 @@ export class PlayerView {
           : [
               el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`), el("span", { class: isLong(place.score) && "long" }, groupDigits(place.score))),
               el("p", { class: "small" }, percentileWords(place)),
-              el("p", { class: "small" }, `top ${formatTopPercent(place.top_percent)} % · ${periodName(place.period)}`),
+              el("p", { class: "small" }, `top ${formatTopPercent(place.top_percent)} % · ${periodName(place.period)}${place.state === "ended" ? " · final" : ""}`),
             ]),
       ),
     );
