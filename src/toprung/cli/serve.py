@@ -109,6 +109,15 @@ class ServeOptions:
             show_default="4000, or 20000 on this machine",
         ),
     ] = None
+    memory_max: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            envvar="TOPRUNG_MEMORY_MAX",
+            help="memory above which new scores, players and boards are refused; off for no limit",
+            show_default="80% of the memory available",
+        ),
+    ] = None
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         typer.Option(help="the least severe messages to log"),
@@ -203,6 +212,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
     connections = DEFAULT_CONNECTIONS_PER_ADDRESS_MAX if is_limited else None
     live = LIVE_WHERE_OTHERS_ASK if is_limited else LIVE_HERE
     return ServiceSettings(
+        memory_max=_memory_max(options.memory_max),
         needs_keys=needs_keys,
         origins=tuple(options.origin or ()),
         key_rate=rates[0],
@@ -212,6 +222,18 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         subscriptions_per_caller_max=options.live_subscriptions or live.subscriptions,
         head_seconds=1.0 if is_cluster_target(options.db) else 0.0,
     )
+
+
+def _memory_max(text: str | None) -> int | None:
+    """The watermark that was asked for, or a share of the memory there is."""
+    from toprung.http.memory import can_look, default_memory_max, parse_size
+
+    if text is None:
+        return default_memory_max()
+    size = parse_size("memory-max", text)
+    if size is not None and not can_look():
+        raise Invalid("memory-max", "this system does not tell how much memory a process has")
+    return size
 
 
 def _rate(name: str, text: str | None, default: Rate | None, *, needs_keys: bool) -> Rate | None:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("toprung.http")
 
+MEMORY_SECONDS: Final = 1
+"""How often the memory of the process is looked at."""
 UPKEEP_SECONDS: Final = 5
 """How often uses of keys are recorded, and connections of revoked ones closed."""
 
@@ -71,6 +73,8 @@ class Service:
         upkeep.add("patience", 0, self._patience.watch)
         upkeep.add("live", 0, self.state.hub.run)
         upkeep.add("readiness", UPKEEP_SECONDS, self.state.readiness.refresh)
+        if self.state.memory.bytes_max is not None:
+            upkeep.add("memory", MEMORY_SECONDS, self.state.memory.look_after)
         upkeep.start()
         return self
 
@@ -181,6 +185,8 @@ class Service:
         try:
             if not self._gate.knows(call):
                 await self._gate.admit(call)
+            if route.grows and self.state.memory.is_short:
+                self.state.refuse_growth()
             call.query = route.decode_query(call.query_string)
             if call.is_public and route.may_be_private:
                 self._gate.check_private(call)

@@ -181,6 +181,7 @@ async def _collect(call: Call[Any, Any], bytes_max: int) -> bytes:
         if is_last and not body:
             return piece
         if not call.state.bodies.take(len(piece)):
+            call.state.refused["bodies"] += 1
             raise _no_room()
         call.held_bytes += len(piece)
         body += piece

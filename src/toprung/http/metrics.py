@@ -55,6 +55,17 @@ class ServiceCollector:
             yield from _profile(self._figures)
         state = self._state
         yield _counter("toprung_submissions", "Submissions by outcome", "outcome", state.outcomes)
+        yield _counter("toprung_refused", "Requests there was no room for", "reason", state.refused)
+        yield GaugeMetricFamily("toprung_backups", "Backups under way", value=state.backups.running)
+        if state.memory.bytes_max is not None:
+            yield GaugeMetricFamily(
+                "toprung_memory_bytes", "Memory of the process", value=state.memory.bytes
+            )
+            yield GaugeMetricFamily(
+                "toprung_memory_max_bytes",
+                "Memory above which writes that need room are refused",
+                value=state.memory.bytes_max,
+            )
         pages = {"hit": state.heads.hits, "miss": state.heads.misses}
         yield _counter("toprung_head_pages", "Hot pages, from memory or read", "result", pages)
         yield GaugeMetricFamily(

@@ -65,11 +65,13 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
     "address-too-long": (414, "The address is too long"),
     "json-expected": (415, "The body must be application/json"),
     "invalid": (422, "The input is not acceptable"),
+    "too-many-backups": (429, "Too many backups at a time"),
     "too-many-connections": (429, "Too many connections"),
     "too-many-requests": (429, "Too many requests"),
     "head-too-large": (431, "The head of the request is too large"),
     "internal-error": (500, "Something went wrong on our side"),
     "unavailable": (503, "Not now"),
+    "out-of-memory": (503, "There is no room for more data"),
 }
 """Slugs of problems with their status and title; errors of the library are added below."""
 

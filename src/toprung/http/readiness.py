@@ -55,7 +55,7 @@ class Readiness:
             except Exception as error:  # noqa: BLE001 -- whatever it is, it is a fault
                 _log.warning("the health cannot be told: %r", error)
                 checks = [HealthCheck("health", "it could not be found out in time")]
-            checks = [*checks, self._state.upkeep.health()]
+            checks = [*checks, *self._state.memory.health(), self._state.upkeep.health()]
             self._tell(checks)
             self._checks, self._looked_at = checks, time.monotonic()
             return checks

@@ -49,6 +49,7 @@ class Route:
         public: bool = False,
         hot: bool = False,
         raw: bool = False,
+        grows: bool = False,
     ) -> None:
         self.method = method
         self.path = path
@@ -75,6 +76,8 @@ class Route:
         leaderboards and nothing else."""
         self.body_bytes_max = body_bytes_max
         """`raw`: the handler gets the body as it came, because it decodes long ones in slices."""
+        self.grows = grows
+        """Whether it may need more memory for good: see `memory`."""
         self.decode_query = QueryDecoder(query).decode
         self.decode_body: Callable[[bytes], Any] | None = None
         if body is not None:

@@ -74,6 +74,8 @@ class ServiceSettings:
     """How long a body may take to arrive."""
     head_seconds: float = 0.0
     """In a cluster: how long a hot page may be answered without reading it again."""
+    memory_max: int | None = None
+    """Bytes above which writes that need room are refused; None is unlimited."""
     send_seconds_max: float = 30.0
     """A live reader that takes nothing for so long is cut off."""
     sockets_max: int = 10_000

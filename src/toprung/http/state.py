@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
+from toprung.http.backups import Backups
 from toprung.http.heads import Heads
 from toprung.http.live.hub import Hub
 from toprung.http.live.seats import Seats
+from toprung.http.memory import Memory
 from toprung.http.metrics import Meter
 from toprung.http.readiness import Readiness
 from toprung.http.room import Room
@@ -43,6 +45,10 @@ class State:
         self.readiness = Readiness(self)
         self.meters: dict[tuple[str, str], Meter] = {}
         self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
+        self.refused = {"backups": 0, "bodies": 0, "memory": 0}
+        """Requests that there was no room for."""
+        self.backups = Backups()
+        self.memory = Memory(settings.memory_max)
         self.bodies = Room(BODIES_BYTES_MAX)
         self.batch_rows = Room(BATCH_ROWS_MAX)
         self.seats = Seats(settings)
@@ -66,6 +72,11 @@ class State:
                 self.held.clear()
             self.held[board_id] = held
         return held
+
+    def refuse_growth(self) -> NoReturn:
+        """Refuse a write that needs room, because memory is short."""
+        self.refused["memory"] += 1
+        raise self.memory.refusal()
 
     def note_profile(self, player: str) -> None:
         """A player's profile changed, or may have."""

@@ -7,6 +7,7 @@ reader's is read-only and shared under a lock. In memory there is one connection
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
@@ -205,6 +206,7 @@ class SqliteStore:
 
     def copy_to(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; a copy that fails leaves none."""
+        self._check_room(path)
         try:
             create(path).close()
         except FileExistsError:
@@ -220,6 +222,20 @@ class SqliteStore:
             if isinstance(error, apsw.Error):
                 raise StorageFailed(f"cannot write the copy {path!r}: {error}") from error
             raise
+
+    def _check_room(self, path: str) -> None:
+        """Refuse a copy that would fill the disk: submissions may be written to the same one."""
+        if self._reader is self._writer:
+            return
+        files = (Path(self.path), Path(f"{self.path}-wal"))
+        needed = sum(file.stat().st_size for file in files if file.exists())
+        with suppress(OSError):  # whatever is wrong with the folder is said by whoever writes there
+            free = shutil.disk_usage(Path(path).parent).free
+            if free < needed + needed // 10:
+                raise StorageFailed(
+                    f"cannot write the copy {path!r}: it needs about {needed / 1e6:,.0f} MB"
+                    f" and {free / 1e6:,.0f} MB are free"
+                )
 
     def _copy_to(self, target: apsw.Connection) -> None:
         if self._reader is self._writer or self.is_lost:  # then nothing else leads to it

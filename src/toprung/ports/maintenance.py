@@ -15,6 +15,9 @@ class Maintenance(Protocol):
     reads_suspend: bool
     """Whether reads wait for servers; where they do not, they need no event loop."""
 
+    folder: str | None
+    """Where large files may lie for a while; None: anywhere."""
+
     async def figures(self) -> Figures:
         """How the profile fares at the moment."""
         ...

@@ -127,6 +127,7 @@ class ClusterProfile:
     # --- the Maintenance port ------------------------------------------------------------------
 
     reads_suspend = True
+    folder: str | None = None
 
     async def figures(self) -> Figures:
         """How this process fares, and how far the index is behind.

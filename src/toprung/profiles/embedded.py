@@ -87,6 +87,7 @@ class EmbeddedProfile:
         self.clock = clock
         self._path = ":memory:" if path == MEMORY else str(Path(path).resolve())
         self._ownership = None if path == MEMORY else Ownership(self._path)
+        self.folder = None if path == MEMORY else str(Path(self._path).parent)
         self._checkpoint_path = f"{self._path}.checkpoint"
         self._checkpointing: threading.Thread | None = None
         self._checkpoint_fault: str | None = None

@@ -117,6 +117,11 @@ class Leaderboards(Players):
         """Whether reads wait for servers."""
         return self._maintenance.reads_suspend
 
+    @property
+    def folder(self) -> str | None:
+        """Where large files may lie for a while: beside the database, if that is a file."""
+        return self._maintenance.folder
+
     async def figures(self) -> Figures:
         """How this process fares: commits, what is waiting, the size of the index."""
         return await self._maintenance.figures()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import AsyncGenerator
 from email.utils import formatdate
-from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -16,15 +13,14 @@ from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
 from toprung.domain.health import BOTH
 from toprung.domain.instant import instant_datetime
 from toprung.errors import Unavailable
-from toprung.http.answers import NO_STORE, Answer, Empty, Sendable, Stream, ok
+from toprung.http.answers import NO_STORE, Answer, Empty, Sendable, ok
+from toprung.http.backups import too_many
 from toprung.http.call import Call
 from toprung.http.metrics import exposition
 from toprung.http.readiness import Status, status_of, stopped
 from toprung.http.requests import NoQuery
 from toprung.http.routing import Routes
 from toprung.service.keys import Keys
-
-PIECE_BYTES: Final = 256 * 1024
 
 routes = Routes()
 
@@ -75,7 +71,7 @@ async def list_keys(call: Call[NoQuery, None]) -> Answer:
     return ok(KeysAnswer([_answer(key) for key in found]), (NO_STORE,))
 
 
-@routes.post("/v1/keys", "admin", body=KeyBody, answer=KeyAnswer, status=201)
+@routes.post("/v1/keys", "admin", body=KeyBody, answer=KeyAnswer, status=201, grows=True)
 async def create_key(call: Call[NoQuery, KeyBody]) -> Answer:
     """Make a key; this is the only time it is shown."""
     body = call.body
@@ -95,26 +91,11 @@ async def revoke_key(call: Call[NoQuery, None]) -> Answer:
 @routes.post("/v1/backup", "admin", body=BackupBody)
 async def backup(call: Call[NoQuery, BackupBody]) -> Sendable:
     """Download a consistent copy of the embedded database, made while work goes on."""
-    folder = tempfile.TemporaryDirectory(prefix="toprung-backup-")
-    copy = Path(folder.name) / "toprung.db"
-    try:
-        await call.boards.backup(str(copy))
-        size = copy.stat().st_size
-    except BaseException:
-        folder.cleanup()
-        raise
-    headers = (
-        (b"content-length", b"%d" % size),
-        (b"content-disposition", b'attachment; filename="toprung-backup.db"'),
-        NO_STORE,
-    )
-    return Stream(_pieces(copy, folder), b"application/vnd.sqlite3", headers)
-
-
-async def _pieces(copy: Path, folder: tempfile.TemporaryDirectory[str]) -> AsyncGenerator[bytes]:
-    with folder, copy.open("rb") as file:
-        while piece := file.read(PIECE_BYTES):
-            yield piece
+    state = call.state
+    if state.backups.is_full:
+        state.refused["backups"] += 1
+        raise too_many()
+    return await state.backups.begin(state.boards, call.receive)
 
 
 @routes.get("/metrics", None)

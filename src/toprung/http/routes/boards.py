@@ -95,6 +95,7 @@ def _just_before(prefix: str) -> str:
 @routes.put(
     "/v1/boards/{board}",
     "admin",
+    grows=True,
     query=Numbers,
     body=BoardBody,
     answer=BoardAnswer,
@@ -114,7 +115,14 @@ async def put_board(call: Call[Numbers, BoardBody]) -> Answer:
     return await _one(call, board, 201 if recorded.version == recorded.generation else 200)
 
 
-@routes.patch("/v1/boards/{board}", "admin", query=Numbers, body=BoardBody, answer=BoardAnswer)
+@routes.patch(
+    "/v1/boards/{board}",
+    "admin",
+    query=Numbers,
+    body=BoardBody,
+    answer=BoardAnswer,
+    grows=True,
+)
 async def patch_board(call: Call[Numbers, BoardBody]) -> Answer:
     """Change some rules of a board; null puts one back to its default."""
     board_id = call.values[0]

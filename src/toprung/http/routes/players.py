@@ -13,7 +13,7 @@ from toprung.ports import PlayerProfile
 routes = Routes()
 
 
-@routes.put("/v1/players/{player}", "write", body=ProfileBody, answer=ProfileAnswer)
+@routes.put("/v1/players/{player}", "write", body=ProfileBody, answer=ProfileAnswer, grows=True)
 async def put_player(call: Call[NoQuery, ProfileBody]) -> Answer:
     """Replace a player's whole profile; changed attributes move entries of open periods."""
     body = call.body
@@ -29,7 +29,9 @@ async def put_player(call: Call[NoQuery, ProfileBody]) -> Answer:
     return ok(_profile(profile))
 
 
-@routes.patch("/v1/players/{player}", "write", body=ProfilePatchBody, answer=ProfileAnswer)
+@routes.patch(
+    "/v1/players/{player}", "write", body=ProfilePatchBody, answer=ProfileAnswer, grows=True
+)
 async def patch_player(call: Call[NoQuery, ProfilePatchBody]) -> Answer:
     """Change some of a player's profile: what is omitted stays, null takes it away."""
     body = call.body
@@ -75,7 +77,7 @@ async def list_friends(call: Call[NoQuery, None]) -> Answer:
     return ok(FriendsAnswer(sorted(await call.boards.friends(call.values[0]))))
 
 
-@routes.put("/v1/players/{player}/friends/{other}", "write", status=204)
+@routes.put("/v1/players/{player}/friends/{other}", "write", status=204, grows=True)
 async def befriend(call: Call[NoQuery, None]) -> Answer:
     """Make two players friends of each other; at most 5,000 friends each."""
     await call.boards.befriend(call.values[0], call.values[1])

@@ -42,6 +42,7 @@ Batch = Annotated[list[SubmissionBody], Meta(max_length=BATCH_MAX)]
     answer=SubmitAnswer,
     headers=("Idempotency-Key",),
     hot=True,
+    grows=True,
 )
 async def submit(call: Call[Numbers, SubmissionBody]) -> Answer:
     """Submit one score; it is durable when this answers, with the ranks it led to."""
@@ -68,6 +69,7 @@ async def submit(call: Call[Numbers, SubmissionBody]) -> Answer:
     body=Batch,
     body_bytes_max=BATCH_BYTES_MAX,
     raw=True,
+    grows=True,
     answer=BatchAnswer,
 )
 async def submit_batch(call: Call[NoQuery, bytes]) -> Answer:
