@@ -40,6 +40,7 @@ INSIDE = {
     "announce",
     "definition",
     "figures",
+    "folder",
     "for_owner",
     "glimpse",
     "health",

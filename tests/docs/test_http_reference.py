@@ -46,7 +46,7 @@ Kind = tuple[str, frozenset[str]]
 async def exposed() -> dict[str, Kind]:
     """Every metric by the name that Prometheus knows it under."""
     async with open_async("memory:") as boards:
-        state = State(boards, ServiceSettings())
+        state = State(boards, ServiceSettings(memory_max=2**40))
         state.meter("GET", "/healthz").note(200, 0.001)  # labels are seen on samples only
         state.upkeep.add("keys", 5, boards.close)
         metrics = list(ServiceCollector(state, OF_BOTH_PROFILES).collect())

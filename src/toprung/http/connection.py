@@ -49,6 +49,8 @@ AtOnce = Callable[[str, bytes, dict[bytes, bytes], bytes, Any], Reply | Underway
 
 REST_BYTES_MAX: Final = 16 * 1024 * 1024
 """Of a body that was answered before it ended: it is read to keep the connection, and dropped."""
+READ_SECONDS_MAX: Final = 60.0
+"""For a caller to take anything at all of an answer that waits for it."""
 PARSED_BYTES_MAX: Final = 1024
 """Parsed in one go; what is longer is parsed one request at a time."""
 
@@ -98,6 +100,8 @@ class HttpConnection(HttpToolsProtocol):
     """Whether it waits for a turn to parse on."""
     _seen = (0, 0.0)
     """`_heads` at the last looks, and since when it has been that."""
+    _waiting = (0, 0.0)
+    """The bytes that the caller does not take, and since when it has been that many."""
 
     _counted_as: str | None = None
     """The name under which it is counted; see `Peers`."""
@@ -381,7 +385,10 @@ class HttpConnection(HttpToolsProtocol):
         return self.transport.get_write_buffer_size() if self.flow.write_paused else 0
 
     def give_up(self, now: float, head_seconds_max: float) -> None:
-        """Close a connection that has waited too long for the head of a request."""
+        """Close a connection that has waited too long: for a head, or to be read."""
+        if self._is_unread(now):
+            self.transport.abort()
+            return
         heads, since = self._seen
         if self._heads != heads or self._is_busy():
             self._seen = (self._heads, now)
@@ -390,6 +397,15 @@ class HttpConnection(HttpToolsProtocol):
                 self._end(HEAD_TOO_SLOW if self._is_begun else None)
         elif now - since > self.timeout_keep_alive:
             self._end(None)
+
+    def _is_unread(self, now: float) -> bool:
+        """Whether the caller has for too long taken nothing of what waits for it."""
+        waiting = self.unsent_bytes
+        before, since = self._waiting
+        if not waiting or waiting != before:
+            self._waiting = (waiting, now)
+            return False
+        return now - since > READ_SECONDS_MAX
 
     def _is_busy(self) -> bool:
         """Whether a request waits for its answer."""
