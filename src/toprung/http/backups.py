@@ -36,6 +36,8 @@ _HEADERS: Final[Headers] = (
     NO_STORE,
     NO_SNIFF,
 )
+
+
 class Backups:
     """The backups that are under way."""
 
