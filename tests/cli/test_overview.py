@@ -37,7 +37,7 @@ def test_submissions_are_listed_newest_first(there: Cli, board: str) -> None:
 
 
 def test_periods_are_those_of_one_window(there: Cli, board: str) -> None:
-    assert there("periods", board).out.splitlines()[1:] == ["all     always open  never"]
+    assert there("periods", board).out.splitlines()[1:] == ["all     open   always open  never"]
     daily = there("periods", board, "--window", "daily", "--json").json
     assert daily["window"] == "daily"
     days = [period["period"] for period in daily["periods"]]

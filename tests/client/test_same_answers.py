@@ -48,6 +48,7 @@ INSIDE = {
     "mark",
     "page_of",
     "recording_as",
+    "stamp",
 }
 ONLY_CLIENT = {"watch"}
 

@@ -39,6 +39,7 @@ def test_a_board_tells_the_current_period_of_each_window(
         "period": "cup",
         "opens_at": "2026-01-01T00:00:00Z",
         "closes_at": "2100-01-01T00:00:00Z",
+        "state": "open",
     }
     assert set(found["periods"]) == {"daily", "cup", "noon", "weekly"}
     assert found["periods"]["noon"]["opens_at"].endswith("T12:00:00Z")

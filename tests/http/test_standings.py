@@ -36,6 +36,7 @@ def test_a_standing_by_itself(http: httpx2.Client, ten: str) -> None:
         "window": "all-time",
         "period": "all",
         "scope": "global",
+        "state": "open",
     }
     daily = http.get(f"{ten}/standings/p7", params={"window": "daily"}).json()
     assert daily["window"] == "daily"

@@ -86,9 +86,8 @@ class BoardAccess:
                 return view
         now = self._clock.now()
         view = view_of(board, now, window, period, scope, ranking)
-        if (
-            period is None and view.state == "open"
-        ):  # a named one is rare, and ceases to be retained
+        # A named period is rare and ceases to be retained; a season that is not open may open.
+        if period is None and view.state == "open":
             current = current_period(board, board.window(window), now)
             self._recent = (asked, board, current.opens_at or 0, current.closes_at, view)
         return view
