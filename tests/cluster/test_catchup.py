@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.board import Board
+from toprung.domain.instant import parse_instant
 from toprung.domain.ladder import Ladder
 from toprung.errors import IndexUnavailable, NotReady, Unavailable
 from toprung.indexes.redis import shard_key
@@ -196,18 +196,15 @@ def test_scripts_forgotten_by_the_server_are_sent_again(bench: Bench) -> None:
 
 
 def test_no_retention_is_a_matter_of_redis(bench: Bench) -> None:
-    """Keys have no expiry of their own: periods have one, a day beyond retention."""
+    """Keys have no expiry of their own: the shard knows when retention ends, by our clock."""
 
-    def life_in_days(period: str) -> float | None:
+    def end_of(period: str) -> int:
         number = bench.redis("HGET", bench.key("names"), f"n{period}")
         text = bench.redis("HGET", bench.key("names"), b"p" + number)
-        expires = int(text.split()[0])
-        return None if expires == 0 else (expires / 1000 - time.time()) / 86_400
+        return int(text.split()[0])
 
-    assert life_in_days("all-time/all") is None
-    days = life_in_days("daily/2026-11-15")
-    assert days is not None
-    assert 8 < days < 9  # the rest of today, seven more days, and one beyond
+    assert end_of("all-time/all") == 0
+    assert end_of("daily/2026-11-15") * 1000 == parse_instant("2026-11-23T00:00:00Z", "end")
     for ladder in ("all-time/all/global", "daily/2026-11-15/global"):
         assert bench.redis("TTL", bench.key(f"z:{ladder}")) == -1
 

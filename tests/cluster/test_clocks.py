@@ -53,6 +53,17 @@ class Process:
         board = await self.board()
         return (await board.standing(player, window="daily", **options)).score
 
+    async def lose_redis(self) -> None:
+        """Lose the board's shard, and have it rebuilt by this process."""
+        board = await self.profile.journal.board("total")
+        await self.profile.shards.remove(board)
+        await self.profile.catch_up.sweep()
+
+    async def days(self) -> list[str]:
+        """The days that have a ladder in Redis."""
+        ladders = await self.profile.index.ladders("total")
+        return sorted(ladder.period for ladder, _ in ladders if ladder.window == "daily")
+
 
 class Cluster:
     """A schema that processes open, and the hours that pass on its server."""
@@ -280,6 +291,96 @@ def test_start_that_the_server_contradicts_is_a_jump(cluster: Cluster) -> None:
     run(main)
 
 
+@pytest.mark.parametrize("shift", [FrozenClock.jump, FrozenClock.advance])
+@pytest.mark.parametrize("days", [5, 400])
+def test_redis_is_lost_while_the_clock_is_ahead(
+    cluster: Cluster, shift: Callable[..., int], days: int
+) -> None:
+    """What is rebuilt under a wrong clock has all that the right one needs."""
+
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+            await process.submit("ann", 5)
+            shift(clock, days=days)
+            await process.submit("bob", 3)
+            await process.lose_redis()
+            await process.profile.catch_up._expire()
+            assert await process.score("bob") == 3
+            assert await process.boards.verify() == []
+            clock.jump(days=-days)
+            assert await process.score("ann") == 5
+            assert await process.boards.verify() == []
+            await process.submit("ann", 1)
+            assert await process.score("ann") == 6
+
+    run(main)
+
+
+def test_process_that_starts_ahead_and_rebuilds(cluster: Cluster) -> None:
+    """Its clock is the only one at that moment."""
+
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+            await process.submit("ann", 5)
+        ahead = FrozenClock("2026-11-20T12:30:00Z")
+        async with cluster.process(ahead) as process:
+            await process.lose_redis()
+            await process.submit("bob", 3)
+        async with cluster.process(clock) as process:
+            assert await process.score("ann") == 5
+            assert await process.boards.verify() == []
+
+    run(main)
+
+
+def test_ladders_go_when_they_are_certainly_obsolete(cluster: Cluster) -> None:
+    """Not by the clock of Redis, nor by that of one process."""
+
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+            await process.submit("ann", 1)
+            clock.advance(days=3)
+            await process.submit("bob", 1)
+            await process.profile.catch_up._expire()
+            assert await process.days() == ["2026-11-15", "2026-11-18"]
+            await cluster.pass_hours(2)
+            await process.profile.catch_up._expire()
+            assert await process.days() == ["2026-11-18"]
+            await process.lose_redis()
+            assert await process.days() == ["2026-11-18"]
+            assert await process.boards.verify() == []
+
+    run(main)
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_clock_that_was_believed_and_came_back(cluster: Cluster, by_hand: bool) -> None:
+    """Ladders went, cards that nobody wrote to are whole, so the ladders can be brought back."""
+
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            await process.boards.create("total", **RULES)
+            await process.submit("ann", 5)
+            clock.jump(days=5)
+            await cluster.pass_hours(3)
+            await process.profile.catch_up._expire()
+            assert await process.days() == []
+            clock.jump(days=-5)
+            assert len(await process.boards.verify()) == 1
+            await (process.boards.rebuild() if by_hand else process.profile.patrol.step())
+            assert await process.score("ann") == 5
+            assert await process.boards.verify() == []
+
+    run(main)
+
+
 def test_copy_of_a_file_while_the_clock_is_ahead(cluster: Cluster, tmp_path: Path) -> None:
     async def main() -> None:
         clock = FrozenClock(NOON)
@@ -294,7 +395,9 @@ def test_copy_of_a_file_while_the_clock_is_ahead(cluster: Cluster, tmp_path: Pat
             assert copied.differences == []
             assert await cluster.entries(process, "ann") == 3, "both days and all time"
             clock.jump(days=-400)
+            assert await process.score("ann") == 5
             assert (await process.submit("ann", 5, key="k")).replayed
+            assert await process.boards.verify() == []
         await opened.boards.close()
 
     run(main)

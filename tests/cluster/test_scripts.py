@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster.workbench import ClusterWorkbench
+from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder, UndenseLadder
 from toprung.errors import DenseNotDeclared, Overloaded
 from toprung.indexes import redis, redis_distinct, redis_shards
@@ -261,17 +262,21 @@ def test_ladders_that_are_over_are_dropped_by_housekeeping(
         client = profile.client.client
         key = f"{base}z:{redis.ladder_name(now[0])}"
         assert await client.ttl(key) == -1
-        assert await profile.shards.expire(rules) == 0
-        number = await client.hget(f"{base}names", f"nhourly/{now[0].period}")
-        name = f"p{number.decode('latin-1')}".encode("latin-1")
-        await client.hset(f"{base}names", name, f"1000 hourly/{now[0].period}")  # long ago
-        assert await profile.shards.expire(rules) == 1
+        here = profile.clock.now()
+        assert await profile.shards.expire(rules, here - DAY) == 0
+        assert await profile.shards.expire(rules, here + 100 * DAY) == 1
         assert not await client.exists(key)
         left = [ladder for ladder, _ in await opened.index.ladders("blitz")]
         assert left == [Ladder("blitz", "all-time", "all", "global")]
         await board.submit("ann", 6)  # an entry of a period that is over is on no ladder
         assert not await client.exists(key)
         assert (await board.standing("ann")).score == 6
+        assert await profile.shards.expire(rules, here) == 0  # an earlier time brings nothing back
+        await board.submit("ann", 7)
+        assert not await client.exists(key)
+        await opened.boards.rebuild()  # but a rebuild finds out what is over
+        assert await client.exists(key)
+        assert await opened.boards.verify() == []
         await opened.boards.close()
 
     asyncio.run(main())

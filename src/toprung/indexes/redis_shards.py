@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from toprung.domain.board import Board
@@ -33,8 +33,6 @@ LANES = 2
 """Scripts with cards that are under way at a time: the server works while the next is packed, and
 others do not have to wait for more than these."""
 
-DAY = 86_400_000_000
-
 
 class RedisShards:
     """One shard per board."""
@@ -44,14 +42,11 @@ class RedisShards:
         client: ScriptClient,
         names: Names,
         clock: Clock,
-        settled: Callable[[], int],
         prefix: str = "toprung:",
     ) -> None:
-        """`settled` tells the time by which it is found out how long ladders are kept."""
         self._client = client
         self._names = names
         self._clock = clock
-        self._settled = settled
         self._prefix = prefix
         self._marks: dict[int, int] = {}
         self._went_back: set[int] = set()
@@ -106,10 +101,8 @@ class RedisShards:
     async def _define(self, board: Board) -> None:
         """Tell the shard what the numbers in its cards stand for."""
         periods, scopes = await self._names.all_names(board.generation)
-        now = self._settled()
         rows: list[tuple[Any, ...]] = [
-            (number_bytes(number), name, _life_ms(board, name, now))
-            for number, name in periods.items()
+            (number_bytes(number), name, _end_ms(board, name)) for number, name in periods.items()
         ]
         for at in range(0, len(rows), NAMES_PER_SCRIPT):
             some = rows[at : at + NAMES_PER_SCRIPT]
@@ -190,11 +183,13 @@ class RedisShards:
         for at in range(0, len(players), MEMBERS_PER_SCRIPT):
             await self._run("forget", board, *players[at : at + MEMBERS_PER_SCRIPT])
 
-    async def expire(self, board: Board) -> int:
-        """Drop the ladders of periods that lie a day beyond retention; how many."""
+    async def expire(self, board: Board, horizon: int, *, anew: bool = False) -> int:
+        """Drop the ladders of periods whose retention had ended at this time; how many."""
         dropped, cursor = 0, -1
+        head = (max(1, horizon // 1000), int(anew))
         while cursor:
-            following, some = await self._run("expire", board, max(cursor, 0), LADDERS_PER_SCRIPT)
+            arguments = (*head, max(cursor, 0), LADDERS_PER_SCRIPT)
+            following, some = await self._run("expire", board, *arguments)
             cursor, dropped = int(following), dropped + some
         return dropped
 
@@ -229,8 +224,8 @@ def _period(board: Board, name: str) -> tuple[Window, Period] | None:
     return None
 
 
-def _life_ms(board: Board, name: str, now: int) -> int:
-    """How long Redis keeps a period's ladders: a day beyond retention; 0 is for ever."""
+def _end_ms(board: Board, name: str) -> int:
+    """When a period's retention ends; 0: never."""
     found = _period(board, name)
     if found is None:
         return 1
@@ -243,7 +238,7 @@ def _life_ms(board: Board, name: str, now: int) -> int:
         if following is None:
             return 0
         last = following
-    return 0 if last.closes_at is None else max(1, (last.closes_at + DAY - now) // 1000)
+    return 0 if last.closes_at is None else max(1, last.closes_at // 1000)
 
 
 _: type[Shards] = RedisShards

@@ -40,6 +40,11 @@ class PostgresOutbox:
             rows = await connection.fetch("SELECT * FROM boards ORDER BY id")
         return [read_board(row) for row in rows]
 
+    async def horizon(self) -> int:
+        """The confirmed time, less a day: what was obsolete then may be destroyed."""
+        async with self._store.connection() as connection:
+            return await self._time.horizon(connection)
+
     async def unmarked(self, limit: int, work: OutboxWork) -> int:
         """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
         async with self._store.connection() as connection, connection.transaction():

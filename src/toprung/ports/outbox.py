@@ -36,6 +36,10 @@ class Outbox(Protocol):
         """Every board."""
         ...
 
+    async def horizon(self) -> int:
+        """The confirmed time, less a day: what was obsolete then may be destroyed."""
+        ...
+
     async def unmarked(self, limit: int, work: OutboxWork) -> int:
         """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
         ...

@@ -62,8 +62,12 @@ class Shards(Protocol):
         """Drop what is left of erased players: their empty cards."""
         ...
 
-    async def expire(self, board: Board) -> int:
-        """Drop the ladders of periods that need not be kept any more; how many there were."""
+    async def expire(self, board: Board, horizon: int, *, anew: bool = False) -> int:
+        """Drop the ladders of periods whose retention had ended at this time; how many there were.
+
+        No card is put on such a ladder from now on. An earlier time than before is ignored, except
+        with `anew`: then every card must be put again with `force`.
+        """
         ...
 
     async def remove(self, board: Board) -> None:

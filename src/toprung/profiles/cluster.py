@@ -85,16 +85,14 @@ class ClusterProfile:
         self.journal = PostgresJournal(store, time)
         self.outbox = PostgresOutbox(store, time)
         self.client = ScriptClient(connect(settings.index_url), settings.index_url)
-        self.shards = RedisShards(
-            self.client, store, clock, lambda: time.look().settled, settings.prefix
-        )
+        self.shards = RedisShards(self.client, store, clock, settings.prefix)
         self.index = RedisIndex(
             self.client, self.journal.board, self._on_not_ready, settings.prefix
         )
         self.rebuilder = Rebuilder(self.outbox, self.shards, self.index)
         self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
         self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
-        self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock)
+        self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock, self.rebuilder)
         self.patrol = Patrol(self.outbox, self.reconciler)
         self.keys = PostgresKeys(store)
         self.feed = RedisFeed(self.client.one_server, settings.prefix)

@@ -272,7 +272,7 @@ class _Copying:
         one = Side("the file", self._source.journal, self._source.index)
         other = Side("the cluster", self._target.journal, self._target.index)
         found = 0
-        async for line in board_differences(one, other, self._source.clock.now()):
+        async for line in board_differences(one, other, self._source.journal.time.look().settled):
             yield line
             found += 1
             if found == DIFFERENCES_MAX:

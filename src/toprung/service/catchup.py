@@ -79,6 +79,7 @@ class Rebuilder:
 
     async def _put_anew(self, board: Board) -> None:
         """Replace every card and every entry of a shard that is being read meanwhile."""
+        await self._shards.expire(board, await self._outbox.horizon(), anew=True)
         async for cards in card_pages(self._outbox, board):
             await self._shards.put(board, 0, cards, force=True)
             self.cards_done += len(cards)
@@ -96,6 +97,7 @@ class Rebuilder:
         token = await self._shards.begin_rebuild(board)
         told = time.monotonic()
         try:
+            await self._shards.expire(board, await self._outbox.horizon(), anew=True)
             async for cards in card_pages(self._outbox, board):
                 await self._shards.put(board, 0, cards, force=False)
                 self.cards_done += len(cards)
@@ -249,9 +251,10 @@ class CatchUp:
                 await self._shards.forget(boards[generation], players)
 
     async def _expire(self) -> None:
-        """Drop ladders that nobody may read any more."""
+        """Drop ladders that are certainly obsolete."""
+        horizon = await self._outbox.horizon()
         for board in await self._outbox.all_boards():
-            await self._shards.expire(board)
+            await self._shards.expire(board, horizon)
 
     async def sweep(self) -> None:
         """See that every shard is complete and none has gone back."""

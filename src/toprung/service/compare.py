@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 
 from toprung.domain.board import Board
-from toprung.domain.ladder import Ladder, UndenseLadder, is_retained
+from toprung.domain.ladder import Ladder, UndenseLadder, is_kept
 from toprung.ports import Index, Journal
 
 PAGE = 1000
@@ -66,7 +66,7 @@ async def _boards(side: Side) -> dict[str, Board]:
 
 async def _ladders(side: Side, board: Board, now: int) -> dict[Ladder, int]:
     ladders = await side.index.ladders(board.id)
-    return {ladder: size for ladder, size in ladders if is_retained(board, ladder, now)}
+    return {ladder: size for ladder, size in ladders if is_kept(board, ladder, now)}
 
 
 async def _rows(side: Side, ladder: Ladder, start: int) -> list[tuple[str, bytes]]:

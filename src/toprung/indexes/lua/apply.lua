@@ -14,7 +14,7 @@ if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_repl
 local mark, width, order = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local tied, force, units = tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
 local least = -units
-local undefined, now = false, now_ms()
+local undefined, horizon = false, horizon_ms()
 local removed, added, gone, come, versions = {}, {}, {}, {}, {}
 local memo = {}
 
@@ -31,8 +31,8 @@ local function ladders_of(entry)
   found = {}
   local texts = call('HMGET', base .. 'names', 'p' .. sub(entry, 1, 4), 's' .. sub(entry, 5, 8))
   if texts[1] and texts[2] then
-    local expires, period = string.match(texts[1], '^(%d+) (.*)$')
-    if not is_over(expires, now) then
+    local ends, period = string.match(texts[1], '^(%d+) (.*)$')
+    if not is_over(ends, horizon) then
       for scope in string.gmatch(texts[2], '[^\n]+') do
         found[#found + 1] = period .. '/' .. scope
       end

@@ -8,8 +8,9 @@
 --   <base>changes   how often ladders were changed: what several scripts read at one count of it
 --                   was read at one moment
 --   <base>cards     HASH player -> 8 bytes of version, then entries (toprung.domain.card)
---   <base>names     HASH p<number> -> "<expiry in ms or 0> <window>/<period>", s<number> -> scopes,
---                   one per line, n<window>/<period> -> number
+--   <base>names     HASH p<number> -> "<end of retention in ms, or 0> <window>/<period>", s<number> ->
+--                   scopes, one per line, n<window>/<period> -> number
+--   <base>horizon   a time in ms: periods whose retention had ended by then have no ladders
 --   <base>ladders   HASH <window>/<period>/<scope> -> the position that changed it last
 --   <base>z:<ladder>  ZSET, every score 0, member = key bytes .. player: the order
 --   <base>d:<ladder>  ZSET of the distinct tied prefixes, on boards with ranking "dense"
@@ -27,14 +28,14 @@ local function version_of(card)
   return (struct.unpack('>I8', card, 1))
 end
 
-local function now_ms()
-  local time = call('TIME')
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+-- The server's clock is never asked: what is over is told by the processes (expire.lua).
+local function horizon_ms()
+  return tonumber(call('GET', base .. 'horizon') or '0')
 end
 
--- Whether a period's ladders need not be kept any more; `expires` is its text in `names`.
-local function is_over(expires, now)
-  return expires ~= '0' and tonumber(expires) <= now
+-- Whether a period has no ladders any more; `ends` is the end of its retention, as in `names`.
+local function is_over(ends, horizon)
+  return ends ~= '0' and tonumber(ends) <= horizon
 end
 
 -- The entry of a period on a card (scopes and record), by binary search.

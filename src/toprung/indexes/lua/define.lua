@@ -1,13 +1,11 @@
 #!lua
--- Say what numbers in cards stand for. ARGV: how many periods, then number, name, life in ms (0 =
--- for ever) of each, then number, name of each tuple of scopes.
+-- Say what numbers in cards stand for. ARGV: how many periods, then number, name, end of retention in
+-- ms (0: never) of each, then number, name of each tuple of scopes.
 if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_reply(not_ready) end
-local now = now_ms()
 local names, at = base .. 'names', 2
 for _ = 1, tonumber(ARGV[1]) do
-  local number, name, life = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
-  local expires = life > 0 and string.format('%.0f', now + life) or '0'
-  call('HSETNX', names, 'p' .. number, expires .. ' ' .. name)
+  local number, name, ends = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  call('HSETNX', names, 'p' .. number, ends .. ' ' .. name)
   call('HSET', names, 'n' .. name, number)
   at = at + 3
 end
