@@ -1,4 +1,4 @@
-"""How long do a random player's neighbours take: five above, five below?
+"""How long does it take to read a random player's neighbours, five above and five below?
 
 Against ZREVRANK then ZREVRANGE by redis-py, count(*) then OFFSET on an indexed table, and the
 leaderboard package's `around_me`.

@@ -1,4 +1,4 @@
-"""How long does a script hold Redis up at most, at the largest input that it can be given?
+"""How long does a script block Redis at most, with the largest input it can get?
 
 Redis does nothing else while a script runs, so its longest run is what everybody else may have to
 wait for. Three boards are loaded: a large one, one whose cards are on 512 ladders each (the most

@@ -1,4 +1,4 @@
-"""How long does the standing of a random player take in a cluster, one call at a time?
+"""How long does it take to read a random player's standing in a cluster, one call at a time?
 
 Against one redis-py pipeline of ZRANK, HGET and ZCARD on the same keys, with the same client.
 """

@@ -1,4 +1,4 @@
-"""How long does the friends board take: the first 20 of 50, 500 and 5,000 friends?
+"""How long does it take to rank friends: the first 20 of 50, 500 and 5,000?
 
 Ranks among friends and in the whole board. Against redis-py's ZINTERSTORE of the board with the
 player's friend set and a ZREVRANGE of 20, in one pipeline, and a join in PostgreSQL: both tell

@@ -1,4 +1,4 @@
-"""How does each read grow from 10k players up?
+"""How does the time of each call grow with the board, from 10k players up?
 
 Standings, the first 100 and neighbours of random players through the library, on boards of one
 window, against Redis and PostgreSQL at each size; a submission against Redis, on disk in neither.

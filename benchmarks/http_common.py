@@ -1,4 +1,4 @@
-"""How many requests a second, against the same routes written the common way?
+"""How many requests per second, compared with the same routes written the common way?
 
 The common way is benchmarks.http_fastapi: FastAPI and redis-py on a local Redis that keeps nothing.
 Ours is `toprung serve`, whose submissions are durable. wrk asks both in turn, with one thread.

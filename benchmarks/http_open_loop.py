@@ -1,4 +1,4 @@
-"""How long do requests take when they come at a steady rate, whether or not earlier ones are done?
+"""How long do requests take when they arrive at a steady rate, even if earlier ones are not done?
 
 1,000 durable submissions, 4,000 ranks and 1,000 tops a second arrive by chance (http_load.cpp), all
 from one process on the same machine. Latency counts from the moment a request was due. The bare

@@ -1,4 +1,4 @@
-"""How many requests a second do the hot routes answer, against a bare ASGI handler?
+"""How many requests per second do the hot routes serve, compared with a bare ASGI handler?
 
 The bare handler (benchmarks.http_bare) runs on the same server library in a process of its own
 and answers a constant of the same bytes; for submissions it decodes the same body. wrk asks both

@@ -1,4 +1,4 @@
-"""How many bytes does a player cost: the first ladder, each further one, one with 1 % of them?
+"""How many bytes per player: on the first ladder, each further one, one with 1 % of the players?
 
 Resident memory of a fresh process, before and after random inserts and one full rewrite in
 another random order, player lookup included: 12-byte ids, two-word keys. Beside it, what Redis

@@ -95,7 +95,7 @@ def _conditions(results: Results) -> str:
         ("seed", str(first["seed"])),
         *versions.items(),
     ]
-    return _table(("what", "which"), rows)
+    return _table(("item", "value"), rows)
 
 
 def _exactness(results: Results) -> str:
@@ -257,7 +257,7 @@ def _throughput(results: Results) -> str:
         groups.setdefault(heading, {})[figure["contestant"]] = figure["value"]
     return plots.bars(
         "Submissions per second, in batches of 1,000",
-        "ours and bare SQLite are on disk when the call returns, the others are not",
+        "Toprung and bare SQLite are on disk when the call returns, the others are not",
         groups,
         lambda value: f"{value:,.0f}/s",
     )

@@ -1,4 +1,4 @@
-"""How much longer does a rank take among ten times as many players?
+"""How much longer does a rank take with ten times as many players?
 
 The native core's rank of random players, one call at a time, at `--size` and at a tenth of it.
 """

@@ -1,4 +1,4 @@
-"""How long does the rank of a random player take, one call at a time?
+"""How long does it take to find a random player's rank, one call at a time?
 
 Against sortedcontainers' SortedList.index on the same order (the player's tuple is looked up in
 a dict first, as its user would) and against one redis-py ZREVRANK round trip over loopback TCP.

@@ -1,4 +1,4 @@
-"""How many ranks of random players per second, when asked for many at once?
+"""How many ranks of random players per second, in batches?
 
 Against the server's own ceiling: redis-benchmark -P 32 with ZREVRANK of random members, all of
 which exist. Ours are asked for by id, in batches of 1,000; by number is printed beside it, and

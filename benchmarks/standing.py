@@ -1,4 +1,4 @@
-"""How long does a player's standing take through the synchronous library?
+"""How long does it take to read a player's standing through the synchronous library?
 
 Rank, score, total, percentile and the time it was achieved, for random players, one call at a
 time. Against redis-py's ZREVRANK + ZSCORE + ZCARD in one pipeline over loopback TCP, count(*) on

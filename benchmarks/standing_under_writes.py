@@ -1,4 +1,4 @@
-"""What does a standing take while scores keep coming in?
+"""How long does a standing take while scores keep coming in?
 
 One program with two threads: one asks for 200 standings a second, the other submits 40 batches of
 100 a second. The loop is open: calls are due at fixed times whatever earlier ones took, and a

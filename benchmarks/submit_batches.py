@@ -1,4 +1,4 @@
-"""How many submissions a second become durable, in batches of 1,000 on 1, 4 and 8 ladders?
+"""How many durable submissions per second, in batches of 1,000 on 1, 4 and 8 ladders?
 
 Policy sum, synchronous=FULL: each batch is on disk when the call returns. Against redis-py in
 one pipelined MULTI of a ZINCRBY per ladder and submission, also 1,000 submissions at a time:

@@ -1,4 +1,4 @@
-"""How many submissions a second do 50 asyncio tasks get through, one at a time each?
+"""How many submissions per second from 50 asyncio tasks, each sending one at a time?
 
 Each waits until its submission is durable and its ranks on four windows are known. Against bare
 APSW commits of 50 rows with the same columns, which is what the disk and SQLite alone allow.

@@ -1,4 +1,4 @@
-"""How long does one submission take, one caller, one at a time?
+"""How long does one submission take, with one caller sending one at a time?
 
 Ours is on disk when the call returns, has changed four windows and knows their ranks. Against
 the multi-window recipe in redis-py (four ZINCRBY, three EXPIRE and ZREVRANK in one MULTI: nothing

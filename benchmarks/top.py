@@ -1,4 +1,4 @@
-"""How long do the first 100 standings take?
+"""How long does it take to read the first 100 standings?
 
 Against ZREVRANGE WITHSCORES by redis-py, an ordered SELECT with LIMIT on an indexed table, and
 the leaderboard package's `top`. Ours carry ranks and times as well; with names, also what the

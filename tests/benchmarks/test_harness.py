@@ -93,7 +93,7 @@ def test_a_question_is_a_table_with_a_column_for_each_contestant() -> None:
     text = page.render("<!-- figures: questions -->\nold\n<!-- end -->\n", {"top": result})
     assert text.splitlines() == [
         "<!-- figures: questions -->",
-        "### How long do the first 100 standings take?",
+        "### How long does it take to read the first 100 standings?",
         "",
         "`python -m benchmarks.top --size 1000 --rounds 3`",
         "",
