@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from toprung.config import ClusterSettings
+from toprung.domain.instant import SECOND
+from toprung.domain.timekeeping import OFF_MAX, ClockState
 from toprung.errors import IndexUnavailable, ToprungError
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.journals.postgres_store import PostgresStore, migrations
@@ -18,6 +20,13 @@ from toprung.journals.postgres_store import PostgresStore, migrations
 POSTGRES_MIN = 13
 REDIS_MIN = (7, 0)
 SKEW_SECONDS_MAX = 1.0
+CHECK_THE_TIME = "check the machine's time; nothing is forgotten until it has kept it for an hour"
+"""What to do about a clock that has jumped."""
+
+_CLOCKS = """
+SELECT name, reading - expected, reading + passed_since(told_at) FROM clocks
+WHERE is_open AND told_at > clock_timestamp() - interval '5 minutes' ORDER BY 3
+"""
 
 
 class Check(NamedTuple):
@@ -78,6 +87,7 @@ async def _postgres_checks(connection: Any, clock: SecondsClock) -> AsyncIterato
         )
     theirs = float(await connection.fetchval("SELECT extract(epoch FROM clock_timestamp())"))
     yield _skew("postgresql clock", theirs, clock)
+    yield await _clock_jump(connection)
 
 
 async def _permitted(connection: Any) -> Check:
@@ -106,6 +116,23 @@ async def _migrated(connection: Any) -> Check:
         f"migrated to {max(done, default=0)} of {max(known)}",
         "the tables are newer than this program: upgrade toprung on this machine",
     )
+
+
+async def _clock_jump(connection: Any) -> Check:
+    """Whether the clocks of the processes at work keep time, and agree with each other."""
+    if await connection.fetchval("SELECT to_regclass('clocks')") is None:
+        return Check("clock jump", True, "no process has told its time yet")
+    rows = await connection.fetch(_CLOCKS)
+    faults = [
+        f"{ClockState(off / SECOND, 0).fault} in {name}"
+        for name, off, _ in rows
+        if abs(off) > OFF_MAX
+    ]
+    if rows and rows[-1][2] - rows[0][2] > OFF_MAX:  # which of them is wrong nobody knows
+        seconds = (rows[-1][2] - rows[0][2]) / SECOND
+        faults = [f"the clocks of {rows[0][0]} and {rows[-1][0]} differ by {seconds:.0f} s"]
+    good = f"none in {len(rows)} processes at work"
+    return verdict("clock jump", not faults, good, f"{'; '.join(faults)}: {CHECK_THE_TIME}")
 
 
 # --- Redis ---------------------------------------------------------------------------------------

@@ -11,7 +11,13 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.cli.program import toprung
 from tests.conftest import RunningService, StartService
+from tests.http.serving import serving
+from toprung.cli.doctor_file import examine_file
 from toprung.cli.doctor_service import examine_service
+from toprung.doctor import Check
+from toprung.http.settings import ServiceSettings
+from toprung.opening import open as open_local
+from toprung.testing.clock import FrozenClock
 from toprung.testing.servers import free_port
 
 
@@ -95,7 +101,8 @@ def test_verify_and_rebuild(played: Cli) -> None:
 def test_a_healthy_file(played: Cli) -> None:
     checks = {check["name"]: check for check in played("doctor", "--json").json}
     assert set(checks) == {
-        *("sqlite version", "permissions", "disk space", "integrity", "ownership", "opens")
+        *("sqlite version", "permissions", "disk space", "integrity", "clock jump", "ownership"),
+        "opens",
     }
     assert all(check["passed"] for check in checks.values())
     assert all("\n" not in check["line"] for check in checks.values())
@@ -116,7 +123,7 @@ def test_ailments_of_a_file(played: Cli) -> None:
 
 def test_a_healthy_service(cli: Cli, service: RunningService) -> None:
     checks = cli("doctor", "--url", service.url, "--json").json
-    names = ["reachable", "version", "ready", "clock", "access"]
+    names = ["reachable", "version", "ready", "clock", "clock jump", "access"]
     assert [(check["name"], check["passed"]) for check in checks] == [(n, True) for n in names]
 
 
@@ -125,6 +132,61 @@ def test_a_clock_that_is_wrong(service: RunningService) -> None:
     assert not checks["clock"].passed
     assert "let both follow a time server" in checks["clock"].line
     assert all(check.passed for name, check in checks.items() if name != "clock")
+
+
+def file_clock(path: Path, clock: FrozenClock) -> Check:
+    checks = {each.name: each for each in examine_file(str(path), lambda: clock.now() / 1e6)}
+    return checks["clock jump"]
+
+
+def test_a_file_whose_clock_has_jumped(tmp_path: Path) -> None:
+    clock, path = FrozenClock("2026-11-15T12:30:00Z"), tmp_path / "scores.db"
+    with open_local(path, clock=clock) as boards:
+        board = boards.create("blitz")
+        assert file_clock(path, clock) == ("clock jump", True, "none")
+        clock.jump(days=5)
+        board.submit("ann", 1)
+        while_open = file_clock(path, clock)
+        assert not while_open.passed
+        assert "the clock was 432000 s ahead of the expected time" in while_open.line
+        assert "check the machine's time" in while_open.line
+    assert not file_clock(path, clock).passed, "still ahead, after it was closed"
+    clock.jump(days=-5)
+    assert file_clock(path, clock).passed
+    with open_local(path, clock=clock) as boards:
+        boards.board("blitz").submit("ann", 2)
+    clock.advance(days=30)
+    assert file_clock(path, clock).passed, "a pause is no jump"
+    clock.jump(days=-50)
+    behind = file_clock(path, clock)
+    assert (behind.passed, "s behind the time when the file was last used" in behind.line) == (
+        False,
+        True,
+    )
+
+
+def test_a_service_whose_clock_has_jumped() -> None:
+    clock = FrozenClock("2026-11-15T12:30:00Z")
+    with serving(ServiceSettings(), clock) as service:
+
+        def jump() -> Check:
+            return {each.name: each for each in examine_service(service.url, None)}["clock jump"]
+
+        def jump_once_seen(passed: bool) -> Check:
+            deadline = time.monotonic() + 20  # the service looks once a second
+            while jump().passed != passed and time.monotonic() < deadline:
+                time.sleep(0.1)
+            return jump()
+
+        assert jump() == ("clock jump", True, "none")
+        clock.jump(days=5)
+        told = jump_once_seen(False)
+        assert "the clock is 432000 s ahead of the expected time" in told.line
+        assert not told.passed
+        answer = service.http.get("/readyz")
+        assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+        clock.jump(days=-5)
+        assert jump_once_seen(True).line == "none"
 
 
 def test_something_else_that_answers(service: RunningService) -> None:

@@ -14,7 +14,10 @@ from tests.cluster.workbench import ClusterWorkbench
 from toprung import doctor
 from toprung.config import ClusterSettings
 from toprung.doctor import Check, examine
+from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
+from toprung.testing.clock import FrozenClock
+from toprung.testing.contracts.workbench import Opened
 from toprung.testing.servers import PostgresServer, RedisClusterServers, RedisServer, free_port
 
 
@@ -162,6 +165,52 @@ def test_clocks_that_differ(postgres: PostgresServer, redis_server: RedisServer)
     found = ailments(at(postgres.url, redis_server.url), lambda: time.time() - 90)
     for name in ("postgresql clock", "redis clock"):
         assert "let both follow a time server" in found[name]
+
+
+def test_clock_of_a_process_that_has_jumped(
+    postgres: PostgresServer, redis_server: RedisServer
+) -> None:
+    workbench = ClusterWorkbench(postgres.url, redis_server.url)
+
+    async def clock_jump() -> Check:
+        return {check.name: check for check in await examine(workbench.settings)}["clock jump"]
+
+    async def main() -> None:
+        assert (await clock_jump()).line == "no process has told its time yet"
+        clock = FrozenClock("2026-11-15T12:30:00Z")
+        one = await workbench.open(clock)
+        assert (await clock_jump()).line == "none in 1 processes at work"
+        for days, where in ((5, "ahead"), (-5, "behind")):
+            clock.jump(days=days)
+            await tell(one)
+            told = await clock_jump()
+            assert not told.passed
+            assert f"the clock is 432000 s {where} of the expected time in " in told.line
+            assert "check the machine's time" in told.line
+            clock.jump(days=-days)
+            await tell(one)
+            assert (await clock_jump()).passed
+        behind = FrozenClock("2026-11-13T12:30:00Z")
+        other = await workbench.open(behind)
+        for opened in (one, other):
+            await tell(opened)
+        told = await clock_jump()
+        assert not told.passed
+        assert " differ by 172800 s: check" in told.line
+        await other.boards.close()
+        for _ in range(2):  # the first time it hears that the other has ended
+            await tell(one)
+        assert (await clock_jump()).passed
+        await one.boards.close()
+        assert (await clock_jump()).line == "none in 0 processes at work"
+
+    asyncio.run(main())
+
+
+async def tell(opened: Opened) -> None:
+    """Tell the database what the clock says, as happens once a minute."""
+    assert isinstance(opened.maintenance, ClusterProfile)
+    await opened.maintenance.time.tell()
 
 
 def test_nobody_there() -> None:

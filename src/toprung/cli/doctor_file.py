@@ -1,29 +1,32 @@
-"""The checks of an embedded database: who owns it, whether it is whole, whether there is room."""
+"""The checks of an embedded database: its owner, its integrity, its disk and its clock."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import apsw
 
-from toprung.doctor import Check, verdict
+from toprung.doctor import CHECK_THE_TIME, Check, verdict
 from toprung.errors import DatabaseInUse, ToprungError
 from toprung.journals.ownership import Ownership
+from toprung.journals.sqlite_time import known_fault
 
 SQLITE_MIN: Final = (3, 51, 3)
 FREE_BYTES_MIN: Final = 256 * 1024 * 1024
 
 
-def examine_file(path: str) -> list[Check]:
+def examine_file(path: str, now: Callable[[], float] = time.time) -> list[Check]:
     """Look at a database file without changing it; never raises because of what it finds."""
-    return list(_checks(Path(path).resolve()))
+    return list(_checks(Path(path).resolve(), now))
 
 
-def _checks(path: Path) -> Iterator[Check]:
+def _checks(path: Path, now: Callable[[], float]) -> Iterator[Check]:
     yield _sqlite_version()
     if not path.is_file():
         yield Check("file", False, f"there is no {str(path)!r}; name the database with --db")
@@ -40,6 +43,7 @@ def _checks(path: Path) -> Iterator[Check]:
         return
     yield _disk_space(path)
     yield _integrity(path)
+    yield _clock_jump(path, now())
     if writable:
         yield from _ownership(path)
 
@@ -81,6 +85,19 @@ def _integrity(path: Path) -> Check:
         "whole",
         f"damaged ({' '.join(found.split())}): restore a backup with toprung restore",
     )
+
+
+def _clock_jump(path: Path, now: float) -> Check:
+    """Whether this machine's clock agrees with what the file knows of the time."""
+    text: str | None = None
+    with suppress(apsw.Error):  # a damaged file is another check's
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            text = connection.execute("SELECT value FROM meta WHERE name = 'clock'").get
+        finally:
+            connection.close()
+    fault = None if text is None else known_fault(text, int(now * 1e6))
+    return verdict("clock jump", fault is None, "none", f"{fault}: {CHECK_THE_TIME}")
 
 
 def _ownership(path: Path) -> Iterator[Check]:

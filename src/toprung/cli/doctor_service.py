@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from typing import Final, NamedTuple
 
-from toprung.doctor import SKEW_SECONDS_MAX, Check, verdict
+from toprung.doctor import CHECK_THE_TIME, SKEW_SECONDS_MAX, Check, verdict
 from toprung.errors import ToprungError
 
 TIMEOUT_SECONDS: Final = 10
@@ -55,6 +55,7 @@ def _checks(url: str, key: str | None, now: Callable[[], float]) -> Iterator[Che
         f"/readyz answers {ready.status}: {_faults(ready.body)}",
     )
     yield _clock(ready.date, now())
+    yield _clock_jump(ready.body)
     yield _access(url, key)
 
 
@@ -70,11 +71,16 @@ def _ask(url: str) -> _Reply:
 
 def _faults(body: bytes) -> str:
     """What a service that is not ready says of itself."""
+    faults = (f"{name}: {said}" for name, said in _told(body).items() if said != "ok")
+    return "; ".join(faults) or "look at its log"
+
+
+def _told(body: bytes) -> dict[str, str]:
+    """The checks that /readyz names."""
     try:
-        checks = dict(json.loads(body)["checks"])
-    except (ValueError, KeyError, TypeError):
-        return "look at its log"
-    return "; ".join(f"{name}: {said}" for name, said in checks.items() if said != "ok")
+        return {str(name): str(said) for name, said in json.loads(body)["checks"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def _version(url: str) -> Check:
@@ -102,6 +108,14 @@ def _clock(date: str | None, now: float) -> Check:
         "agrees",
         f"differs by {skew:.0f} s from this machine's: let both follow a time server",
     )
+
+
+def _clock_jump(body: bytes) -> Check:
+    """Whether the service's own clock is off the time that it expects."""
+    said = _told(body).get("clock", "not told")
+    if said in ("ok", "not told"):
+        return Check("clock jump", True, "none" if said == "ok" else said)
+    return Check("clock jump", False, " ".join(f"{said}: {CHECK_THE_TIME}".split()))
 
 
 def _access(url: str, key: str | None) -> Check:

@@ -13,7 +13,9 @@ from contextlib import suppress
 import apsw
 import msgspec
 
+from toprung.domain.instant import SECOND
 from toprung.domain.timekeeping import (
+    OFF_MAX,
     ClockState,
     LowestReading,
     Moment,
@@ -35,6 +37,8 @@ class _Known(msgspec.Struct):
     expected: int
     confirmed: int
     lowest: int
+    off: int = 0
+    """How far the clock was from the expected time."""
 
 
 class SqliteTime:
@@ -53,7 +57,7 @@ class SqliteTime:
         # Where nobody stays for an hour, the expected time is at least what is confirmed.
         expected = max(known.expected, self._lowest.note(now, elapsed))
         self._keeper = Timekeeper(now, elapsed, expected)
-        self._kept_at = elapsed
+        self._kept_at, self._kept_off = elapsed, 0
         self._told = 0
         self.keep()
 
@@ -73,14 +77,15 @@ class SqliteTime:
 
     def keep_now_and_then(self, moment: Moment) -> None:
         """Write down what is certain, if that was not done for a while. In the writer thread."""
-        if moment.elapsed - self._kept_at >= KEPT_EVERY:
+        is_news = bool(self._keeper.off) != bool(self._kept_off)
+        if is_news or moment.elapsed - self._kept_at >= KEPT_EVERY:
             self.keep()
 
     def keep(self) -> None:
         """Write down what is certain; a file that cannot be written to does without."""
         moment = self.look()
-        self._kept_at = moment.elapsed
-        known = _Known(moment.expected, moment.confirmed, self._lowest.lowest)
+        self._kept_at, self._kept_off = moment.elapsed, self._keeper.off
+        known = _Known(moment.expected, moment.confirmed, self._lowest.lowest, self._kept_off)
         with suppress(apsw.Error):
             self._store.note("clock", msgspec.json.encode(known).decode())
 
@@ -88,6 +93,21 @@ class SqliteTime:
         with self._looking:
             self._told, jump = self._keeper.jumps, self._keeper.last_jump
         _log.warning(jump_text(jump))
+
+
+def known_fault(text: str, now: int) -> str | None:
+    """What a file's note of the time (`clock` in `meta`) says against this clock, if anything."""
+    try:
+        known = msgspec.json.decode(text, type=_Known)
+    except msgspec.DecodeError:
+        return None
+    behind = known.expected - now
+    if behind > OFF_MAX:
+        return f"the clock is {behind / SECOND:.0f} s behind the time when the file was last used"
+    if known.off > 0 and now >= known.expected + known.off - OFF_MAX:
+        ahead = f"{known.off / SECOND:.0f} s ahead of the expected time"
+        return f"the clock was {ahead} when the file was last used"
+    return None
 
 
 def _read(store: SqliteStore, last_recorded: int) -> _Known | None:
