@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from toprung.domain.ladder import Ladder
+from toprung.domain.quotas import EMBEDDED_QUOTAS
 from toprung.journals import sqlite
 from toprung.ports import Clock
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.service.leaderboards import Leaderboards
+from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import BackupWorkbench, Opened
 
 
@@ -21,12 +23,13 @@ class EmbeddedWorkbench:
     def __init__(self, directory: Path, name: str = "scores.db") -> None:
         self.directory = directory
         self.path = directory / name
+        self.quotas: Mapping[str, int] = {}
 
     async def open(self, clock: Clock) -> Opened:
-        return open_profile(str(self.path), clock)
+        return open_profile(str(self.path), clock, self.quotas)
 
     async def open_backup(self, path: str, clock: Clock) -> Opened:
-        return open_profile(path, clock)
+        return open_profile(path, clock, self.quotas)
 
     def backup_path(self) -> str:
         return str(self.directory / "backup.db")
@@ -49,13 +52,19 @@ class EmbeddedWorkbench:
         assert number is not None
         assert ranked.remove(number) is not None
 
+    async def pass_hours(self, opened: Opened, clock: FrozenClock, count: int) -> None:
+        assert isinstance(opened.maintenance, EmbeddedProfile)
+        for _ in range(count):
+            clock.advance(hours=1)
+            opened.maintenance.journal.time.look()
+
     async def destroy(self) -> None:
         shutil.rmtree(self.directory)
 
 
-def open_profile(path: str, clock: Clock) -> Opened:
+def open_profile(path: str, clock: Clock, quotas: Mapping[str, int] | None = None) -> Opened:
     """The embedded profile at a path (or ``memory:``), with its parts."""
-    profile = EmbeddedProfile(path, clock, "full")
+    profile = EmbeddedProfile(path, clock, "full", EMBEDDED_QUOTAS.changed(quotas))
     boards = Leaderboards(profile.journal, profile.index, clock, profile)
     return Opened(boards, profile.journal, profile.index, profile)
 

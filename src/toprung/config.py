@@ -1,4 +1,4 @@
-"""Settings of the cluster profile: from a file, the environment and flags, the later ones winning.
+"""Settings: of a cluster from a file, the environment and flags, the later ones winning; quotas.
 
 A file is TOML with a table `cluster`; the environment has ``TOPRUNG_JOURNAL_URL`` and so on::
 
@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from toprung.domain.quotas import Quotas
 from toprung.errors import Invalid
 
 ENVIRONMENT_TARGET = "cluster:"
@@ -85,6 +86,26 @@ def cluster_settings(
     if not re.fullmatch(r"[A-Za-z0-9:._-]{0,64}", settings.prefix):
         raise Invalid("prefix", "must be at most 64 letters, digits, ':', '.', '_' and '-'")
     return settings
+
+
+def chosen_quotas(
+    given: Mapping[str, int] | None = None, environment: Mapping[str, str] | None = None
+) -> dict[str, int]:
+    """The quotas that differ from a profile's own: those of the environment, then the given ones.
+
+    >>> chosen_quotas({"keys_per_owner": 7}, {"TOPRUNG_KEYS_PER_BOARD": "9"})
+    {'keys_per_board': 9, 'keys_per_owner': 7}
+    """
+    environment = os.environ if environment is None else environment
+    found: dict[str, int] = {}
+    for name in Quotas.__struct_fields__:
+        variable = f"TOPRUNG_{name.upper()}"
+        text = environment.get(variable)
+        if text is not None:
+            if not re.fullmatch(r"[0-9]{1,16}", text):
+                raise Invalid(variable, f"{text!r} is not a whole number")
+            found[name] = int(text)
+    return found | dict(given or {})
 
 
 def _file_values(path: str) -> dict[str, object]:

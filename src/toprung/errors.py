@@ -142,6 +142,17 @@ class Overloaded(Unavailable):
     """Too many submissions are waiting; try again shortly."""
 
 
+class TooManyKeys(Overloaded):
+    """A board or an owner of access keys has used up its quota of idempotency keys.
+
+    `retry_seconds` is how long it takes, at most, until there is room again; None is unknown.
+    """
+
+    def __init__(self, detail: str | None = None, retry_seconds: int | None = None) -> None:
+        super().__init__(detail)
+        self.retry_seconds = retry_seconds
+
+
 class Closed(Unavailable):
     """The leaderboards have been closed."""
 

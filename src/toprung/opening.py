@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal
 
 from toprung.blocking import Leaderboards as BlockingLeaderboards
-from toprung.config import cluster_settings, is_cluster_target
+from toprung.config import chosen_quotas, cluster_settings, is_cluster_target
 from toprung.pending import run_blocking
 from toprung.ports import Clock
 from toprung.profiles import open_embedded
@@ -23,23 +23,27 @@ def open(  # noqa: A001 -- people write toprung.open
     *,
     clock: Clock | None = None,
     synchronous: Synchronous = "full",
+    quotas: Mapping[str, int] | None = None,
 ) -> BlockingLeaderboards:
     """Open the leaderboards in a file, which is created if need be, or in ``"memory:"``.
 
     A target that ends in ``.toml`` names the settings of a cluster; ``"cluster:"`` takes them
-    from the environment (see `toprung.config`).
+    from the environment (see `toprung.config`). `quotas` replaces some of the default quotas.
 
     >>> import toprung
     >>> with toprung.open("memory:") as boards:
     ...     boards.create("blitz").total()
     0
     """
-    target = fspath(target)
+    target, quotas = fspath(target), chosen_quotas(quotas)
     if is_cluster_target(target):
         from toprung.profiles.cluster import open_cluster_blocking
 
-        return BlockingLeaderboards(open_cluster_blocking(cluster_settings(target), clock=clock))
-    return BlockingLeaderboards(open_embedded(target, clock=clock, synchronous=synchronous))
+        settings = cluster_settings(target)
+        return BlockingLeaderboards(open_cluster_blocking(settings, clock=clock, quotas=quotas))
+    return BlockingLeaderboards(
+        open_embedded(target, clock=clock, synchronous=synchronous, quotas=quotas)
+    )
 
 
 def open_async(
@@ -47,18 +51,26 @@ def open_async(
     *,
     clock: Clock | None = None,
     synchronous: Synchronous = "full",
+    quotas: Mapping[str, int] | None = None,
 ) -> Opening:
     """`open` for programs with an event loop: await it, or use it with ``async with``."""
-    return Opening(fspath(target), clock, synchronous)
+    return Opening(fspath(target), clock, synchronous, chosen_quotas(quotas))
 
 
 class Opening:
     """Leaderboards about to be opened, in a thread: reading a long journal takes a while."""
 
-    def __init__(self, target: str, clock: Clock | None, synchronous: Synchronous) -> None:
+    def __init__(
+        self,
+        target: str,
+        clock: Clock | None,
+        synchronous: Synchronous,
+        quotas: Mapping[str, int],
+    ) -> None:
         self._target = target
         self._clock = clock
         self._synchronous: Synchronous = synchronous
+        self._quotas = quotas
         self._opened: Leaderboards | None = None
 
     def __await__(self) -> Generator[Any, Any, Leaderboards]:
@@ -81,10 +93,15 @@ class Opening:
         if is_cluster_target(self._target):
             from toprung.profiles.cluster import open_cluster
 
-            return await open_cluster(cluster_settings(self._target), clock=self._clock)
+            settings = cluster_settings(self._target)
+            return await open_cluster(settings, clock=self._clock, quotas=self._quotas)
         work = asyncio.ensure_future(
             asyncio.to_thread(
-                open_embedded, self._target, clock=self._clock, synchronous=self._synchronous
+                open_embedded,
+                self._target,
+                clock=self._clock,
+                synchronous=self._synchronous,
+                quotas=self._quotas,
             )
         )
         try:

@@ -11,6 +11,7 @@ from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
+from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
 from toprung.testing.contracts.workbench import Workbench
 from toprung.testing.servers import PostgresServer, RedisServer, valkey_program
@@ -49,7 +50,15 @@ class TestMaintenance(OnCluster, MaintenanceContract):
     pass
 
 
-class TestClock(ClockContract):
+class OnOneIndex:
     @pytest.fixture
     def workbench(self, postgres: PostgresServer, redis_server: RedisServer) -> Workbench:
         return ClusterWorkbench(postgres.url, redis_server.url)
+
+
+class TestClock(OnOneIndex, ClockContract):
+    pass
+
+
+class TestKeyQuota(OnOneIndex, KeyQuotaContract):
+    pass

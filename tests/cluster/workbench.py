@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import asyncpg
 
 from toprung.config import ClusterSettings
 from toprung.domain.ladder import Ladder
+from toprung.domain.quotas import CLUSTER_QUOTAS
 from toprung.indexes.redis import ladder_name, shard_key
 from toprung.journals.postgres import PostgresJournal
 from toprung.journals.postgres_queue import COMMIT_ROWS_MAX, QUEUE_ROWS_MAX
 from toprung.ports import Clock
 from toprung.profiles.cluster import ClusterProfile
 from toprung.service.leaderboards import Leaderboards
+from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Opened, Workbench
 
 _numbers = itertools.count(1)
@@ -30,11 +32,14 @@ class ClusterWorkbench:
         self.settings = ClusterSettings(
             journal_url=journal_url, index_url=index_url, schema=name, prefix=f"{name}:"
         )
+        self.quotas: Mapping[str, int] = {}
         self._is_made = False
 
     async def open(self, clock: Clock) -> Opened:
         await self.make()
-        profile = await ClusterProfile.open(self.settings, clock)
+        profile = await ClusterProfile.open(
+            self.settings, clock, CLUSTER_QUOTAS.changed(self.quotas)
+        )
         boards = Leaderboards(profile.journal, profile.index, clock, profile)
         return Opened(boards, profile.journal, profile.index, profile)
 
@@ -68,6 +73,17 @@ class ClusterWorkbench:
         member = place.record[: 8 * board.shape.order] + player.encode()
         client = opened.maintenance.client.client
         assert await client.zrem(f"{base}z:{ladder_name(ladder)}", member) == 1
+
+    async def pass_hours(self, opened: Opened, clock: FrozenClock, count: int) -> None:
+        assert isinstance(opened.maintenance, ClusterProfile)
+        schema = self.settings.schema
+        for _ in range(count):
+            for table, moment in (("hours", "began_at"), ("clocks", "told_at")):
+                await self._execute(
+                    f"UPDATE {schema}.{table} SET {moment} = {moment} - interval '1 hour'"  # noqa: S608
+                )
+            clock.advance(hours=1)
+            await opened.maintenance.outbox.housekeep()
 
     async def destroy(self) -> None:
         if self._is_made:

@@ -12,6 +12,7 @@ from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
+from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
 from toprung.testing.contracts.workbench import Workbench
 
@@ -49,4 +50,8 @@ class TestBackup(OnEmbedded, BackupContract):
 
 
 class TestClock(OnEmbedded, ClockContract):
+    pass
+
+
+class TestKeyQuota(OnEmbedded, KeyQuotaContract):
     pass

@@ -12,6 +12,7 @@ import typer
 
 from toprung.cli.options import command
 from toprung.config import is_cluster_target
+from toprung.domain.quotas import QUOTA_MAX, Quotas
 from toprung.errors import Invalid
 
 if TYPE_CHECKING:
@@ -118,6 +119,26 @@ class ServeOptions:
             show_default="80% of the memory available",
         ),
     ] = None
+    keys_per_board: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=QUOTA_MAX,
+            metavar="COUNT",
+            help="new idempotency keys of one board within 24 hours",
+            show_default="12,000,000, or 1,200,000,000 in a cluster",
+        ),
+    ] = None
+    keys_per_owner: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=QUOTA_MAX,
+            metavar="COUNT",
+            help="the same for one owner of access keys, on all boards",
+            show_default="4,000,000, or 400,000,000 in a cluster",
+        ),
+    ] = None
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         typer.Option(help="the least severe messages to log"),
@@ -155,7 +176,7 @@ async def _serve(
     from toprung.http.server import serve, url_of
     from toprung.opening import open_async
 
-    async with open_async(options.db) as boards:
+    async with open_async(options.db, quotas=_quotas(options)) as boards:
         if settings.needs_keys:
             await _check_keys(options, boards)
         service = Service(boards, settings)
@@ -173,6 +194,12 @@ async def _serve(
                 connections_per_address_max=settings.connections_per_address_max,
                 on_stop=service.stop,
             )
+
+
+def _quotas(options: ServeOptions) -> dict[str, int]:
+    """The quotas that were asked for."""
+    asked = ((name, getattr(options, name, None)) for name in Quotas.__struct_fields__)
+    return {name: count for name, count in asked if count is not None}
 
 
 def collect_garbage_rarely() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -71,3 +71,5 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """Those of them that differed and were put right."""
     clock: ClockState | None = None
     """How the clock fares."""
+    quota_refusals: Mapping[str, int]
+    """How often each quota made somebody hear no."""

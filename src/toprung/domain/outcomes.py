@@ -52,6 +52,10 @@ class BatchOutcomes:
         """The submission itself."""
         return self._commands[owner[0]].submissions[owner[1]]
 
+    def generation(self, owner: Owner) -> int:
+        """The generation of the board that it was submitted to."""
+        return self._commands[owner[0]].generation
+
     def reject(self, owner: Owner, error: ToprungError) -> None:
         """The submission does not count."""
         if isinstance(error, ScoreOverflow):

@@ -128,6 +128,8 @@ def _profile(figures: Figures) -> Iterator[Metric]:
     ):
         if value is not None:
             yield GaugeMetricFamily(name, text, value=value)
+    refusals = dict(figures.quota_refusals)
+    yield _counter("toprung_quota_refusals", "What exceeded a quota", "quota", refusals)
     looked_at, repaired = figures.reconciled_players, figures.repaired_players
     if looked_at is not None and repaired is not None:
         players = {"same": looked_at - repaired, "repaired": repaired}

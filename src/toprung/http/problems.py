@@ -20,6 +20,7 @@ from toprung.errors import (
     IndexUnavailable,
     Invalid,
     NotFound,
+    TooManyKeys,
     ToprungError,
     TruthUnavailable,
     Unavailable,
@@ -76,7 +77,13 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
 """Slugs of problems with their status and title; errors of the library are added below."""
 
 
-_STATUS: Final = ((Invalid, 422), (NotFound, 404), (Gone, 410), (Unavailable, 503))
+_STATUS: Final = (
+    (TooManyKeys, 429),
+    (Invalid, 422),
+    (NotFound, 404),
+    (Gone, 410),
+    (Unavailable, 503),
+)
 
 
 def _status(kind: type[ToprungError]) -> int:
@@ -97,7 +104,10 @@ def problem(error: ToprungError, request: bytes = b"") -> Answer:
     if isinstance(error, Invalid):
         where = [InputError(f"/{error.field}" if error.field else "", error.detail)]
         return _answer(slug, status, str(error), where, request)
-    headers = ((b"retry-after", b"%d" % RETRY_SECONDS),) if status == 503 else ()
+    retry = RETRY_SECONDS if status == 503 else None
+    if isinstance(error, TooManyKeys):
+        retry = error.retry_seconds
+    headers = () if retry is None else ((b"retry-after", b"%d" % retry),)
     detail = type(error)().detail if is_for_operators(error) else error.detail
     return _answer(slug, status, detail, [], request, headers)
 

@@ -18,15 +18,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from toprung.domain.board import Board
 from toprung.domain.board_table import BoardTable
 from toprung.domain.command import Command, Submit
-from toprung.domain.idempotency import key_digest, owner_of
+from toprung.domain.idempotency import NOBODY, key_digest, owner_of
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
 from toprung.domain.player import GLOBAL
+from toprung.domain.quotas import EMBEDDED_QUOTAS, Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import DatabaseDamaged, UnknownBoard
 from toprung.indexes.event_plan import EventPlan
+from toprung.indexes.key_memory import KeyMemory, UsedKey
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
 from toprung.indexes.router import Router
-from toprung.indexes.sheets import KeyMemory, PlayerSheets, RouteBook
+from toprung.indexes.sheets import PlayerSheets, RouteBook
 from toprung.indexes.submit_plan import SubmitPlan
 from toprung.ports import Event, Fold, Plan
 
@@ -42,6 +44,9 @@ class MemoryFold:
         self.sheets = PlayerSheets() if sheets is None else sheets
         self.routes = RouteBook()
         self.keys = KeyMemory()
+        self.quotas = EMBEDDED_QUOTAS
+        """What new commands are judged by; replay is not."""
+        self.refusals = Refusals()
         self._players_recorded = index.players.limit
         """Numbers from here on belong to a batch that is on its way, or to nobody."""
         self.used: set[int] = set()
@@ -87,15 +92,20 @@ class MemoryFold:
         """The position of the player's last submission on any board."""
         return self.sheets.last[number]
 
-    def recall_keys(self, keys: Iterable[tuple[int, int, str]], elapsed: int) -> None:
-        """Remember the (position, board generation, key) that a journal recorded lately."""
+    def recall_keys(self, keys: Iterable[tuple[int, int, str]], yesterday: int) -> None:
+        """Remember the (position, board generation, key) that a journal recorded lately.
 
-        def digests() -> Iterator[tuple[bytes, int]]:
+        Those up to the position `yesterday` were used more than a day ago.
+        """
+
+        def used() -> Iterator[UsedKey]:
             for position, generation, key in keys:
-                self.keys.has_unowned |= owner_of(key) is None
-                yield key_digest(generation, key), position
+                owner = owner_of(key)
+                self.keys.has_unowned |= owner is None
+                digest = key_digest(generation, key)
+                yield UsedKey(digest, position, generation, owner or NOBODY)
 
-        self.keys.remember(digests(), elapsed)
+        self.keys.recall(used(), yesterday)
 
     def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:
         """Forget the keys that an erased player had used."""

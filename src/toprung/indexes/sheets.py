@@ -1,4 +1,4 @@
-"""What the fold remembers beside the ladders, compactly: players, routes and idempotency keys.
+"""What the fold remembers beside the ladders, compactly: players and routes.
 
 Everything here is per player number, per interned combination, or bounded by time.
 """
@@ -10,9 +10,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from toprung._native import PlayerTable, RankedSet
+from toprung._native import RankedSet
 from toprung.domain.board import Board
-from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder, Route
 from toprung.domain.player import GLOBAL
 
@@ -212,61 +211,3 @@ class RouteBook:
 
     def __getitem__(self, number: int) -> Routed:
         return self._by_number[number]
-
-
-class KeyMemory:
-    """Idempotency keys of the last 24 to 48 hours: 16-byte hash -> journal position.
-
-    Two generations of a compact intern table; when the younger is a day old, the older goes. Days
-    are those that pass, not those of a clock, which may be set.
-    """
-
-    def __init__(self, most: int = 16_000_000) -> None:
-        self._most = most
-        self._young, self._young_positions = PlayerTable(), array("q")
-        self._old, self._old_positions = PlayerTable(), array("q")
-        self._since: int | None = None
-        """The time that had passed when the younger began."""
-        self.has_unowned = False
-        """Whether some were recorded before keys had owners: see `toprung.domain.idempotency`."""
-
-    def find(self, key: bytes) -> int | None:
-        """The position at which the key was used, while it is remembered."""
-        for table, positions in (
-            (self._young, self._young_positions),
-            (self._old, self._old_positions),
-        ):
-            number = table.number(key)
-            if number is not None:
-                return positions[number]
-        return None
-
-    def has_room(self, count: int) -> bool:
-        """Whether so many more keys could be remembered as long as promised."""
-        return len(self._young_positions) + count <= self._most
-
-    def remember(self, keys: Iterable[tuple[bytes, int]], elapsed: int) -> None:
-        """Note at which positions keys were used."""
-        self._turn(elapsed)
-        for key, position in keys:
-            number = self._young.intern(key)
-            if number == len(self._young_positions):
-                self._young_positions.append(position)
-            else:
-                self._young_positions[number] = position
-
-    def forget(self, keys: Iterable[bytes]) -> None:
-        """Keys that may be used again as if they never were."""
-        for key in keys:
-            for table in (self._young, self._old):
-                number = table.number(key)
-                if number is not None:
-                    table.forget(number)
-
-    def _turn(self, elapsed: int) -> None:
-        if self._since is None:
-            self._since = elapsed
-        if elapsed - self._since >= DAY:
-            self._old, self._old_positions = self._young, self._young_positions
-            self._young, self._young_positions = PlayerTable(), array("q")
-            self._since = elapsed

@@ -27,6 +27,7 @@ from toprung.domain.command import Receipts, Submit
 from toprung.domain.idempotency import bare_key, key_digest
 from toprung.domain.ladder import guard_ladder, route_of
 from toprung.domain.outcomes import BatchOutcomes
+from toprung.domain.quotas import KeyQuota
 from toprung.domain.timekeeping import Moment
 from toprung.errors import TooLate, UnknownBoard
 from toprung.indexes.plan import DecidedBatch
@@ -58,7 +59,8 @@ class SubmitPlan(DecidedBatch):
         self._now = moment.now
         self._players_before = fold.players.limit
         self._outcomes = BatchOutcomes(commands)
-        self._repeats = Repeats(fold.keys, self._outcomes)
+        quota = KeyQuota(fold.quotas, fold.refusals)
+        self._repeats = Repeats(fold.keys, quota, self._outcomes, moment.elapsed)
         self._routes = BatchRoutes(fold, commands, moment)
         self._latest: dict[int, int] = {}
         """Positions that players already have in this batch, when that matters."""
@@ -136,7 +138,7 @@ class SubmitPlan(DecidedBatch):
                 else:
                     self._repeats.note_late(owner, key, refusal)
                 return False  # and leaves its key to others
-        return key is None or self._repeats.claim(owner, key)
+        return key is None or self._repeats.claim(owner, key, board.generation)
 
     def _drop_twins(self) -> None:
         """Set aside the submissions that repeat a key of this batch: a trial tells which they are.
@@ -229,7 +231,7 @@ class SubmitPlan(DecidedBatch):
             self._note(group)
             if group.watched:
                 group.write_receipts(self._outcomes)
-        self._repeats.finish(self._moment.elapsed)
+        self._repeats.finish()
         return [*self._outcomes.results()]
 
     def _note(self, group: Group) -> None:

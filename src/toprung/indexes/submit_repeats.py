@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from toprung.domain.idempotency import NOBODY, owner_of
 from toprung.domain.outcomes import BatchOutcomes, Outcomes, Owner
-from toprung.errors import Overloaded, ToprungError
-from toprung.indexes.sheets import KeyMemory
+from toprung.domain.quotas import KeyQuota, KeyUse
+from toprung.errors import ToprungError
+from toprung.indexes.key_memory import KeyMemory, UsedKey
 from toprung.ports import RecordedKey
 
 
@@ -20,8 +22,15 @@ class Repeats:
     alone. So all of them are put to the merge, which tells who got hold of the key.
     """
 
-    def __init__(self, keys: KeyMemory, outcomes: BatchOutcomes) -> None:
+    def __init__(
+        self, keys: KeyMemory, quota: KeyQuota, outcomes: BatchOutcomes, elapsed: int
+    ) -> None:
         self._keys = keys
+        self._quota = quota
+        self._room_in = keys.turn(elapsed)
+        """The seconds after which a quota that is used up begins anew."""
+        self._use = KeyUse()
+        """The new keys of this batch."""
         self._outcomes = outcomes
         self._claimed: dict[bytes, list[Owner]] = {}
         """Submissions of this batch that bring a new key, in turn."""
@@ -50,20 +59,25 @@ class Repeats:
         self._recorded.append((owner, position))
         return True
 
-    def claim(self, owner: Owner, key: bytes) -> bool:
-        """Try to use a key, if it can be remembered."""
+    def claim(self, owner: Owner, key: bytes, generation: int) -> bool:
+        """Try to use a key on a board, if it can be remembered."""
         owners = self._claimed.get(key)
         if owners is not None:
             owners.append(owner)
             self._rivals[owners[0]] = self._rivals[owner] = key
             return True
-        if not self._keys.has_room(len(self._claimed) + 1):
-            self._outcomes.rejected[owner] = Overloaded(
-                "too many idempotency keys within 24 hours; submit without a key or try later"
-            )
+        whose = self._whose(owner)
+        uses = (self._keys.use, self._use)
+        refusal = self._quota.refusal(uses, generation, whose, self._room_in)
+        if refusal is not None:
+            self._outcomes.rejected[owner] = refusal
             return False
+        self._use.note(generation, whose)
         self._claimed[key] = [owner]
         return True
+
+    def _whose(self, owner: Owner) -> str:
+        return owner_of(self._outcomes.submission(owner).key or "") or NOBODY
 
     def note_late(self, owner: Owner, key: bytes, error: ToprungError) -> None:
         """A submission that is refused with `error`, unless an earlier one has used its key."""
@@ -87,7 +101,7 @@ class Repeats:
             first = msgspec.json.decode(found.outcomes, type=Outcomes)
             self._outcomes.replay(owner, first.receipt(position, found.status))
 
-    def finish(self, elapsed: int) -> None:
+    def finish(self) -> None:
         """Remember the new keys of what was recorded, and answer repeats of the same batch."""
         outcomes = self._outcomes
         users = {
@@ -95,8 +109,15 @@ class Repeats:
             for key, owners in self._claimed.items()
             if (user := next((owner for owner in owners if owner in outcomes.receipts), None))
         }
-        positions = [(key, outcomes.receipts[user].submission) for key, user in users.items()]
-        self._keys.remember(positions, elapsed)
+        self._keys.remember(
+            UsedKey(
+                key,
+                outcomes.receipts[user].submission,
+                outcomes.generation(user),
+                self._whose(user),
+            )
+            for key, user in users.items()
+        )
         for key, user in users.items():
             for owner in self._claimed[key]:
                 if owner != user and owner not in outcomes.rejected:

@@ -26,10 +26,12 @@ from toprung.domain.command import Command, Submit
 from toprung.domain.figures import Commits
 from toprung.domain.outcomes import STATUSES
 from toprung.domain.player import name_range
+from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.postgres_commands import CommandRun
 from toprung.journals.postgres_hand_over import HandOver
+from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_queue import QUEUE_ROWS_MAX, CommandQueue, Request, Result
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_rows import read_board, read_event
@@ -67,8 +69,11 @@ class PostgresJournal:
 
     _sink: CardSink
 
-    def __init__(self, store: PostgresStore, time: PostgresTime) -> None:
+    def __init__(
+        self, store: PostgresStore, time: PostgresTime, key_counts: PostgresKeyCounts
+    ) -> None:
         self._store = store
+        self._key_counts = key_counts
         self.time = time
         """What time it is."""
         self._queue = CommandQueue()
@@ -131,6 +136,11 @@ class PostgresJournal:
         return self._queue.rows
 
     @property
+    def refusals(self) -> Refusals:
+        """How often quotas made somebody hear no."""
+        return self._key_counts.refusals
+
+    @property
     def is_full(self) -> bool:
         """Whether submissions are refused until some of those that wait are recorded."""
         return self._queue.rows >= QUEUE_ROWS_MAX
@@ -164,6 +174,7 @@ class PostgresJournal:
                 self._known,
                 self._routes_of,
                 self._sink.before,
+                self._key_counts.refusal,
                 has_unowned_keys=self._store.has_unowned_keys,
             )
             return run, await run.run(connection, batch_id)
@@ -171,6 +182,7 @@ class PostgresJournal:
         if len(self._known) > PLAYERS_REMEMBERED:
             self._known.clear()
         run, results = await transact(self._store, work)
+        self._key_counts.note(run.new_keys)
         for board in run.boards.values():
             self._boards[board.id] = (board, time.monotonic())
         self._answer(run.changes, list(zip(batch, results, strict=True)))

@@ -10,6 +10,7 @@ from typing import Any
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.journals.postgres_histories import PostgresHistories
+from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.journals.postgres_time import PostgresTime
@@ -28,10 +29,15 @@ class PostgresOutbox:
     """Reads and marks the outbox, pages through cards."""
 
     def __init__(
-        self, store: PostgresStore, time: PostgresTime, grace_seconds: float = GRACE_SECONDS
+        self,
+        store: PostgresStore,
+        time: PostgresTime,
+        key_counts: PostgresKeyCounts,
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._store = store
         self._time = time
+        self._key_counts = key_counts
         self._grace_seconds = grace_seconds
 
     async def all_boards(self) -> list[Board]:
@@ -162,6 +168,7 @@ class PostgresOutbox:
     async def housekeep(self) -> None:
         """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
         await self._time.tell()
+        await self._key_counts.tell()
         execute = self._store.execute
         await execute(
             "DELETE FROM outbox WHERE marked_at < now() - make_interval(secs => $1)", KEPT_SECONDS

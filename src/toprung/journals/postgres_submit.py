@@ -20,9 +20,11 @@ from toprung.domain.board import Board
 from toprung.domain.card import HEAD, Card, entry_record, join_card, split_card
 from toprung.domain.command import Receipt, Receipts, Submit, WindowOutcome
 from toprung.domain.entry import Entry, check_increase
+from toprung.domain.idempotency import NOBODY, owner_of
 from toprung.domain.ladder import Ladder, UndenseLadder, nowhere, periods_of
 from toprung.domain.outcomes import STATUSES, BatchOutcomes, Owner
 from toprung.domain.player import GLOBAL
+from toprung.domain.quotas import KeyUse
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
@@ -40,6 +42,9 @@ Before = Mapping[tuple[Ladder, str], Counts | None]
 """What lies before players on ladders, until the batch is committed."""
 
 SinkBefore = Callable[[Sequence[tuple[Ladder, str]]], Awaitable[list[Counts | None]]]
+
+KeyRefusal = Callable[[KeyUse, int, str], ToprungError | None]
+"""Judges one more key on a board (by generation) of an owner, after those of the batch."""
 
 SCORE_COLUMNS = (
     "position", "recorded_at", "generation", "player", "at", "score", "subscore", "route", "status",
@@ -74,6 +79,8 @@ class Group:
         self.repeats = Repeats(board.generation, forgotten, has_unowned=has_unowned_keys)
         self.late: list[tuple[Owner, Submission]] = []
         """Submissions with a key that no period takes: refused, unless they repeat their key."""
+        self.wanted_keys: set[str] = set()
+        """New keys that submissions are going to try to use."""
         self.claimed: dict[str, Owner] = {}
         """New keys, and the submissions that got hold of them: the first that were not refused."""
         self.twins: list[tuple[Owner, Owner]] = []
@@ -94,6 +101,7 @@ class SubmitBatch:
         known: set[str],
         routes_of: Callable[[Board], BoardRoutes],
         sink_before: SinkBefore,
+        key_refusal: KeyRefusal,
         *,
         has_unowned_keys: bool = True,
     ) -> None:
@@ -104,10 +112,15 @@ class SubmitBatch:
         """Ids of players that exist, as far as this process knows."""
         self._routes_of = routes_of
         self._before = sink_before
+        self._key_refusal = key_refusal
         self._has_unowned_keys = has_unowned_keys
         self._outcomes = BatchOutcomes(commands)
         self.boards: dict[str, Board] = {}
         self.changes: list[CardChanges] = []
+        self._key_use = KeyUse()
+        """The new keys that submissions of this batch try to use."""
+        self.new_keys: dict[tuple[int, str], int] = {}
+        """How many were used, by board generation and owner."""
 
     async def run(self, connection: Any, batch: UUID) -> list[Receipts | ToprungError]:
         """Decide and write everything; durable once the caller commits."""
@@ -222,10 +235,25 @@ class SubmitBatch:
                         self._outcomes.replay(owner, receipt)
                     else:
                         self._outcomes.reject_reused(owner)
-                elif self._is_placed(group, owner, submission):
+                elif self._is_placed(group, owner, submission) and self._claim(
+                    group, owner, submission.key
+                ):
                     kept.append(at)
         group.submissions = [group.submissions[at] for at in kept]
         group.owners = [group.owners[at] for at in kept]
+
+    def _claim(self, group: Group, owner: Owner, key: str) -> bool:
+        """Whether a new key can be remembered: then it is tried to be used."""
+        if key in group.wanted_keys:
+            return True
+        generation, whose = group.board.generation, owner_of(key) or NOBODY
+        refusal = self._key_refusal(self._key_use, generation, whose)
+        if refusal is not None:
+            self._outcomes.reject(owner, refusal)
+            return False
+        group.wanted_keys.add(key)
+        self._key_use.note(generation, whose)
+        return True
 
     # --- locking and reading ---------------------------------------------------------------------
 
@@ -334,6 +362,8 @@ class SubmitBatch:
         self._outcomes.receipts[owner] = receipt
         if submission.key is not None:  # a refused one leaves its key to the next
             group.claimed[submission.key] = owner
+            home = group.board.generation, owner_of(submission.key) or NOBODY
+            self.new_keys[home] = self.new_keys.get(home, 0) + 1
             group.repeats.add(submission, receipt, group.players[player].number)
 
     async def _guard(self, group: Group) -> bytes | None:

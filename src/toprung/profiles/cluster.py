@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import cast
 
 from toprung.config import ClusterSettings
 from toprung.domain.board import Board
 from toprung.domain.figures import Figures
 from toprung.domain.health import BOTH, HealthCheck
+from toprung.domain.quotas import CLUSTER_QUOTAS, Quotas
 from toprung.domain.timekeeping import ClockState
 from toprung.errors import Invalid, Unavailable
 from toprung.feeds.redis import RedisFeed
@@ -18,6 +19,7 @@ from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.indexes.redis_shards import RedisShards
 from toprung.journals.postgres import PostgresJournal
+from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_keys import PostgresKeys
 from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_store import PostgresStore
@@ -38,9 +40,18 @@ _NO_ANSWER = "PostgreSQL does not answer"
 _log = logging.getLogger("toprung")
 
 
-async def open_cluster(settings: ClusterSettings, *, clock: Clock | None = None) -> Leaderboards:
-    """Connect to the servers, migrate the database if need be, and begin to work."""
-    profile = await ClusterProfile.open(settings, clock or SystemClock())
+async def open_cluster(
+    settings: ClusterSettings,
+    *,
+    clock: Clock | None = None,
+    quotas: Mapping[str, int] | None = None,
+) -> Leaderboards:
+    """Connect to the servers, migrate the database if need be, and begin to work.
+
+    `quotas` replaces some of `toprung.domain.quotas.CLUSTER_QUOTAS`.
+    """
+    chosen = CLUSTER_QUOTAS.changed(quotas)
+    profile = await ClusterProfile.open(settings, clock or SystemClock(), chosen)
     return Leaderboards(
         profile.journal,
         profile.index,
@@ -51,11 +62,17 @@ async def open_cluster(settings: ClusterSettings, *, clock: Clock | None = None)
     )
 
 
-def open_cluster_blocking(settings: ClusterSettings, *, clock: Clock | None = None) -> Leaderboards:
+def open_cluster_blocking(
+    settings: ClusterSettings,
+    *,
+    clock: Clock | None = None,
+    quotas: Mapping[str, int] | None = None,
+) -> Leaderboards:
     """`open_cluster` for programs without an event loop: its ports live on a portal's loop."""
+    chosen = CLUSTER_QUOTAS.changed(quotas)
     portal = Portal()
     try:
-        profile = run_blocking(_opened(portal, settings, clock or SystemClock()))
+        profile = run_blocking(_opened(portal, settings, clock or SystemClock(), chosen))
     except BaseException:
         portal.stop()
         raise
@@ -69,21 +86,29 @@ def open_cluster_blocking(settings: ClusterSettings, *, clock: Clock | None = No
     )
 
 
-async def _opened(portal: Portal, settings: ClusterSettings, clock: Clock) -> ClusterProfile:
-    return await portal.begin(ClusterProfile.open(settings, clock))
+async def _opened(
+    portal: Portal, settings: ClusterSettings, clock: Clock, quotas: Quotas
+) -> ClusterProfile:
+    return await portal.begin(ClusterProfile.open(settings, clock, quotas))
 
 
 class ClusterProfile:
     """The parts of one process of a cluster, and what an operator asks of them."""
 
     def __init__(
-        self, store: PostgresStore, settings: ClusterSettings, clock: Clock, time: PostgresTime
+        self,
+        store: PostgresStore,
+        settings: ClusterSettings,
+        clock: Clock,
+        time: PostgresTime,
+        quotas: Quotas,
     ) -> None:
         self.clock = clock
         self.store = store
         self.time = time
-        self.journal = PostgresJournal(store, time)
-        self.outbox = PostgresOutbox(store, time)
+        self.key_counts = PostgresKeyCounts(store, quotas)
+        self.journal = PostgresJournal(store, time, self.key_counts)
+        self.outbox = PostgresOutbox(store, time, self.key_counts)
         self.client = ScriptClient(connect(settings.index_url), settings.index_url)
         self.shards = RedisShards(self.client, store, clock, settings.prefix)
         self.index = RedisIndex(
@@ -99,13 +124,16 @@ class ClusterProfile:
         self._is_closed = False
 
     @classmethod
-    async def open(cls, settings: ClusterSettings, clock: Clock) -> ClusterProfile:
+    async def open(
+        cls, settings: ClusterSettings, clock: Clock, quotas: Quotas = CLUSTER_QUOTAS
+    ) -> ClusterProfile:
         """Connect, migrate, and start the writer and the catch-up worker."""
         store = await PostgresStore.connect(settings.journal_url, schema=settings.schema)
         try:
             if await store.migrate():
                 await store.prepare_partitions(clock.now())  # before the first event needs one
-            profile = cls(store, settings, clock, await PostgresTime.open(store, clock))
+            profile = cls(store, settings, clock, await PostgresTime.open(store, clock), quotas)
+            await profile.key_counts.tell()
         except BaseException:
             await store.close()
             raise
@@ -143,6 +171,7 @@ class ClusterProfile:
             reconciled_players=self.reconciler.looked_at,
             repaired_players=self.reconciler.repaired,
             clock=self.time.state(),
+            quota_refusals=self.journal.refusals,
         )
 
     async def clock_state(self) -> ClockState:
@@ -191,6 +220,7 @@ class ClusterProfile:
         await self.journal.finish()
         await self.catch_up.close()
         await self.patrol.close()
+        await self.key_counts.end()
         await self.time.end()
         await self.feed.close()
         await self.client.close()

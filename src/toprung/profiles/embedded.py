@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -18,6 +18,7 @@ from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
 from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder, is_kept
+from toprung.domain.quotas import EMBEDDED_QUOTAS, Quotas
 from toprung.domain.timekeeping import ClockState
 from toprung.errors import Closed, DatabaseDamaged, Invalid, ToprungError
 from toprung.feeds.local import LocalFeed
@@ -61,15 +62,19 @@ def open_embedded(
     *,
     clock: Clock | None = None,
     synchronous: Literal["full", "normal"] = "full",
+    quotas: Mapping[str, int] | None = None,
 ) -> Leaderboards:
     """Open (or create) the leaderboards in one file; ``memory:`` keeps them in memory.
 
     `synchronous="normal"` answers before the disk has confirmed: several times faster on slow
-    disks, and a power failure (not a crash) can lose the last moments before it.
+    disks, and a power failure (not a crash) can lose the last moments before it. `quotas` replaces
+    some of `toprung.domain.quotas.EMBEDDED_QUOTAS`.
     """
     if synchronous not in ("full", "normal"):
         raise Invalid("synchronous", 'must be "full" or "normal"')
-    profile = EmbeddedProfile(path, clock or SystemClock(), synchronous)
+    profile = EmbeddedProfile(
+        path, clock or SystemClock(), synchronous, EMBEDDED_QUOTAS.changed(quotas)
+    )
     return Leaderboards(
         profile.journal,
         profile.index,
@@ -83,7 +88,13 @@ def open_embedded(
 class EmbeddedProfile:
     """The parts of an open database, and what an operator asks of them."""
 
-    def __init__(self, path: str, clock: Clock, synchronous: Literal["full", "normal"]) -> None:
+    def __init__(
+        self,
+        path: str,
+        clock: Clock,
+        synchronous: Literal["full", "normal"],
+        quotas: Quotas = EMBEDDED_QUOTAS,
+    ) -> None:
         self.clock = clock
         self._path = ":memory:" if path == MEMORY else str(Path(path).resolve())
         self._ownership = None if path == MEMORY else Ownership(self._path)
@@ -98,6 +109,7 @@ class EmbeddedProfile:
             store = self.store = SqliteStore(self._path, synchronous)
             self.journal = SqliteJournal(self.store, clock)
             self.fold, self._saved_position = self._recover()
+            self.fold.quotas = quotas
             self.index = self.fold.index
             self.feed = LocalFeed(self.journal.last_position)
             self.keys = SqliteKeys(self._path, self.journal.paused, _in_thread)
@@ -122,7 +134,9 @@ class EmbeddedProfile:
             )
         fold, position = found or (MemoryFold(MemoryIndex()), 0)
         self.replay(fold, position)
-        fold.recall_keys(recorded.keys_since(moment.confirmed - 2 * DAY), moment.elapsed)
+        keys = recorded.keys_since(moment.confirmed - 2 * DAY)
+        fold.recall_keys(keys, recorded.position_at(moment.confirmed - DAY))
+        fold.keys.turn(moment.elapsed)  # a day begins
         return fold, position
 
     def replay(self, fold: MemoryFold, after: int) -> None:
@@ -208,6 +222,7 @@ class EmbeddedProfile:
             index_entries=entries,
             index_bytes=size,
             clock=self.journal.time.state(),
+            quota_refusals=self.fold.refusals,
         )
 
     async def health(self) -> list[HealthCheck]:

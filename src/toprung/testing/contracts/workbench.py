@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from toprung.domain.ladder import Ladder
 from toprung.ports import Clock, Index, Journal, Maintenance
 from toprung.service.leaderboards import Leaderboards
+from toprung.testing.clock import FrozenClock
 
 T = TypeVar("T")
 
@@ -28,6 +29,9 @@ class Opened:
 class Workbench(Protocol):
     """One place for data, at which one profile is opened as often as a suite likes."""
 
+    quotas: Mapping[str, int]
+    """Quotas that differ from the profile's own, from the next opening on."""
+
     async def open(self, clock: Clock) -> Opened:
         """Open the profile on whatever it held when it was last closed; at first on nothing."""
         ...
@@ -42,6 +46,10 @@ class Workbench(Protocol):
 
     async def plant(self, opened: Opened, ladder: Ladder, player: str) -> None:
         """Take a player's entry off one ladder of the index, behind the journal's back."""
+        ...
+
+    async def pass_hours(self, opened: Opened, clock: FrozenClock, count: int) -> None:
+        """Let hours pass, in which the profile is at work."""
         ...
 
     async def destroy(self) -> None:
@@ -64,7 +72,7 @@ class BackupWorkbench(Workbench, Protocol):
 class Session:
     """A profile on a workbench, driven from synchronous tests by one event loop."""
 
-    def __init__(self, workbench: Workbench, clock: Clock) -> None:
+    def __init__(self, workbench: Workbench, clock: FrozenClock) -> None:
         self.workbench = workbench
         self.clock = clock
         self._runner = asyncio.Runner()
@@ -94,6 +102,10 @@ class Session:
         self.run(self.boards.close())
         self.opened = self.run(self.workbench.open(self.clock))
 
+    def pass_hours(self, count: int) -> None:
+        """Let hours pass, in which the profile is at work."""
+        self.run(self.workbench.pass_hours(self.opened, self.clock, count))
+
     def end(self) -> None:
         """Close the profile and remove its data."""
         try:
@@ -104,7 +116,7 @@ class Session:
 
 
 @contextmanager
-def session(workbench: Workbench, clock: Clock) -> Iterator[Session]:
+def session(workbench: Workbench, clock: FrozenClock) -> Iterator[Session]:
     """An open profile, closed and destroyed at the end."""
     opened = Session(workbench, clock)
     try:
