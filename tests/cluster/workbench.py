@@ -80,7 +80,7 @@ class ClusterWorkbench:
         for _ in range(count):
             for table, moment in (("hours", "began_at"), ("clocks", "told_at")):
                 await self._execute(
-                    f"UPDATE {schema}.{table} SET {moment} = {moment} - interval '1 hour'"  # noqa: S608
+                    f"UPDATE {schema}.{table} SET {moment} = {moment} - interval '1 hour'"
                 )
             clock.advance(hours=1)
             await opened.maintenance.outbox.housekeep()

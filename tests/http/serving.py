@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -58,13 +58,14 @@ def serving(
     connections_max: int = CONNECTIONS_MAX,
     proxies: Proxies | None = None,
     unsent_bytes_max: int = UNSENT_BYTES_MAX,
+    quotas: Mapping[str, int] | None = None,
 ) -> Iterator[Serving]:
     """Serve a database, by default an empty one in memory, in a thread with its own event loop."""
     started = threading.Event()
     box: dict[str, Any] = {}
 
     async def run() -> None:
-        async with open_async(target, clock=clock) as boards:
+        async with open_async(target, clock=clock, quotas=quotas) as boards:
             assert boards.keys is not None
             key = (await boards.keys.create("root"))[1] if settings.needs_keys else None
             service = Service(boards, settings)

@@ -47,7 +47,7 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True):
 EMBEDDED_QUOTAS: Final = Quotas(
     keys=16_000_000, keys_per_board=12_000_000, keys_per_owner=4_000_000
 )
-"""In memory a key takes about 40 bytes, for up to 48 hours."""
+"""In memory a key takes about 45 bytes, for up to 48 hours."""
 
 CLUSTER_QUOTAS: Final = Quotas(
     keys=1_600_000_000, keys_per_board=1_200_000_000, keys_per_owner=400_000_000

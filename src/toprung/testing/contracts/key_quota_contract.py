@@ -69,7 +69,7 @@ class KeyQuotaContract(ContractSuite):
 
     def test_row_that_exceeds_it_is_refused_alone(self, opened: Session) -> None:
         board = opened.run(opened.boards.board("one")).for_owner("greedy")
-        rows = [
+        rows: list[Any] = [
             *({"player": f"p{n}", "score": 1, "key": f"k{n}"} for n in range(4)),
             {"player": "p0", "score": 1, "key": "k0"},
             ("ann", 1),
