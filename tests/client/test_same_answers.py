@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -21,7 +20,7 @@ from tests.profiles.test_options import READS, UNKNOWN
 from toprung import client
 from toprung.client import leaderboards as client_async
 from toprung.domain.board_rules import BoardRules
-from toprung.errors import Invalid, NotServed, ToprungError
+from toprung.errors import NotServed, ToprungError
 from toprung.http.settings import ServiceSettings
 from toprung.service import leaderboards as library_async
 from toprung.testing.clock import FrozenClock
@@ -48,6 +47,7 @@ INSIDE = {
     "mark",
     "page_of",
     "recording_as",
+    "refusal_of",
     "stamp",
 }
 ONLY_CLIENT = {"watch"}
@@ -83,7 +83,7 @@ def play(boards: Any) -> list[Any]:
             answer = step(boards)
         except ToprungError as error:
             answer = error
-            said.append(complaint(error))
+            said.append((type(error), str(error)))
         else:
             said.append(comparable(answer))
         return answer
@@ -101,18 +101,6 @@ def play(boards: Any) -> list[Any]:
     past = race.submissions("p1", 1)
     said.append(race.submissions("p1", 1, past.next))
     return said
-
-
-OWN_WORDS = re.compile(
-    "expected int|is not a rule|is not a known|must be (a whole|one of)|enum|combine"
-)
-
-
-def complaint(error: ToprungError) -> object:
-    """What an error says; some of what a service refuses while decoding has words of its own."""
-    if isinstance(error, Invalid) and OWN_WORDS.search(error.detail):
-        return type(error), error.field
-    return type(error), str(error)
 
 
 def comparable(answer: Any) -> Any:

@@ -32,7 +32,7 @@ def test_a_bad_profile_is_refused(http: httpx2.Client, player: str) -> None:
     cases = [
         ({"name": ""}, "/name"),
         ({"avatar_url": "javascript:alert(1)"}, "/avatar_url"),
-        ({"attributes": {"country": 7}}, "/attributes"),
+        ({"attributes": {"country": 7}}, "/attributes/country"),
         ({"attributes": {"Country": "US"}}, "/attributes"),
         ({"nick": "A"}, "/nick"),
     ]

@@ -912,6 +912,7 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
         "health",
         "mark",
         "page_of",
+        "refusal_of",
         "stamp",
     }  # for ways in, not for their users
     for kind in ("Leaderboards", "Leaderboard"):

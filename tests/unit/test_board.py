@@ -47,7 +47,7 @@ def test_a_board_survives_its_json_form(rules: dict[str, Any]) -> None:
         ({"ordr": "asc"}, "ordr", "not a rule"),
         ({"version": 3}, "version", "not a rule"),
         ({"order": "up"}, "order", 'must be one of "desc", "asc"'),
-        ({"policy": None}, "policy", "must be one of"),
+        ({"policy": "most"}, "policy", 'must be one of "best", "latest", "sum"'),
         ({"decimals": 10}, "decimals", "from 0 to 9"),
         ({"decimals": True}, "decimals", "whole number"),
         ({"subscore": "down"}, "subscore", "null"),

@@ -41,7 +41,7 @@ def test_numbers_are_kept_exactly(value: object, decimals: int, exact: int) -> N
     ("value", "decimals", "words"),
     [
         (True, 0, "boolean"),
-        (None, 0, "NoneType"),
+        (None, 0, "null"),
         ([], 0, "list"),
         ("", 0, "not a number"),
         ("12,5", 0, "not a number"),

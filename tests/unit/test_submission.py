@@ -79,7 +79,7 @@ def test_time_defaults_to_now_and_subscore_to_zero() -> None:
         ({}, {"details": Raw(b"[" * 100_000)}, "details", "at most 64 levels"),
         ({}, {"key": ""}, "key", "empty"),
         ({}, {"key": "k" * 129}, "key", "at most 128"),
-        ({}, {"key": 7}, "key", "not int"),
+        ({}, {"key": 7}, "key", "not a number"),
     ],
 )
 def test_bad_fields_are_refused_by_name(

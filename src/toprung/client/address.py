@@ -6,6 +6,7 @@ import ipaddress
 import re
 from urllib.parse import urlsplit
 
+from toprung.domain.values import parse_text
 from toprung.errors import Invalid
 
 _URL = re.compile(r"[!-~]{1,2048}", re.ASCII)
@@ -42,14 +43,13 @@ class Address:
         return {} if self._key is None else {"authorization": f"Bearer {self._key}"}
 
 
-def _parse_url(url: object) -> tuple[str, str, bool]:
+def _parse_url(given: object) -> tuple[str, str, bool]:
     """The address without a slash at its end, its host, and whether it is encrypted.
 
     >>> _parse_url("https://scores.example/eu/")
     ('https://scores.example/eu', 'scores.example', True)
     """
-    if not isinstance(url, str):
-        raise Invalid("url", f"must be text, not {type(url).__name__}")
+    url = parse_text(given, "url")
     try:
         parts = urlsplit(url)
         port_is_known = parts.port is None or parts.port > 0

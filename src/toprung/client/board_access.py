@@ -10,7 +10,9 @@ from toprung.client.encoding import NUMBERS, path, query
 from toprung.client.transport import Request
 from toprung.contract import BoardAnswer, PageAnswer
 from toprung.domain.board_rules import BoardRules
+from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.standing import Page
+from toprung.domain.values import parse_choice
 from toprung.service.options import AskedList
 
 T = TypeVar("T")
@@ -54,6 +56,11 @@ def listed(asked: AskedList) -> dict[str, str | None]:
         "window": asked.window,
         "period": asked.period,
         "scope": asked.scope,
-        "ranking": asked.ranking,
+        "ranking": asked_ranking(asked.ranking),
         "include": "details,percentile" if asked.details else "percentile",
     }
+
+
+def asked_ranking(ranking: object) -> Ranking | None:
+    """A ranking that is asked for, if it is one."""
+    return None if ranking is None else parse_choice(ranking, RANKINGS, "ranking")

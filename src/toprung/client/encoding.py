@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
 
+from toprung.domain.board import Board
 from toprung.domain.details import encode_details
 from toprung.domain.instant import instant_datetime, parse_instant
 from toprung.domain.player import check_text, parse_player
-from toprung.domain.score import exact_number
-from toprung.domain.submission import KEY_BYTES_MAX
+from toprung.domain.score import FLOAT_EXACT_MAX, INT64_MAX, INT64_MIN, exact_number
+from toprung.domain.submission import KEY_BYTES_MAX, row_members
+from toprung.domain.values import parse_text
 from toprung.errors import Invalid
 
 NUMBERS: Final = {"numbers": "string"}
 
-_MEMBERS: Final = frozenset({"player", "score", "at", "subscore", "details", "key"})
+_WHOLE: Final = frozenset({"limit", "from", "above", "below", "buckets", "top"})
+"""Parameters that are whole numbers; the others are text."""
+
+DEPTH_MAX: Final = 8
+"""Lists and objects inside each other, of which rules need three."""
 
 encode = msgspec.json.Encoder(decimal_format="string").encode
 
@@ -37,13 +46,10 @@ def query(**options: object) -> dict[str, str]:
 
 
 def _parameter(name: str, value: object) -> str:
-    if isinstance(value, str):
-        if not value.isascii():
-            check_text(value, len(value) * 4, name)
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and name in _WHOLE:
         return str(value)
-    raise Invalid(name, f"must be text or a whole number, not {type(value).__name__}")
+    text = parse_text(value, name)
+    return text if text.isascii() else check_text(text, len(text) * 4, name)
 
 
 def score_text(value: object, field: str) -> str:
@@ -74,29 +80,34 @@ def submission_body(
 
 def row_body(row: object) -> tuple[bytes, bool]:
     """A row of a batch as JSON, and whether it carries a key."""
-    if isinstance(row, tuple | list) and len(row) == 2:
-        return submission_body(row[0], row[1]), False
-    if not isinstance(row, Mapping):
-        raise Invalid("", "must be a pair of player and score, or an object")
-    for name in row:
-        if name not in _MEMBERS:
-            raise Invalid(str(name)[:64], "is not a member of a submission")
-    for name in ("player", "score"):
-        if name not in row:
-            raise Invalid(name, "is missing")
-    return submission_body(**row), row.get("key") is not None
+    members = row_members(row)
+    return submission_body(**members), members.get("key") is not None
 
 
-def json_object(field: str, members: Mapping[str, Any]) -> bytes:
-    """A body of named members; what JSON cannot say is refused."""
-    try:
-        return encode(members)
-    except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
-        raise Invalid(field, f"cannot be written as JSON: {error}") from None
+def rules_body(board_id: str, rules: Mapping[str, object]) -> bytes:
+    """Rules of a board as JSON; what JSON cannot say exactly is refused as the library does."""
+    with suppress(UnicodeEncodeError):
+        if _is_json(rules):
+            return encode(rules)
+    Board.parse(board_id, rules)
+    raise Invalid("", "must be JSON")
 
 
-def player_list(players: Iterable[str]) -> list[str]:
-    """Player ids, each checked."""
-    if isinstance(players, str):
-        raise Invalid("players", "must be a list of player ids")
-    return [parse_player(player, f"players/{at}") for at, player in enumerate(players)]
+def _is_json(value: object, depth: int = 0) -> bool:
+    """Whether JSON says exactly this value, to a service as well as here."""
+    if isinstance(value, dict):
+        return all(isinstance(name, str) for name in value) and _is_json([*value.values()], depth)
+    if isinstance(value, list | tuple):
+        return depth < DEPTH_MAX and all(_is_json(each, depth + 1) for each in value)
+    match value:
+        case int():
+            is_exact = INT64_MIN <= value <= INT64_MAX
+        case float():
+            is_exact = abs(value) < FLOAT_EXACT_MAX
+        case Decimal():
+            is_exact = value.is_finite()
+        case datetime():
+            is_exact = value.utcoffset() is not None
+        case _:
+            is_exact = value is None or isinstance(value, str)
+    return is_exact

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from toprung.client.caller import Caller
 from toprung.client.decoding import access_key_of
-from toprung.client.encoding import json_object, path
+from toprung.client.encoding import encode, path
 from toprung.client.transport import Request
 from toprung.contract import KeyAnswer, KeysAnswer
-from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
+from toprung.domain.access import (
+    EVERY_BOARD,
+    VERBS,
+    AccessKey,
+    parse_name,
+    parse_owner,
+    parse_patterns,
+    parse_verbs,
+)
 from toprung.domain.player import check_text
 
 
@@ -29,11 +37,14 @@ class Keys:
         Keys of one `owner` share their idempotency keys, so give a key that replaces another the
         same one. By default a key is its own owner, under its id.
         """
-        asked = {"name": name, "verbs": verbs, "boards": boards}
-        body = json_object("", asked if owner is None else {**asked, "owner": owner})
-        made = await self._caller.call(
-            Request(method="POST", path=path("keys"), body=body), KeyAnswer
-        )
+        asked = {
+            "name": parse_name(name),
+            "verbs": parse_verbs(verbs),
+            "boards": parse_patterns(boards),
+            "owner": None if owner is None else parse_owner(owner),
+        }
+        request = Request(method="POST", path=path("keys"), body=encode(asked))
+        made = await self._caller.call(request, KeyAnswer)
         return access_key_of(made), made.key or ""
 
     async def all(self) -> list[AccessKey]:

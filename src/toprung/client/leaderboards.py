@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from toprung.client.caller import Caller
 from toprung.client.decoding import board_of, profile_of, standing_of
 from toprung.client.download import download
-from toprung.client.encoding import NUMBERS, json_object, path, query
+from toprung.client.encoding import NUMBERS, encode, path, query, rules_body
 from toprung.client.keys import Keys
 from toprung.client.reads import BoardReads
 from toprung.client.transport import Request
@@ -26,10 +26,19 @@ from toprung.contract import (
 )
 from toprung.domain.board import parse_board_id
 from toprung.domain.board_rules import BoardRules
-from toprung.domain.player import parse_player
+from toprung.domain.player import (
+    parse_attribute_changes,
+    parse_attributes,
+    parse_avatar_url,
+    parse_name,
+    parse_player,
+)
 from toprung.domain.standing import Standing
-from toprung.errors import Invalid, NotServed
+from toprung.domain.values import bounded, parse_text
+from toprung.errors import NotServed
 from toprung.ports import PlayerProfile
+from toprung.service.leaderboards import LISTED_MAX
+from toprung.service.players import given
 
 
 class Leaderboard(BoardReads, BoardWrites, BoardLive):
@@ -66,20 +75,20 @@ class Leaderboards:
             method="PUT",
             path=_board(board_id),
             headers={"if-none-match": "*"},
-            body=json_object("", rules),
+            body=rules_body(board_id, rules),
         )
         return await self._set(request)
 
     async def replace(self, board_id: str, /, **rules: Any) -> Leaderboard:
         """Create a board or replace all its rules; some cannot change once it has entries."""
-        body = json_object("", rules)
+        body = rules_body(board_id, rules)
         return await self._set(
             Request(method="PUT", path=_board(board_id), body=body, effect="idempotent")
         )
 
     async def patch(self, board_id: str, /, **changes: Any) -> Leaderboard:
         """Change some rules of a board; None puts one back to its default."""
-        body = json_object("", changes)
+        body = rules_body(board_id, changes)
         return await self._set(Request(method="PATCH", path=_board(board_id), body=body))
 
     async def delete(self, board_id: str) -> None:
@@ -105,7 +114,11 @@ class Leaderboards:
         A changed attribute moves the player's entries of periods that are open to the scopes
         it now belongs to; closed periods keep theirs.
         """
-        profile = {"name": name, "avatar_url": avatar_url, "attributes": attributes or {}}
+        profile = {
+            "name": None if name is None else parse_name(name),
+            "avatar_url": None if avatar_url is None else parse_avatar_url(avatar_url),
+            "attributes": None if attributes is None else parse_attributes(attributes),
+        }
         return await self._put_profile("PUT", player, profile)
 
     async def patch_player(
@@ -120,9 +133,13 @@ class Leaderboards:
 
         Attributes are changed one by one, likewise. A player that is not known yet is made.
         """
-        changes = {"name": name, "avatar_url": avatar_url, "attributes": attributes}
-        given = {name: value for name, value in changes.items() if value is not UNSET}
-        return await self._put_profile("PATCH", player, given)
+        changes = {
+            "name": given(name, parse_name),
+            "avatar_url": given(avatar_url, parse_avatar_url),
+            "attributes": given(attributes, parse_attribute_changes),
+        }
+        known = {name: value for name, value in changes.items() if value is not UNSET}
+        return await self._put_profile("PATCH", player, known)
 
     async def player(self, player: str) -> PlayerProfile:
         """A player's profile; UnknownPlayer if there is no such player."""
@@ -190,8 +207,9 @@ class Leaderboards:
         self, method: str, player: str, members: Mapping[str, Any]
     ) -> PlayerProfile:
         """Both say what a member is afterwards, so to say it twice does no harm."""
-        body = json_object("", members)
-        request = Request(method=method, path=_player(player), body=body, effect="idempotent")
+        request = Request(
+            method=method, path=_player(player), body=encode(members), effect="idempotent"
+        )
         return profile_of(await self._caller.call(request, ProfileAnswer))
 
     async def _do(self, method: str, address: str) -> None:
@@ -200,8 +218,8 @@ class Leaderboards:
     # Below this line `list` is no longer the type.
     async def list(self, after: str = "", limit: int = 100) -> list[BoardRules]:
         """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
-        if not isinstance(after, str):
-            raise Invalid("after", f"must be text, not {type(after).__name__}")
+        parse_text(after, "after")
+        bounded(limit, LISTED_MAX, "limit")
         options = query(limit=limit, cursor=after or None, **NUMBERS)
         request = Request(method="GET", path=path("boards"), query=options, effect="none")
         found = await self._caller.call(request, BoardsAnswer)

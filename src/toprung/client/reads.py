@@ -7,7 +7,7 @@ from typing import Unpack
 
 from msgspec.structs import asdict, astuple
 
-from toprung.client.board_access import BoardAccess, listed
+from toprung.client.board_access import BoardAccess, asked_ranking, listed
 from toprung.client.decoding import (
     distribution_of,
     lookup_of,
@@ -17,9 +17,8 @@ from toprung.client.decoding import (
 )
 from toprung.client.encoding import (
     NUMBERS,
-    json_object,
+    encode,
     path,
-    player_list,
     query,
     score_text,
 )
@@ -34,7 +33,7 @@ from toprung.contract import (
     SubmissionsAnswer,
 )
 from toprung.domain.ladder import Ladder
-from toprung.domain.player import GLOBAL, NAME_BYTES_MAX, check_text, parse_player
+from toprung.domain.player import GLOBAL, NAME_BYTES_MAX, check_text, parse_player, parse_players
 from toprung.domain.ranking import Ranking
 from toprung.domain.standing import (
     Distribution,
@@ -45,10 +44,12 @@ from toprung.domain.standing import (
     ScopeSize,
     Standing,
 )
+from toprung.domain.values import bounded
 from toprung.errors import NotServed
 from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
-from toprung.service.pages import LIMIT_MAX, RANK_MAX
-from toprung.service.view import bounded
+from toprung.service.overview import BUCKETS_MAX
+from toprung.service.pages import LIMIT_MAX, check_start
+from toprung.service.read import AROUND_MAX, FOUND_MAX
 
 
 class BoardReads(BoardAccess):
@@ -78,7 +79,7 @@ class BoardReads(BoardAccess):
             window=window,
             period=period,
             scope=scope,
-            ranking=ranking,
+            ranking=asked_ranking(ranking),
             include="details" if details else None,
             **NUMBERS,
         )
@@ -94,7 +95,7 @@ class BoardReads(BoardAccess):
             method="POST",
             path=path("boards", self.id, "standings", "lookup"),
             query=query(**listed(asked), **NUMBERS),
-            body=json_object("players", {"players": player_list(players)}),
+            body=encode({"players": parse_players(players, LIMIT_MAX)}),
             effect="none",
         )
         answer = await self._caller.call(request, LookupAnswer)
@@ -107,6 +108,7 @@ class BoardReads(BoardAccess):
         not be neighbours, so there are no cursors. Of names that very many players of other boards
         share, the first 1,000 are looked at. Options: `toprung.ListOptions`.
         """
+        bounded(limit, FOUND_MAX, "limit")
         wanted = check_text(text, NAME_BYTES_MAX, "text")
         return await self._page(AskedList(**options), "find", text=wanted, limit=limit)
 
@@ -139,13 +141,13 @@ class BoardReads(BoardAccess):
         once, whatever others do; ranks are as of each page. Options: `toprung.ListOptions`.
         """
         asked = AskedList(**options)
-        first = None if from_rank is None else bounded(from_rank, RANK_MAX, "from_rank")
+        check_start(cursor, from_rank, min_score, max_score)
         return await self._page(
             asked,
             "standings",
-            limit=limit,
+            limit=bounded(limit, LIMIT_MAX, "limit"),
             cursor=cursor,
-            **{"from": first},
+            **{"from": from_rank},
             min_score=None if min_score is None else score_text(min_score, "min_score"),
             max_score=None if max_score is None else score_text(max_score, "max_score"),
         )
@@ -158,8 +160,8 @@ class BoardReads(BoardAccess):
         Near an end of the ladder the missing ones are made up for at the other side.
         Options: `toprung.ListOptions`.
         """
-        where = AskedList(**options), "standings", parse_player(player), "around"
-        return await self._page(*where, above=above, below=below)
+        asked, many = AskedList(**options), _neighbours(above, below)
+        return await self._page(asked, "standings", parse_player(player), "around", **many)
 
     async def around_score(
         self, score: object, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
@@ -170,7 +172,7 @@ class BoardReads(BoardAccess):
         """
         asked = AskedList(**options)
         given = score_text(score, "score")
-        return await self._page(asked, "around", score=given, above=above, below=below)
+        return await self._page(asked, "around", score=given, **_neighbours(above, below))
 
     async def friends(
         self,
@@ -183,6 +185,7 @@ class BoardReads(BoardAccess):
 
         Options: `toprung.ListOptions`.
         """
+        bounded(limit, LIMIT_MAX, "limit")
         where = AskedList(**options), "standings", parse_player(player), "friends"
         return await self._page(*where, limit=limit, cursor=cursor)
 
@@ -194,6 +197,7 @@ class BoardReads(BoardAccess):
         There are fewer when there are fewer possible scores; widths differ by at most one step.
         Options: `toprung.LadderOptions`.
         """
+        bounded(buckets, BUCKETS_MAX, "buckets")
         ladder = asdict(AskedLadder(**options))
         return distribution_of(
             await self._read(
@@ -210,7 +214,7 @@ class BoardReads(BoardAccess):
             "players",
             parse_player(player),
             "submissions",
-            limit=limit,
+            limit=bounded(limit, LIMIT_MAX, "limit"),
             cursor=cursor,
             **NUMBERS,
         )
@@ -245,3 +249,10 @@ class BoardReads(BoardAccess):
         Options: `toprung.LadderOptions`.
         """
         raise NotServed("a service does not tell versions of ladders; its live tokens do the same")
+
+
+def _neighbours(above: object, below: object) -> dict[str, int]:
+    return {
+        "above": bounded(above, AROUND_MAX, "above", 0),
+        "below": bounded(below, AROUND_MAX, "below", 0),
+    }

@@ -14,6 +14,7 @@ from toprung.domain.player import GLOBAL, check_attribute
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.score import DECIMALS_MAX, number_text, parse_score, score_value
 from toprung.domain.sortkey import Direction, RecordShape, record_shape
+from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
 from toprung.domain.window import (
     DEFAULT_WINDOWS,
     Calendar,
@@ -30,13 +31,15 @@ TITLE_MAX = 200
 SCOPES_MAX = 8
 
 _BOARD_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
-_CHOICES: dict[str, tuple[str | None, ...]] = {
+CHOICES: dict[str, tuple[Any, ...]] = {
     "order": ("desc", "asc"),
     "policy": ("best", "latest", "sum"),
     "subscore": (None, "asc", "desc"),
     "tie_break": ("first", "last", "player"),
     "ranking": RANKINGS,
 }
+"""The rules that are one of some words; the first is the default."""
+
 _FIXED_ONCE_USED = ("order", "policy", "decimals", "subscore", "tie_break", "timezone")
 
 T = TypeVar("T")
@@ -68,7 +71,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @classmethod
     def parse(cls, board_id: object, rules: Mapping[str, object]) -> Board:
-        """A board from its JSON form; whatever is omitted takes its default.
+        """A board from its JSON form; whatever is omitted or null takes its default.
 
         >>> Board.parse("blitz", {"windows": ["daily"], "decimals": 2, "score_max": 9.5}).score_max
         950
@@ -77,10 +80,12 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         toprung.errors.Invalid: ordr: is not a rule of a board
         """
         _check_names(rules)
-        decimals = _integer(rules.get("decimals", 0), 0, DECIMALS_MAX, "decimals")
+        rules = {name: rule for name, rule in rules.items() if rule is not None}
+        decimals = bounded(rules.get("decimals", 0), DECIMALS_MAX, "decimals", 0)
         limits: dict[str, Any] = {
-            name: None if rules.get(name) is None else parse_score(rules[name], decimals, name)
+            name: parse_score(rules[name], decimals, name)
             for name in ("score_min", "score_max", "max_increase")
+            if name in rules
         }
         board = cls(
             id=parse_board_id(board_id),
@@ -90,8 +95,11 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             default_window=_default_window(rules.get("default_window")),
             timezone=parse_timezone(rules.get("timezone", "UTC")),
             scopes=_scopes(rules["scopes"]) if "scopes" in rules else (GLOBAL,),
-            public=_boolean(rules.get("public", False), "public"),
-            **{name: _choice(rules, name) for name in _CHOICES},
+            public=parse_flag(rules.get("public", False), "public"),
+            **{
+                name: parse_choice(rules.get(name, choices[0]), choices, name)
+                for name, choices in CHOICES.items()
+            },
             **limits,
         )
         board._check_limits()
@@ -105,9 +113,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def patched(self, patch: Mapping[str, object]) -> Board:
         """The board after a JSON merge patch: null puts a rule back to its default."""
         _check_names(patch)
-        merged = self.rules() | dict(patch)
-        rules = {k: v for k, v in merged.items() if v is not None or k not in patch}
-        changed = Board.parse(self.id, {k: v for k, v in rules.items() if v is not None})
+        changed = Board.parse(self.id, self.rules() | dict(patch))
         return changed.recorded(self.version, self.generation)
 
     def recorded(self, version: int, generation: int) -> Board:
@@ -134,6 +140,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             name = self.default_window
         if name is None:
             return self.guard_window
+        parse_text(name, "window")
         for window in self.windows:
             if window.name == name:
                 return window
@@ -184,7 +191,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             raise Invalid("max_increase", "must not be negative")
 
 
-def parse_board_id(value: object) -> str:
+def parse_board_id(value: object, field: str = "board") -> str:
     """A valid board id.
 
     >>> parse_board_id("Blitz!")
@@ -193,7 +200,7 @@ def parse_board_id(value: object) -> str:
     """
     if isinstance(value, str) and _BOARD_ID.fullmatch(value):
         return value
-    raise Invalid("board", 'must be 1-64 of a-z, 0-9, ".", "_" and "-", a letter or digit first')
+    raise Invalid(field, 'must be 1-64 of a-z, 0-9, ".", "_" and "-", a letter or digit first')
 
 
 @lru_cache(maxsize=4096)
@@ -241,31 +248,10 @@ def _span(window: Window) -> tuple[object, ...]:
     return window.kind, window.cron, window.starts, window.ends
 
 
-def _choice(rules: Mapping[str, object], name: str) -> Any:
-    choices = _CHOICES[name]
-    value = rules.get(name, choices[0])
-    if value in choices:
-        return value
-    known = ", ".join("null" if choice is None else f'"{choice}"' for choice in choices)
-    raise Invalid(name, f"must be one of {known}")
-
-
-def _integer(value: object, low: int, high: int, field: str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
-        return value
-    raise Invalid(field, f"must be a whole number from {low} to {high}")
-
-
-def _boolean(value: object, field: str) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise Invalid(field, "must be true or false")
-
-
 def _check_names(rules: Mapping[str, object]) -> None:
     for name in rules:
         if name not in _RULES:
-            raise Invalid(str(name), "is not a rule of a board")
+            raise Invalid(str(name)[:64], "is not a rule of a board")
 
 
 def _as_is(_board: Board, value: T) -> T:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from toprung.domain.values import kind_of
 from toprung.errors import Invalid
 
 SECOND = 1_000_000
@@ -47,8 +48,9 @@ def parse_instant(value: object, field: str = "at") -> int:
     if isinstance(value, str):
         value = _parse_text(value, field)
     if not isinstance(value, datetime):
-        kind = type(value).__name__
-        raise Invalid(field, f"must be a time, as RFC 3339 text or as a datetime, not {kind}")
+        raise Invalid(
+            field, f"must be a time, as RFC 3339 text or as a datetime, not {kind_of(value)}"
+        )
     if value.utcoffset() is None:
         raise Invalid(field, "must say its offset from UTC; a naive datetime names no instant")
     try:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
 
+from toprung.domain.values import parse_text
 from toprung.errors import Invalid
 
 PLAYER_ID_BYTES_MAX = 128
 NAME_BYTES_MAX = 256
+URL_BYTES_MAX = 2048
 SCOPE_VALUE_BYTES_MAX = 64
 ATTRIBUTES_MAX = 16
 GLOBAL = "global"
@@ -24,6 +27,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _BLANK_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cf", "Cn", "Co"})
 _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
 """Fillers: letters and symbols by category, and nothing to see."""
+_WEB_ADDRESS = re.compile(r"https?://[^\s/]\S*", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 
 
@@ -44,6 +48,21 @@ def parse_player(value: object, field: str = "player") -> str:
     return text
 
 
+def parse_players(players: object, most: int) -> list[str]:
+    """Player ids, each once, in the order given.
+
+    >>> parse_players(["alice", "bob", "alice"], 1000)
+    ['alice', 'bob']
+    """
+    if isinstance(players, str | Mapping) or not isinstance(players, Iterable):
+        raise Invalid("players", "must be a list of player ids")
+    some = islice(players, most + 1)
+    ids = [parse_player(player, f"players/{at}") for at, player in enumerate(some)]
+    if len(ids) > most:
+        raise Invalid("players", f"must be at most {most} player ids")
+    return list(dict.fromkeys(ids))
+
+
 def parse_name(value: object, bytes_max: int = NAME_BYTES_MAX, field: str = "name") -> str:
     """A name that people can see.
 
@@ -57,6 +76,14 @@ def parse_name(value: object, bytes_max: int = NAME_BYTES_MAX, field: str = "nam
     if all(map(_is_blank, text)):
         raise Invalid(field, "must have a visible character")
     return text
+
+
+def parse_avatar_url(value: object) -> str:
+    """The web address of a picture."""
+    url = check_text(value, URL_BYTES_MAX, "avatar_url")
+    if not _WEB_ADDRESS.fullmatch(url):
+        raise Invalid("avatar_url", "must be an http or https address")
+    return url
 
 
 def fold_name(text: str) -> str:
@@ -144,7 +171,7 @@ def parse_scope_value(value: object, field: str) -> str:
 def check_text(value: object, bytes_max: int, field: str) -> str:
     """Text of 1 to `bytes_max` UTF-8 bytes without control characters."""
     if not isinstance(value, str):
-        raise Invalid(field, f"must be text, not {type(value).__name__}")
+        value = parse_text(value, field)
     if not value:
         raise Invalid(field, "must not be empty")
     if value.isascii():

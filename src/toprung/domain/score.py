@@ -10,6 +10,7 @@ import math
 import re
 from decimal import Context, Decimal
 
+from toprung.domain.values import kind_of
 from toprung.errors import Invalid
 
 INT64_MIN = -(2**63)
@@ -19,7 +20,7 @@ DECIMALS_MAX = 9
 _DIGITS_MAX = 100
 
 # A double holds every integer up to here; beyond it, digits may have been lost before we see it.
-_FLOAT_EXACT_MAX = 2**53
+FLOAT_EXACT_MAX = 2**53
 
 # Wide enough for any int64, whatever context the caller's own arithmetic has.
 _EXACT = Context(prec=40)
@@ -81,13 +82,13 @@ def exact_number(value: object, field: str = "score") -> Decimal:
                 raise Invalid(field, f"is not a number: {value[:40]!r}")
             return Decimal(value)
         case _:
-            raise Invalid(field, f"must be a number, not {type(value).__name__}")
+            raise Invalid(field, f"must be a number, not {kind_of(value)}")
 
 
 def _from_float(value: float, field: str) -> Decimal:
     if not math.isfinite(value):
         raise Invalid(field, "must be a finite number")
-    if abs(value) >= _FLOAT_EXACT_MAX:
+    if abs(value) >= FLOAT_EXACT_MAX:
         raise Invalid(field, "is a float too large to be exact; pass an int or a string")
     return Decimal(repr(value))  # the shortest text that means this float, as people typed it
 

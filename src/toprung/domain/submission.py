@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from toprung.domain.board import Board
 
 KEY_BYTES_MAX = 128
+MEMBERS = ("player", "score", "at", "subscore", "details", "key")
 
 
 class Submission(msgspec.Struct, frozen=True, gc=False):
@@ -69,6 +71,25 @@ def parse_submission(  # noqa: PLR0913 -- what callers may send, and whose it is
         key=None if key is None else owned_key(owner, check_text(key, KEY_BYTES_MAX, "key")),
         digest=None if key is None else _digest(player_id, exact, second, instant, body),
     )
+
+
+def row_members(row: object) -> Mapping[str, Any]:
+    """The members of a row of a batch, which is a pair of player and score, or an object.
+
+    >>> row_members(("alice", 1500))
+    {'player': 'alice', 'score': 1500}
+    """
+    if isinstance(row, tuple | list) and len(row) == 2:
+        return {"player": row[0], "score": row[1]}
+    if not isinstance(row, Mapping):
+        raise Invalid("", "must be a pair of player and score, or an object")
+    for name in row:
+        if name not in MEMBERS:
+            raise Invalid(str(name)[:64], "is not a member of a submission")
+    for name in ("player", "score"):
+        if name not in row:
+            raise Invalid(name, "is missing")
+    return row
 
 
 def _subscore(board: Board, subscore: object) -> int | None:

@@ -18,6 +18,7 @@ import msgspec
 from toprung.domain.calendar import AHEAD_MAX, Calendar, Period, endless_periods, one_period
 from toprung.domain.instant import EARLIEST, LATEST, instant_text, parse_instant
 from toprung.domain.slicing import cron_slicing, parse_cron, slicing
+from toprung.domain.values import bounded
 from toprung.domain.zone import WallClock, parse_timezone
 from toprung.errors import Invalid
 
@@ -181,9 +182,7 @@ def _parse_name(name: object) -> str:
 def _parse_retain(members: Mapping[object, object], kind: Kind) -> int:
     retain = members.get("retain", _RETAIN[kind])
     most = 1 if kind in ("all-time", "season") else MOST_RETAINED
-    if not isinstance(retain, int) or isinstance(retain, bool) or not 1 <= retain <= most:
-        raise Invalid("retain", f"must be an integer from 1 to {most}" if most > 1 else "must be 1")
-    return retain
+    return bounded(retain, most, "retain")
 
 
 DEFAULT_WINDOWS: Final = parse_windows(["all-time", "daily", "weekly", "monthly"])

@@ -65,7 +65,7 @@ class Heads:
         """The page that is asked for, from here or by reading it; `show` makes a first page."""
         query = call.query
         is_first = query.cursor is query.min_score is query.max_score is None
-        if not is_first or query.from_rank or query.details:
+        if not is_first or query.from_rank is not None or query.details:
             body = await read(call)
             return tagged(call, body, tag_of(body))
         name = (call.values[0], call.query_string)

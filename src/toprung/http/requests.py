@@ -1,19 +1,20 @@
 """What callers send: one struct per body and per query string.
 
-These types decode requests and describe them in the OpenAPI document, so there is no second
-description of them anywhere.
+These types describe requests in the OpenAPI document and name their members. What a member may be
+is for the domain to say, in the same words as to callers of the library; only what HTTP adds to it
+is checked here. Bodies of hot routes are decoded with their types, which is quicker.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
+from toprung.domain.values import parse_choice
 from toprung.errors import Invalid
 from toprung.service.options import ListOptions
 from toprung.service.overview import BUCKETS_MAX
@@ -35,6 +36,9 @@ ScoreOrNull = Annotated[
         extra_json_schema={"type": ["number", "string", "null"]},
     ),
 ]
+
+NUMBERS: Final = ("number", "string")
+INCLUDES: Final = ("details", "percentile", "details,percentile")
 
 # --- what callers send ----------------------------------------------------------------------------
 
@@ -89,12 +93,12 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     score_max: ScoreOrNull | UnsetType = UNSET
     max_increase: ScoreOrNull | UnsetType = UNSET
 
-    def rules(self, board_id: str) -> dict[str, Any]:
-        """The rules that were sent for this board, as the library's mapping."""
-        if self.id not in (UNSET, board_id):
-            raise Invalid("id", f"must be {board_id!r}, the board that the address names")
-        members: dict[str, Any] = msgspec.to_builtins(self, builtin_types=(Decimal,))
-        return {name: rule for name, rule in members.items() if name not in ("id", "periods")}
+
+def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:
+    """The rules in a `BoardBody` for this board, as the library's mapping."""
+    if body.get("id", board_id) != board_id:
+        raise Invalid("id", f"must be {board_id!r}, the board that the address names")
+    return {name: rule for name, rule in body.items() if name not in ("id", "periods")}
 
 
 class ProfileBody(Struct, forbid_unknown_fields=True):
@@ -102,7 +106,7 @@ class ProfileBody(Struct, forbid_unknown_fields=True):
 
     name: str | None = None
     avatar_url: str | None = None
-    attributes: dict[str, str] = {}
+    attributes: dict[str, str] | None = None
 
 
 class ProfilePatchBody(Struct, forbid_unknown_fields=True):
@@ -128,6 +132,9 @@ class Numbers(Struct, forbid_unknown_fields=True, frozen=True):
 
     numbers: Literal["number", "string"] = "number"
 
+    def __post_init__(self) -> None:
+        parse_choice(self.numbers, NUMBERS, "numbers")
+
 
 class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     """Which ladder is read."""
@@ -143,6 +150,11 @@ class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
     ranking: Ranking | None = None
     include: Literal["details", "percentile", "details,percentile"] | None = None
     """What else the rows of a list hold."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.include is not None:
+            parse_choice(self.include, INCLUDES, "include")
 
     @property
     def details(self) -> bool:

@@ -58,6 +58,8 @@ class Route:
         """What a key must allow; None where no key is asked for."""
         self.query = query
         self.body = body
+        """The type of its body, for the OpenAPI document. Handlers get what was sent: see `strict`.
+        Where `marks` are counted, they get this type if what was sent fits it."""
         self.answer = answer
         """The type of the answer's body, for the OpenAPI document."""
         self.status = status
@@ -81,7 +83,8 @@ class Route:
         self.decode_query = QueryDecoder(query).decode
         self.decode_body: Callable[[bytes], Any] | None = None
         if body is not None:
-            self.decode_body = bytes if raw else BodyDecoder(body, marks).decode
+            typed = BodyDecoder(body, marks) if marks else BodyDecoder(dict[str, Any])
+            self.decode_body = bytes if raw else typed.decode
         self.segments = tuple(path.encode().split(b"/")[1:])
         self.has_board = b"{board}" in self.segments
         self.expects_json = method == "POST" or body is not None

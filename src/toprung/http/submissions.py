@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
+from toprung.domain.submission import MEMBERS
 from toprung.errors import Invalid
+from toprung.http.answers import encode
 from toprung.http.requests import SubmissionBody, submission_marks
 from toprung.http.rows import RowCutter
 from toprung.http.strict import BodyDecoder, refuse_json
 from toprung.pace import Work
+
+MEMBERS_READ: Final = 1 + len(MEMBERS)
+"""Of a submission that is refused: one of them is none that it has."""
 
 Row = tuple[str, Any] | Mapping[str, Any]
 """A row of a batch as the library takes it."""
@@ -64,7 +70,8 @@ async def decode_rows(cutter: RowCutter) -> list[Row]:
 def _rows_together(text: bytes) -> list[Row] | None:
     """The rows of a piece; None if one of them is wrong."""
     try:
-        return list(map(_row, _decode_rows(text)))
+        rows = _decode_rows(text)
+        return list(map(_row, rows)) if isinstance(rows, list) else None
     except Invalid:
         return None
 
@@ -106,9 +113,25 @@ def _row(row: SubmissionBody) -> Row:
 
 def _row_or_refusal(text: msgspec.Raw) -> Row:
     try:
-        return _row(_decode_row(bytes(text)))
+        row = _decode_row(bytes(text))
     except Invalid as error:  # a copy: the error itself leads to the frames that it came through
         return Refusal(type(error)(error.field, error.detail))
+    return _row(row) if isinstance(row, SubmissionBody) else row_of(row)
+
+
+def row_of(members: dict[str, Any]) -> dict[str, Any]:
+    """What a submission says that does not fit its type, for the library to refuse.
+
+    No more of it than that takes: of lists and objects their kind, of too many members some.
+    """
+    row = {name: _outlined(value) for name, value in islice(members.items(), MEMBERS_READ)}
+    if "details" in row:
+        row["details"] = msgspec.Raw(encode(members["details"]))
+    return row
+
+
+def _outlined(value: Any) -> Any:
+    return type(value)() if isinstance(value, list | dict) else value
 
 
 def _details(text: Any) -> msgspec.Raw:

@@ -17,6 +17,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.player import parse_player
+from toprung.domain.values import parse_text
 from toprung.errors import Invalid
 
 TEXT_MAX = 1024
@@ -81,7 +82,7 @@ def parse_cursor(text: object, kind: type[C], board: Board) -> C:
     Traceback (most recent call last):
     toprung.errors.Invalid: cursor: is not a cursor of this list
     """
-    cursor = _decode(text, kind)
+    cursor = _decode(parse_text(text, "cursor"), kind)
     if cursor.generation != board.generation:
         raise Invalid("cursor", f"belongs to another board than this {board.id!r}")
     if not isinstance(cursor, SubmissionsCursor):
@@ -89,8 +90,8 @@ def parse_cursor(text: object, kind: type[C], board: Board) -> C:
     return cursor
 
 
-def _decode(text: object, kind: type[C]) -> C:
-    if isinstance(text, str) and len(text) <= TEXT_MAX:
+def _decode(text: str, kind: type[C]) -> C:
+    if len(text) <= TEXT_MAX:
         try:
             packed = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
             cursor = msgspec.msgpack.decode(packed, type=kind)

@@ -13,6 +13,7 @@ from typing import Unpack
 from toprung.domain.player import parse_player
 from toprung.domain.ranking import Counts
 from toprung.domain.standing import Page
+from toprung.domain.values import bounded
 from toprung.errors import Invalid
 from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
@@ -20,7 +21,7 @@ from toprung.service.cursor import FriendsCursor, cursor_text, parse_cursor
 from toprung.service.listing import Listed, Lister
 from toprung.service.options import AskedList, ListOptions
 from toprung.service.pages import LIMIT_MAX, cursor_view
-from toprung.service.view import View, bounded
+from toprung.service.view import View
 
 NONE_BEFORE = Counts(0, 0, 0)
 

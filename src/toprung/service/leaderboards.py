@@ -10,7 +10,7 @@ from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.command import DeleteBoard, SetBoard
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
-from toprung.errors import Invalid
+from toprung.domain.values import bounded, parse_text
 from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.service.current import BoardCurrent
 from toprung.service.friends import BoardFriends
@@ -20,7 +20,6 @@ from toprung.service.pages import BoardPages
 from toprung.service.players import Players
 from toprung.service.read import BoardReads
 from toprung.service.submit import BoardWrites
-from toprung.service.view import bounded
 
 LISTED_MAX = 1000
 
@@ -156,8 +155,7 @@ class Leaderboards(Players):
     # Below this line `list` is no longer the type.
     async def list(self, after: str = "", limit: int = 100) -> list[BoardRules]:
         """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
-        if not isinstance(after, str):
-            raise Invalid("after", f"must be text, not {type(after).__name__}")
+        parse_text(after, "after")
         found = await self._journal.boards(after, bounded(limit, LISTED_MAX, "limit"))
         return [shown_rules(board) for board in found]
 

@@ -19,13 +19,14 @@ from toprung.domain.standing import (
     ReadablePeriod,
     ScopeSize,
 )
+from toprung.domain.values import bounded
 from toprung.errors import Invalid
 from toprung.ports import RecordedSubmission, Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import SubmissionsCursor, cursor_text, parse_cursor
 from toprung.service.options import AskedLadder, LadderOptions
 from toprung.service.pages import LIMIT_MAX
-from toprung.service.view import bounded, shown_period
+from toprung.service.view import shown_period
 
 BUCKETS_MAX = 200
 

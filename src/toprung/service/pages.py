@@ -13,13 +13,14 @@ from toprung.domain.board import Board
 from toprung.domain.player import GLOBAL
 from toprung.domain.score import parse_score
 from toprung.domain.standing import Page, Standing
+from toprung.domain.values import bounded
 from toprung.errors import CursorGone, Gone, Invalid, NotFound
 from toprung.ports import Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import BEST, WORST, FriendsCursor, PageCursor, parse_cursor
 from toprung.service.listing import Lister, ScoreRange
 from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
-from toprung.service.view import View, bounded, view_of
+from toprung.service.view import View, view_of
 
 LIMIT_MAX = 1000
 RANK_MAX = 2**62
@@ -53,6 +54,7 @@ class BoardPages(BoardAccess):
 
     async def glimpse(self, limit: int, **options: Unpack[ListOptions]) -> Glimpse:
         """The first `limit` entries, for `page_of`. Options: `toprung.ListOptions`."""
+        bounded(limit, LIMIT_MAX, "limit")
         lister = await self._lister(AskedList(**options))
         return Glimpse(lister, await self._index.slice(lister.view.ladder, 0, limit))
 
@@ -85,12 +87,7 @@ class BoardPages(BoardAccess):
         """
         asked = AskedList(**options)
         bounded(limit, LIMIT_MAX, "limit")
-        filtered = min_score is not None or max_score is not None
-        if (cursor is not None) + (from_rank is not None) + filtered > 1:
-            raise Invalid(
-                "cursor" if cursor is not None else "from_rank",
-                "cursor, from_rank and min_score/max_score cannot be combined",
-            )
+        check_start(cursor, from_rank, min_score, max_score)
         if cursor is not None:
             board = await self._journal.board(self.id)
             edge = parse_cursor(cursor, PageCursor, board)
@@ -99,10 +96,10 @@ class BoardPages(BoardAccess):
             return await self._walk(lister, edge, limit)
         lister = await self._lister(asked)
         view = lister.view
-        if filtered:
+        if min_score is not None or max_score is not None:
             scores = score_range(view.board, min_score, max_score)
             return await self._forward(lister, scores.best, "", limit, scores)
-        start = 0 if from_rank is None else bounded(from_rank, RANK_MAX, "from_rank") - 1
+        start = 0 if from_rank is None else from_rank - 1
         return await lister.page(await self._index.slice(view.ladder, start, start + limit))
 
     async def _walk(self, lister: Lister, edge: PageCursor, limit: int) -> Page:
@@ -126,6 +123,18 @@ class BoardPages(BoardAccess):
         found = await self._index.slice_at(ladder, key, player, limit + 1, 1, full=False)
         stop = _count_before(found, key, player)
         return await lister.page(found, max(0, stop - limit), stop, scores)
+
+
+def check_start(cursor: object, from_rank: object, min_score: object, max_score: object) -> None:
+    """Refuse a page that is to start at several places."""
+    filtered = min_score is not None or max_score is not None
+    if (cursor is not None) + (from_rank is not None) + filtered > 1:
+        raise Invalid(
+            "cursor" if cursor is not None else "from_rank",
+            "a cursor, a rank to start from and a range of scores cannot be combined",
+        )
+    if from_rank is not None:
+        bounded(from_rank, RANK_MAX, "from_rank")
 
 
 def score_range(board: Board, min_score: object, max_score: object) -> ScoreRange:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TypeVar
@@ -12,9 +11,9 @@ from msgspec import UNSET, UnsetType
 from toprung.domain.board import Board
 from toprung.domain.command import Befriend, ErasePlayer, PatchPlayer, SetPlayer, Unfriend
 from toprung.domain.player import (
-    check_text,
     parse_attribute_changes,
     parse_attributes,
+    parse_avatar_url,
     parse_name,
     parse_player,
 )
@@ -26,10 +25,7 @@ from toprung.service.view import view_of
 
 T = TypeVar("T")
 
-URL_BYTES_MAX = 2048
 BOARDS_AT_ONCE = 100
-
-_WEB_ADDRESS = re.compile(r"https?://[^\s/]\S*", re.IGNORECASE)
 
 
 class Players:
@@ -56,7 +52,7 @@ class Players:
         profile = PlayerProfile(
             parse_player(player),
             None if name is None else parse_name(name),
-            None if avatar_url is None else _parse_url(avatar_url),
+            None if avatar_url is None else parse_avatar_url(avatar_url),
             {} if attributes is None else parse_attributes(attributes),
         )
         command = SetPlayer(profile.player, profile.name, profile.avatar_url, profile.attributes)
@@ -77,9 +73,9 @@ class Players:
         """
         command = PatchPlayer(
             parse_player(player),
-            _given(name, parse_name),
-            _given(avatar_url, _parse_url),
-            _given(attributes, parse_attribute_changes),
+            given(name, parse_name),
+            given(avatar_url, parse_avatar_url),
+            given(attributes, parse_attribute_changes),
         )
         await self._journal.record(command)
         return await self.player(player)
@@ -135,12 +131,6 @@ class Players:
         ]
 
 
-def _given(value: object, parse: Callable[[object], T]) -> T | UnsetType | None:
+def given(value: object, parse: Callable[[object], T]) -> T | UnsetType | None:
+    """A part of a change, parsed unless it is left out or taken away."""
     return value if value is None or isinstance(value, UnsetType) else parse(value)
-
-
-def _parse_url(value: object) -> str:
-    url = check_text(value, URL_BYTES_MAX, "avatar_url")
-    if not _WEB_ADDRESS.fullmatch(url):
-        raise Invalid("avatar_url", "must be an http or https address")
-    return url

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
-from toprung.domain.player import GLOBAL, NAME_BYTES_MAX, check_text, parse_player
+from toprung.domain.player import GLOBAL, NAME_BYTES_MAX, check_text, parse_player, parse_players
 from toprung.domain.ranking import Ranking
 from toprung.domain.score import parse_score
 from toprung.domain.standing import Lookup, Page, Standing
+from toprung.domain.values import bounded
 from toprung.errors import Invalid, NotRanked
 from toprung.service.board_access import BoardAccess
 from toprung.service.listing import Listed, Lister
 from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
 from toprung.service.pages import LIMIT_MAX
-from toprung.service.view import View, bounded
+from toprung.service.view import View
 
 AROUND_MAX = 100
 FOUND_MAX = 50
@@ -73,7 +74,7 @@ class BoardReads(BoardAccess):
         Options: `toprung.ListOptions`.
         """
         asked = AskedList(**options)
-        wanted = _parse_players(players)
+        wanted = parse_players(players, LIMIT_MAX)
         lister = await self._lister(asked)
         places = await self._index.places(lister.view.ladder, wanted)
         missing = [player for player, place in zip(wanted, places, strict=True) if place is None]
@@ -160,16 +161,6 @@ def _as_id(text: str) -> list[str]:
         return [parse_player(text)]
     except Invalid:
         return []
-
-
-def _parse_players(players: Iterable[str]) -> list[str]:
-    """The players, each once, in the order given."""
-    if isinstance(players, str):
-        raise Invalid("players", "must be a list of player ids")
-    ids = [parse_player(player, f"players/{at}") for at, player in enumerate(players)]
-    if len(ids) > LIMIT_MAX:
-        raise Invalid("players", f"must be at most {LIMIT_MAX}")
-    return list(dict.fromkeys(ids))
 
 
 def _not_ranked(player: str, view: View) -> NotRanked:

@@ -18,7 +18,7 @@ from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.ranking import rank
 from toprung.domain.score import score_value
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowStanding
-from toprung.domain.submission import Submission, parse_submission
+from toprung.domain.submission import Submission, parse_submission, row_members
 from toprung.errors import Invalid, ToprungError, Unavailable
 from toprung.pace import Work
 from toprung.pending import start, turn
@@ -35,8 +35,6 @@ IN_FLIGHT_MAX = 2
 """Batches under way at a time: one is validated while the other is written."""
 
 BatchRow: TypeAlias = tuple[str, Any] | Mapping[str, Any]
-
-_MEMBERS = frozenset({"player", "score", "at", "subscore", "details", "key"})
 
 
 class BoardWrites(BoardAccess):
@@ -106,6 +104,12 @@ class BoardWrites(BoardAccess):
                 with suppress(ToprungError):
                     await work
         return await tally.result()
+
+    async def refusal_of(self, row: BatchRow) -> ToprungError:
+        """Why a row would be refused; for ways in that have found that it cannot be right."""
+        board = await self._journal.board(self.id)
+        _, refused = await parse_batch(board, self._clock.now(), [row], self._owner)
+        return refused[0][1] if refused else Invalid("", "is not a submission")
 
     async def remove(self, player: str) -> None:
         """Take a player off this board, in every period."""
@@ -216,26 +220,12 @@ async def parse_batch(
                     if type(row) is tuple and len(row) == 2:  # the hot case
                         append(parse(board, now, row[0], row[1]))
                     else:
-                        append(_parse_row(board, now, row, owner))
+                        append(parse(board, now, owner=owner, **row_members(row)))
                 except ToprungError as error:
                     refused.append((at, error.with_traceback(None)))
             if work.is_due():
                 await work.rest()
     return submissions, refused
-
-
-def _parse_row(board: Board, now: int, row: object, owner: str) -> Submission:
-    if isinstance(row, list) and len(row) == 2:
-        return parse_submission(board, now, row[0], row[1])
-    if not isinstance(row, Mapping):
-        raise Invalid("", "must be a pair of player and score, or an object")
-    for name in row:
-        if name not in _MEMBERS:
-            raise Invalid(str(name)[:64], "is not a member of a submission")
-    for name in ("player", "score"):
-        if name not in row:
-            raise Invalid(name, "is missing")
-    return parse_submission(board, now, owner=owner, **row)
 
 
 def _is_behind(board: Board, place: Place | None, receipt: Receipt, outcome: WindowOutcome) -> bool:

@@ -30,8 +30,9 @@ from toprung.domain.ranking import (
 from toprung.domain.score import score_value
 from toprung.domain.sortkey import RecordShape
 from toprung.domain.standing import ReadablePeriod, Standing
+from toprung.domain.values import parse_choice, parse_text
 from toprung.domain.window import Period, Window
-from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
+from toprung.errors import DenseNotDeclared, PeriodGone, UnknownPeriod
 from toprung.ports import NAMELESS, Shown
 
 
@@ -133,8 +134,8 @@ def view_of(
         _check_scope(board, scope)
     if ranking is None:
         ranking = board.ranking
-    elif ranking not in RANKINGS:
-        raise Invalid("ranking", f"must be one of {', '.join(RANKINGS)}")
+    else:
+        parse_choice(ranking, RANKINGS, "ranking")
     name = Ladder if ranking == "dense" else UndenseLadder
     return View(board, name(board.id, chosen.name, read.id, scope), read.state(now), ranking)
 
@@ -158,9 +159,7 @@ def shown_period(period: Period, now: int) -> ReadablePeriod:
 
 def readable_period(board: Board, window: Window, period_id: object, now: int) -> Period:
     """The named period, if it has begun and is still retained."""
-    if not isinstance(period_id, str):
-        raise Invalid("period", f"must be text, not {type(period_id).__name__}")
-    period = named_period(board, window, period_id)
+    period = named_period(board, window, parse_text(period_id, "period"))
     if window.kind == "season":
         return period
     if period.opens_at is not None and period.opens_at > now:
@@ -171,14 +170,5 @@ def readable_period(board: Board, window: Window, period_id: object, now: int) -
 
 
 def _check_scope(board: Board, scope: object) -> None:
-    if not isinstance(scope, str):
-        raise Invalid("scope", f"must be text, not {type(scope).__name__}")
-    _, _, value = check_scope(board, scope).partition(":")
+    _, _, value = check_scope(board, parse_text(scope, "scope")).partition(":")
     parse_scope_value(value, "scope")
-
-
-def bounded(value: object, maximum: int, field: str, minimum: int = 1) -> int:
-    """A whole number within its bounds."""
-    if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum:
-        return value
-    raise Invalid(field, f"must be a whole number from {minimum} to {maximum}")

@@ -7,9 +7,12 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import UNSET, DecodeError, Meta, Struct, UnsetType
 from msgspec.json import Decoder
 
-from toprung.domain.player import GLOBAL
+from toprung.domain.player import GLOBAL, parse_player
+from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
+from toprung.errors import Invalid
 from toprung.http.answers import encode
-from toprung.http.strict import BodyDecoder
+from toprung.http.requests import NUMBERS
+from toprung.http.strict import BodyDecoder, members_of
 
 TOP_MAX: Final = 100
 ID_LENGTH_MAX: Final = 64
@@ -30,6 +33,19 @@ class Subscribe(Struct, forbid_unknown_fields=True):
     token: str | None = None
     """The last token seen: if it is still true, no snapshot is sent."""
     numbers: Literal["number", "string"] = "number"
+
+    def __post_init__(self) -> None:
+        _check_id(self.id, "id")
+        for name in ("board", "window", "scope", "token"):
+            value = getattr(self, name)
+            if value is not None:
+                parse_text(value, name)
+        if self.top is not None:
+            bounded(self.top, TOP_MAX, "top")
+        if self.player is not None:
+            parse_player(self.player)
+        parse_flag(self.friends, "friends")
+        parse_choice(self.numbers, NUMBERS, "numbers")
 
 
 class Request(Struct, forbid_unknown_fields=True):
@@ -59,6 +75,10 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     friends: Literal["true"] | None = None
     numbers: Literal["number", "string"] = "number"
 
+    def __post_init__(self) -> None:
+        if self.friends is not None:
+            parse_choice(self.friends, ("true",), "friends")
+
     @property
     def private(self) -> str | None:
         """What is asked for that public boards do not show to everybody."""
@@ -81,8 +101,28 @@ class Message(Struct):
         return self._frame
 
 
-read_request = BodyDecoder(Request).decode
+_read_object = BodyDecoder(dict[str, Any]).decode
 _read_name = Decoder(_NamedRequest).decode
+
+
+def read_request(text: bytes) -> Request:
+    """What a client sends."""
+    members = members_of(_read_object(text), Request)
+    if "unsubscribe" in members:
+        _check_id(members["unsubscribe"], "unsubscribe")
+    if "subscribe" in members:
+        if not isinstance(members["subscribe"], dict):
+            raise Invalid("subscribe", "must be an object")
+        try:
+            members["subscribe"] = Subscribe(**members_of(members["subscribe"], Subscribe))
+        except Invalid as error:
+            raise error.under("subscribe") from None
+    return Request(**members)
+
+
+def _check_id(value: object, field: str) -> None:
+    if not 1 <= len(parse_text(value, field)) <= ID_LENGTH_MAX:
+        raise Invalid(field, f"must have 1 to {ID_LENGTH_MAX} characters")
 
 
 def subscription_in(request: bytes) -> str | None:

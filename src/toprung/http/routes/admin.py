@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from email.utils import formatdate
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -12,6 +12,7 @@ from toprung.contract import KeyAnswer, KeysAnswer
 from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
 from toprung.domain.health import BOTH
 from toprung.domain.instant import instant_datetime
+from toprung.domain.values import parse_choice
 from toprung.errors import Unavailable
 from toprung.http.answers import NO_STORE, Answer, Empty, Sendable, ok
 from toprung.http.backups import too_many
@@ -20,6 +21,7 @@ from toprung.http.metrics import exposition
 from toprung.http.readiness import Status, status_of, stopped
 from toprung.http.requests import NoQuery
 from toprung.http.routing import Routes
+from toprung.http.strict import members_of
 from toprung.service.keys import Keys
 
 routes = Routes()
@@ -54,6 +56,9 @@ class ReadyQuery(Struct, forbid_unknown_fields=True):
         field(default="all", name="for")
     )
 
+    def __post_init__(self) -> None:
+        parse_choice(self.part, ("all", *BOTH), "for")
+
 
 class ReadyAnswer(Struct):
     """What the service is ready for, and what is wrong if there is anything."""
@@ -72,10 +77,9 @@ async def list_keys(call: Call[NoQuery, None]) -> Answer:
 
 
 @routes.post("/v1/keys", "admin", body=KeyBody, answer=KeyAnswer, status=201, grows=True)
-async def create_key(call: Call[NoQuery, KeyBody]) -> Answer:
+async def create_key(call: Call[NoQuery, dict[str, Any]]) -> Answer:
     """Make a key; this is the only time it is shown."""
-    body = call.body
-    key, text = await _keys(call).create(body.name, body.verbs, body.boards, body.owner)
+    key, text = await _keys(call).create(**members_of(call.body, KeyBody))
     return ok(_answer(key, text), (NO_STORE,), 201)
 
 
@@ -89,8 +93,9 @@ async def revoke_key(call: Call[NoQuery, None]) -> Answer:
 
 
 @routes.post("/v1/backup", "admin", body=BackupBody)
-async def backup(call: Call[NoQuery, BackupBody]) -> Sendable:
+async def backup(call: Call[NoQuery, dict[str, Any]]) -> Sendable:
     """Download a consistent copy of the embedded database, made while work goes on."""
+    members_of(call.body, BackupBody)
     state = call.state
     if state.backups.is_full:
         state.refused["backups"] += 1
@@ -124,7 +129,7 @@ async def readyz(call: Call[ReadyQuery, None]) -> Answer:
     return ok(body, headers, 503 if stopped(checks) & {*asked} else 200)
 
 
-def _keys(call: Call[NoQuery, KeyBody] | Call[NoQuery, None]) -> Keys:
+def _keys(call: Call[NoQuery, Any]) -> Keys:
     keys = call.boards.keys
     if keys is None:
         raise Unavailable("this profile keeps no access keys")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 from toprung.contract import (
     BoardAnswer,
@@ -16,6 +16,7 @@ from toprung.contract import (
 from toprung.domain.access import pattern_prefixes
 from toprung.domain.board import parse_board_id
 from toprung.domain.board_rules import BoardRules
+from toprung.domain.values import bounded
 from toprung.http.answers import NO_STORE, Answer, Empty, encode, ok
 from toprung.http.call import Call
 from toprung.http.heads import is_known, not_modified, tag_of, tagged
@@ -26,6 +27,7 @@ from toprung.http.requests import (
     PageQuery,
     ScopesQuery,
     WindowQuery,
+    rules_in,
 )
 from toprung.http.routing import Routes
 from toprung.http.wire import board_answer, distribution_answer, period_answer, shows
@@ -44,8 +46,8 @@ async def list_boards(call: Call[PageQuery, None]) -> Answer:
 
     The entity tag stays the same until a board is created, changed or deleted.
     """
-    limit, show = call.query.limit, shows(call.query.numbers)
-    after = "" if call.query.cursor is None else parse_board_id(call.query.cursor)
+    limit, show = bounded(call.query.limit, LISTED_MAX, "limit"), shows(call.query.numbers)
+    after = "" if call.query.cursor is None else parse_board_id(call.query.cursor, "cursor")
     tag = await _tag(call)
     if is_known(call, tag):
         return not_modified(call, tag)
@@ -102,13 +104,12 @@ def _just_before(prefix: str) -> str:
     also=(201,),
     headers=("If-None-Match",),
 )
-async def put_board(call: Call[Numbers, BoardBody]) -> Answer:
+async def put_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
     """Create a board (201) or replace its rules (200); what is omitted takes its default.
 
     With `If-None-Match: *` it only creates, and a board that exists stays as it is.
     """
-    sent = call.body.rules(call.values[0])
-    rules = {name: rule for name, rule in sent.items() if rule is not None}
+    rules = rules_in(call.body, call.values[0])
     boards, only_new = call.boards, call.header(b"if-none-match") == b"*"
     board = await (boards.create if only_new else boards.replace)(call.values[0], **rules)
     recorded = await board.rules()
@@ -123,10 +124,11 @@ async def put_board(call: Call[Numbers, BoardBody]) -> Answer:
     answer=BoardAnswer,
     grows=True,
 )
-async def patch_board(call: Call[Numbers, BoardBody]) -> Answer:
+async def patch_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
     """Change some rules of a board; null puts one back to its default."""
     board_id = call.values[0]
-    return await _one(call, await call.boards.patch(board_id, **call.body.rules(board_id)))
+    rules = rules_in(call.body, board_id)
+    return await _one(call, await call.boards.patch(board_id, **rules))
 
 
 @routes.get("/v1/boards/{board}", "read", query=Numbers, answer=BoardAnswer, public=True)
@@ -179,9 +181,7 @@ async def get_distribution(call: Call[DistributionQuery, None]) -> Answer:
     return ok(distribution_answer(spread, shows(query.numbers)))
 
 
-async def _one(
-    call: Call[Numbers, BoardBody] | Call[Numbers, None], board: Leaderboard, status: int = 200
-) -> Answer:
+async def _one(call: Call[Numbers, Any], board: Leaderboard, status: int = 200) -> Answer:
     rules, periods = await board.rules(), await board.current_periods()
     answer = board_answer(rules, shows(call.query.numbers), periods)
     return ok(answer, (NO_STORE,), status)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from toprung.contract import FriendsAnswer, PlayerStandingsAnswer, ProfileAnswer
 from toprung.http.answers import Answer, Empty, ok
 from toprung.http.call import Call
 from toprung.http.requests import NoQuery, Numbers, ProfileBody, ProfilePatchBody
 from toprung.http.routing import Routes
+from toprung.http.strict import members_of
 from toprung.http.wire import shows, standing_answer
 from toprung.ports import PlayerProfile
 
@@ -14,16 +17,11 @@ routes = Routes()
 
 
 @routes.put("/v1/players/{player}", "write", body=ProfileBody, answer=ProfileAnswer, grows=True)
-async def put_player(call: Call[NoQuery, ProfileBody]) -> Answer:
+async def put_player(call: Call[NoQuery, dict[str, Any]]) -> Answer:
     """Replace a player's whole profile; changed attributes move entries of open periods."""
-    body = call.body
+    members = members_of(call.body, ProfileBody)
     try:
-        profile = await call.boards.set_player(
-            call.values[0],
-            name=body.name,
-            avatar_url=body.avatar_url,
-            attributes=body.attributes,
-        )
+        profile = await call.boards.set_player(call.values[0], **members)
     finally:
         call.state.note_profile(call.values[0])
     return ok(_profile(profile))
@@ -32,16 +30,11 @@ async def put_player(call: Call[NoQuery, ProfileBody]) -> Answer:
 @routes.patch(
     "/v1/players/{player}", "write", body=ProfilePatchBody, answer=ProfileAnswer, grows=True
 )
-async def patch_player(call: Call[NoQuery, ProfilePatchBody]) -> Answer:
+async def patch_player(call: Call[NoQuery, dict[str, Any]]) -> Answer:
     """Change some of a player's profile: what is omitted stays, null takes it away."""
-    body = call.body
+    members = members_of(call.body, ProfilePatchBody)
     try:
-        profile = await call.boards.patch_player(
-            call.values[0],
-            name=body.name,
-            avatar_url=body.avatar_url,
-            attributes=body.attributes,
-        )
+        profile = await call.boards.patch_player(call.values[0], **members)
     finally:
         call.state.note_profile(call.values[0])
     return ok(_profile(profile))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta
 
@@ -19,7 +19,7 @@ from toprung.http.requests import (
     submission_marks,
 )
 from toprung.http.routing import Routes
-from toprung.http.submissions import count_rows, decode_rows, options_of
+from toprung.http.submissions import count_rows, decode_rows, options_of, row_of
 from toprung.http.wire import batch_answer, shows, submissions_answer, submit_answer
 from toprung.service.submit import BATCH_MAX
 
@@ -44,10 +44,12 @@ Batch = Annotated[list[SubmissionBody], Meta(max_length=BATCH_MAX)]
     hot=True,
     grows=True,
 )
-async def submit(call: Call[Numbers, SubmissionBody]) -> Answer:
+async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer:
     """Submit one score; it is durable when this answers, with the ranks it led to."""
     board, body = await call.board(), call.body
     key = call.header(b"idempotency-key")
+    if isinstance(body, dict):
+        raise await board.refusal_of(row_of(body))
     if key is None and body.at is body.subscore is body.details is body.key is UNSET:
         result = await board.submit(body.player, body.score)  # the hot case
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from toprung.contract import LookupAnswer, PageAnswer, StandingAnswer
 from toprung.domain.standing import Page
@@ -22,6 +22,7 @@ from toprung.http.requests import (
     lookup_marks,
 )
 from toprung.http.routing import Routes
+from toprung.http.strict import members_of
 from toprung.http.wire import page_answer, row, shows, standing_answer
 from toprung.service.pages import Glimpse
 
@@ -170,10 +171,14 @@ async def watch_board(call: Call[LiveQuery, None]) -> Sendable:
     answer=LookupAnswer,
     public=True,
 )
-async def lookup_standings(call: Call[ListQuery, LookupBody]) -> Answer:
+async def lookup_standings(call: Call[ListQuery, LookupBody | dict[str, Any]]) -> Answer:
     """The standings of at most 1,000 players at one moment, and who of them has none."""
-    board, query = await call.board(), call.query
-    found = await board.lookup(call.body.players, **query.options())
+    board, query, body = await call.board(), call.query, call.body
+    if isinstance(body, LookupBody):
+        players = body.players
+    else:
+        players = members_of(body, LookupBody)["players"]
+    found = await board.lookup(players, **query.options())
     show = shows(query.numbers)
     rows = [row(standing, show, percentile=query.percentile) for standing in found.standings]
     answer = LookupAnswer(rows, found.missing)
@@ -190,7 +195,5 @@ def _shown(page: Page, query: ListQuery) -> PageAnswer:
 
 
 def _renamed(error: Invalid) -> Invalid:
-    """The error in the words of the query string."""
-    if error.field == "from_rank":
-        return type(error)("from", error.detail.replace("from_rank", "from"))
-    return type(error)(error.field, error.detail.replace("from_rank", "from"))
+    """The error with the name that the query string has for its field."""
+    return type(error)("from" if error.field == "from_rank" else error.field, error.detail)
