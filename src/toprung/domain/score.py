@@ -25,8 +25,8 @@ FLOAT_EXACT_MAX = 2**53
 # Wide enough for any int64, whatever context the caller's own arithmetic has.
 _EXACT = Context(prec=40)
 
-# Long enough for any int64 with nine decimals, short enough that no exponent can hurt.
-_TEXT = re.compile(r"-?[0-9]{1,32}(\.[0-9]{1,32})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+# Longer than any number that can be kept, which `_scale` tells; short enough that none can hurt.
+_TEXT = re.compile(r"-?[0-9]{1,999}(\.[0-9]{1,999})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 
 def parse_score(value: object, decimals: int = 0, field: str = "score") -> int:
