@@ -20,7 +20,9 @@ from toprung.journals.postgres_store import PostgresStore, migrations
 POSTGRES_MIN = 13
 REDIS_MIN = (7, 0)
 SKEW_SECONDS_MAX = 1.0
-CHECK_THE_TIME = "check the machine's time; nothing is forgotten until it has kept it for an hour"
+CHECK_THE_TIME = (
+    "check the machine's time; nothing is deleted until a clock has kept its new time for an hour"
+)
 """What to do about a clock that has jumped."""
 
 _CLOCKS = """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -41,6 +42,9 @@ SMALL = {
     },
 }
 SCORES = 6_000
+WORDS_MAX = 4_000
+"""Of all commands that one script gives. Twenty cards on 512 ladders each are 36,000."""
+
 SECONDS_MAX = 2.0
 """How long another client may wait: what is refused took half a minute before."""
 
@@ -75,7 +79,7 @@ class TestMaintenanceInSmallPieces(InSmallPieces, MaintenanceContract):
 
 @pytest.fixture
 def own_redis() -> Iterator[RedisServer]:
-    server = RedisServer("--slowlog-log-slower-than", "0", "--slowlog-max-len", "100000")
+    server = RedisServer()
     yield server
     server.close()
 
@@ -205,10 +209,42 @@ def test_a_list_that_changes_while_it_is_read_is_read_once_more(
 # --- cards and ladders ------------------------------------------------------------------------
 
 
+@asynccontextmanager
+async def words_per_script(server: RedisServer) -> AsyncIterator[list[int]]:
+    """How many words the commands have that each script gives; complete at the end."""
+    host, _, port = server.url.rpartition("/")[2].partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=2**24)
+    writer.write(b"MONITOR\r\n")
+    assert await reader.readline() == b"+OK\r\n"
+    words: list[int] = []
+
+    async def listen() -> None:
+        given = 0
+        while b'"ECHO" "that is all"' not in (line := await reader.readline()):
+            if b" lua] " in line:
+                given += line.count(b'" "') + 1
+            elif given:
+                words.append(given)
+                given = 0
+
+    listening = asyncio.create_task(listen())
+    try:
+        yield words
+        server.ask("ECHO", "that is all")
+        await listening
+    finally:
+        listening.cancel()
+        writer.close()
+        await writer.wait_closed()
+
+
 def test_a_card_on_hundreds_of_ladders_is_applied_in_parts(
     postgres: PostgresServer, own_redis: RedisServer
 ) -> None:
-    """The most that rules allow: 64 windows and 8 scopes. Such cards took 2 s a hundred."""
+    """The most that rules allow: 64 windows and 8 scopes. Such cards took 2 s a hundred.
+
+    What a script did is counted, not timed: `benchmarks/cluster_scripts.py` tells how long that is.
+    """
 
     async def main() -> None:
         opened = await ClusterWorkbench(postgres.url, own_redis.url).open(SystemClock())
@@ -222,22 +258,19 @@ def test_a_card_on_hundreds_of_ladders_is_applied_in_parts(
         players = [f"p{n}" for n in range(20)]
         for n, player in enumerate(players):
             await boards.set_player(player, attributes=dict.fromkeys(scopes, str(n % 2)))
-        own_redis.ask("SLOWLOG", "RESET")
-        result = await board.submit_many([(player, n) for n, player in enumerate(players)])
-        assert result.accepted == len(players)
-        assert await boards.verify() == []
-        await boards.rebuild()
+        async with words_per_script(own_redis) as words:
+            result = await board.submit_many([(player, n) for n, player in enumerate(players)])
+            assert result.accepted == len(players)
+            assert await boards.verify() == []
+            await boards.rebuild()
+        assert sum(words) > 100_000
+        assert max(words) < WORDS_MAX
         assert [s.player for s in await board.top(3, scope="a6:1", window="s63")] == [
             "p19",
             "p17",
             "p15",
         ]
         assert await boards.verify() == []
-        profile = opened.maintenance
-        assert isinstance(profile, ClusterProfile)
-        entries = await profile.client.client.slowlog_get(100_000)
-        longest = max(entry["duration"] for entry in entries) / 1e6
-        assert longest < 0.5  # 20 ms, on a machine that does other things as well
         await boards.close()
 
     asyncio.run(main())
