@@ -1,8 +1,7 @@
 """Toprung: exact, fair, fast and durable leaderboards.
 
-`open` for ordinary programs, `open_async` for those with an event loop. What reads can be asked for
-is described in `ListOptions`, what they answer in `toprung.domain.standing`, what they raise in
-`toprung.errors`.
+`open` for synchronous programs, `open_async` for asyncio. The options of reads are described in
+`ListOptions`, their results in `toprung.domain.standing`, errors in `toprung.errors`.
 """
 
 from toprung.blocking import Leaderboard, Leaderboards

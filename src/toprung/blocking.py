@@ -1,7 +1,7 @@
-"""The facade that ordinary, synchronous programs hold.
+"""The library for synchronous programs.
 
 There is no second implementation behind it: every method drives the coroutine of the same name
-of the asynchronous facade in the calling thread (`blocking`). Threads may share everything here.
+of the asynchronous facade in the calling thread (`blocking`). Everything here is thread-safe.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class Closing(ABC):
 class Leaderboard(Blocking[asynchronous.Leaderboard]):
     """One board.
 
-    Reads take the options that `toprung.ListOptions` describes, or those that name a ladder.
-    They see every submission that was acknowledged before.
+    Reads take the options of `toprung.ListOptions` or `toprung.LadderOptions`. They see every
+    submission that was acknowledged before.
 
     >>> import toprung
     >>> boards = toprung.open("memory:")
@@ -223,6 +223,6 @@ class Leaderboards(Closing, Blocking[asynchronous.Leaderboards]):
 
     @property
     def keys(self) -> Keys | None:
-        """Access keys of services, where the profile keeps any."""
+        """The access keys of services; None if the profile stores none."""
         keys = self._face_of.keys
         return None if keys is None else Keys(keys)

@@ -1,4 +1,4 @@
-"""The answers of the HTTP interface: one struct each.
+"""The responses of the HTTP API: one struct each.
 
 The service encodes them, the client decodes them, and the OpenAPI document describes them.
 Scores are numbers, exact to the last digit, or strings where a caller asks for `numbers=string`.
@@ -17,7 +17,7 @@ from toprung.domain.standing import SkipReason
 Shown = Annotated[
     Any,
     Meta(
-        description="An exact number; as text when asked for with numbers=string.",
+        description="An exact number; a string with numbers=string.",
         extra_json_schema={"type": ["number", "string", "null"]},
     ),
 ]
@@ -25,7 +25,7 @@ Shown = Annotated[
 
 
 class StandingRow(Struct, omit_defaults=True, gc=False):
-    """One line of a list."""
+    """One row of a list."""
 
     rank: int
     player: str
@@ -42,7 +42,7 @@ class StandingRow(Struct, omit_defaults=True, gc=False):
 
 
 class StandingAnswer(Struct, omit_defaults=True, gc=False):
-    """Where a player stands on one ladder."""
+    """A player's standing on one ladder."""
 
     rank: int
     player: str
@@ -63,7 +63,7 @@ class StandingAnswer(Struct, omit_defaults=True, gc=False):
 
 
 class PageAnswer(Struct):
-    """Consecutive standings of one ladder, and cursors to those beside them."""
+    """Consecutive standings of one ladder, with cursors to the next and previous page."""
 
     board: str
     window: str
@@ -77,7 +77,7 @@ class PageAnswer(Struct):
 
 
 class WindowAnswer(Struct, gc=False):
-    """What a submission did in one window, in the global scope."""
+    """The effect of a submission in one window, in the global scope."""
 
     period: str
     score: Shown
@@ -88,27 +88,27 @@ class WindowAnswer(Struct, gc=False):
 
 
 class SubmitAnswer(Struct, omit_defaults=True):
-    """What became of a submission."""
+    """The result of a submission."""
 
     submission: int | str
     status: Literal["accepted", "unchanged"]
     skipped: dict[str, SkipReason]
-    """Windows in which it does not count, and why: over or not open at its time, or that period is
-    no longer retained."""
+    """Windows in which it does not count, and why: closed or not yet open at its time, or that
+    period is no longer retained."""
     standings: dict[str, WindowAnswer]
     stale: bool = False
-    """True when the ranks are not known at the moment; the submission is recorded."""
+    """True if the submission is recorded, but its ranks are currently unknown."""
 
 
 class RejectedRow(Struct):
-    """A row that was refused, and why."""
+    """A rejected row, and why."""
 
     pointer: str
     detail: str
 
 
 class BatchAnswer(Struct):
-    """What became of the rows of a batch."""
+    """The result of a batch."""
 
     accepted: int
     unchanged: int
@@ -117,12 +117,12 @@ class BatchAnswer(Struct):
 
 
 class LookupAnswer(Struct):
-    """The standings of many players, and who has none."""
+    """The standings of many players, and the players without one."""
 
     standings: list[StandingRow]
     missing: tuple[str, ...]
     total: int | None = None
-    """Players of the ladder; null, like what names the ladder, when nobody was found on it."""
+    """Players on the ladder; null, like the members below, if none of the players was found."""
     window: str | None = None
     period: str | None = None
     scope: str | None = None
@@ -130,7 +130,7 @@ class LookupAnswer(Struct):
 
 
 class BucketAnswer(Struct, rename={"low": "from", "high": "to"}):
-    """How many players have a score from `from` to `to`, both included."""
+    """How many players have a score from `from` to `to`, both inclusive."""
 
     low: Shown
     high: Shown
@@ -138,7 +138,7 @@ class BucketAnswer(Struct, rename={"low": "from", "high": "to"}):
 
 
 class DistributionAnswer(Struct):
-    """How the scores of a ladder spread."""
+    """How the scores of a ladder are distributed."""
 
     total: int
     buckets: list[BucketAnswer]
@@ -165,7 +165,7 @@ class SubmissionsAnswer(Struct):
 
 
 class PeriodAnswer(Struct):
-    """A period that can be read; null is unbounded."""
+    """An available period; null means unbounded."""
 
     period: str
     opens_at: datetime | None
@@ -194,7 +194,7 @@ class ScopesAnswer(Struct):
 
 
 class BoardAnswer(Struct, omit_defaults=True):
-    """A board: its rules and, where one board was asked for, each window's current period."""
+    """A board's rules; the response for a single board includes each window's current period."""
 
     id: str
     title: str
@@ -216,7 +216,7 @@ class BoardAnswer(Struct, omit_defaults=True):
 
 
 class BoardsAnswer(Struct):
-    """Boards in the order of their ids."""
+    """Boards, sorted by id."""
 
     boards: list[BoardAnswer]
     next: str | None = None
@@ -232,19 +232,19 @@ class ProfileAnswer(Struct):
 
 
 class FriendsAnswer(Struct):
-    """A player's friends in the order of their ids."""
+    """A player's friends, sorted by id."""
 
     friends: list[str]
 
 
 class PlayerStandingsAnswer(Struct):
-    """Where a player stands now, on every board and in every window."""
+    """A player's current standings on all boards and windows."""
 
     standings: list[StandingAnswer]
 
 
 class KeyAnswer(Struct, omit_defaults=True):
-    """A key; `key` itself is shown once, when it is made."""
+    """A key; its text, `key`, is shown only when it is created."""
 
     id: str
     name: str
@@ -254,11 +254,11 @@ class KeyAnswer(Struct, omit_defaults=True):
     last_used_at: datetime | None = None
     key: str | None = None
     owner: str | None = None
-    """Whom the key belongs to; keys of one owner share their idempotency keys."""
+    """The key's owner; keys of one owner share their idempotency keys."""
 
 
 class KeysAnswer(Struct):
-    """Every key, oldest first."""
+    """All keys, oldest first."""
 
     keys: list[KeyAnswer]
 
@@ -267,7 +267,7 @@ class KeysAnswer(Struct):
 
 
 class InputError(Struct, frozen=True):
-    """One thing that is wrong in the input."""
+    """One error in the input."""
 
     pointer: str
     """A JSON pointer into the body, or `/` and the name of a parameter of the path or query."""
@@ -283,33 +283,33 @@ class Problem(Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     errors: list[InputError] = []
     request: str = ""
-    """The request's id, to be found again in the log."""
+    """The request's id, as in the log."""
 
 
 # --- live -----------------------------------------------------------------------------------------
 
 
 class TopPart(Struct):
-    """What all who watch the same top are sent."""
+    """The first places of a ladder."""
 
     token: str
     period: str
     state: PeriodState
     total: int
     worse: int
-    """Players that are strictly worse than the last of these."""
+    """The number of players strictly worse than the last of these."""
     standings: list[StandingRow]
 
 
 class RankPart(Struct):
-    """Where the watched player stands; null when it is not on the ladder."""
+    """The watched player's standing; null if not on the ladder."""
 
     token: str
     standing: StandingAnswer | None
 
 
 class ScorePart(Struct):
-    """A player's score changed; null when it is not on the ladder any more."""
+    """A player's score changed; null means no entry."""
 
     token: str
     player: str
@@ -318,7 +318,7 @@ class ScorePart(Struct):
 
 
 class PeriodPart(Struct):
-    """The window went over to another period, or its season opened or ended; a snapshot follows."""
+    """The window moved to a new period, or its season opened or ended; a snapshot follows."""
 
     token: str
     period: str
@@ -327,7 +327,7 @@ class PeriodPart(Struct):
 
 
 class ErrorPart(Struct):
-    """Something cannot be watched, or not any more."""
+    """A subscription was refused or has ended."""
 
     token: str | None
     problem: Problem

@@ -4,7 +4,7 @@ Three families, one per question a caller asks:
 
 * what did I send wrong?  `Invalid` (and its special cases): nothing was changed;
 * what is missing?        `NotFound` and `Gone`;
-* can it work later?      `Unavailable`: the same call may succeed on another day.
+* can it work later?      `Unavailable`: the same call may succeed later.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def slug_of(kind: type[ToprungError]) -> str:
 
 
 class Invalid(ToprungError):
-    """A value is not acceptable.
+    """A value is invalid.
 
     `field` says which one, as a JSON-pointer-like path without its leading slash
     (``score``, ``windows/2/cron``); it is empty when the whole input is meant.
@@ -53,15 +53,15 @@ class Invalid(ToprungError):
 
 
 class FutureSubmission(Invalid):
-    """The submission's `at` lies in the future."""
+    """The submission's `at` is in the future."""
 
 
 class TooLate(Invalid):
-    """The submission belongs to no period that is still retained."""
+    """The submission counts in no window."""
 
 
 class ScoreOverflow(Invalid):
-    """The sum would leave the range of a 64-bit integer."""
+    """The sum would exceed the range of a 64-bit integer."""
 
 
 class ExcessiveIncrease(Invalid):
@@ -69,11 +69,11 @@ class ExcessiveIncrease(Invalid):
 
 
 class KeyReused(Invalid):
-    """The idempotency key was used before with another submission."""
+    """The idempotency key was used with a different submission."""
 
 
 class FixedRule(Invalid):
-    """This rule of the board cannot change once it has entries."""
+    """This rule cannot change once the board has entries."""
 
 
 class TooManyFriends(Invalid):
@@ -88,7 +88,7 @@ class DenseNotDeclared(Invalid):
 
 
 class NotFound(ToprungError):
-    """There is no such thing."""
+    """Not found."""
 
 
 class UnknownBoard(NotFound):
@@ -116,7 +116,7 @@ class NotRanked(NotFound):
 
 
 class Gone(ToprungError):
-    """It existed once and is no longer kept."""
+    """It existed, but is no longer available."""
 
 
 class PeriodGone(Gone):
@@ -131,11 +131,11 @@ class CursorGone(Gone):
 
 
 class Unavailable(ToprungError):
-    """The service cannot answer at the moment."""
+    """Temporarily unavailable."""
 
 
 class NotReady(Unavailable):
-    """The ladder is being rebuilt and has no complete order yet."""
+    """The ladder is being rebuilt and is not complete yet."""
 
 
 class Overloaded(Unavailable):
@@ -174,11 +174,11 @@ class TruthUnavailable(Unavailable):
 
 
 class IndexUnavailable(Unavailable):
-    """The index cannot be reached at the moment; what is recorded is safe and catches up."""
+    """The index cannot be reached at the moment; recorded scores are safe, and ranks catch up."""
 
 
 class OutcomeUnknown(Unavailable):
-    """It is not known yet whether this was recorded; send it again with its key."""
+    """It is unknown whether this was recorded; send it again with its key."""
 
 
 class Unreachable(Unavailable):
@@ -189,9 +189,9 @@ class Unreachable(Unavailable):
 
 
 class ServiceFailed(ToprungError):
-    """The service answered with an error that the library does not know.
+    """The service returned an error that the library does not know.
 
-    `status` is that of HTTP, `request` the id under which the service's log knows more.
+    `status` is the HTTP status, `request` the request's id in the service's log.
     """
 
     def __init__(self, status: int, detail: str, request: str = "") -> None:

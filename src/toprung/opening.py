@@ -25,7 +25,7 @@ def open(  # noqa: A001 -- people write toprung.open
     synchronous: Synchronous = "full",
     quotas: Mapping[str, int] | None = None,
 ) -> BlockingLeaderboards:
-    """Open the leaderboards in a file, which is created if need be, or in ``"memory:"``.
+    """Open the leaderboards in a file, creating it if it does not exist, or in ``"memory:"``.
 
     A target that ends in ``.toml`` names the settings of a cluster; ``"cluster:"`` takes them
     from the environment (see `toprung.config`). `quotas` replaces some of the default quotas.

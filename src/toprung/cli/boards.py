@@ -37,7 +37,7 @@ class Rules:
         typer.Option(help="how a player's scores are combined"),
     ] = None
     decimals: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=9, help="digits after the point")
+        int | None, typer.Option(metavar="N", min=0, max=9, help="digits after the decimal point")
     ] = None
     subscore: Annotated[
         Direction | None, typer.Option(help="a second number that breaks ties between equal scores")
@@ -123,7 +123,7 @@ def change(
     rules: Rules,
     reset: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE", help="a rule to put back to its default; repeatable"),
+        typer.Option(metavar="RULE", help="a rule to reset to its default; repeatable"),
     ] = None,
 ) -> None:
     """Change some rules of a board."""

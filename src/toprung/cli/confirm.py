@@ -10,7 +10,7 @@ import typer
 from toprung.cli.outcome import FAILED, misused
 from toprung.cli.text import printable
 
-Yes = Annotated[bool, typer.Option("--yes", help="do not ask")]
+Yes = Annotated[bool, typer.Option("--yes", help="do not ask for confirmation")]
 
 
 def confirm(question: str, yes: bool) -> None:

@@ -28,10 +28,10 @@ def add_to(app: typer.Typer) -> None:
 
 def create(
     target: Target,
-    name: Annotated[str, typer.Option(metavar="NAME", help="a name for people")] = "key",
+    name: Annotated[str, typer.Option(metavar="NAME", help="a description")] = "key",
     verb: Annotated[
         list[str] | None,
-        typer.Option(metavar="VERB", help="read, write or admin; repeat; all by default"),
+        typer.Option(metavar="VERB", help="read, write or admin; repeatable; default: all"),
     ] = None,
     board: Annotated[
         list[str] | None,
@@ -55,7 +55,7 @@ def create(
 
 
 def list_keys(target: Target) -> None:
-    """List every key, never the key itself."""
+    """List all keys, without their secrets."""
     with opened(target) as boards:
         found = _keys(boards).all()
     if target.json:

@@ -31,7 +31,8 @@ Window = Annotated[str | None, typer.Option(metavar="WINDOW", help="all-time, da
 Scope = Annotated[str, typer.Option(metavar="SCOPE", help="global, or for example country:PT")]
 Count = Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="how many")]
 Cursor = Annotated[
-    str | None, typer.Option(metavar="CURSOR", help="go on from here, as an earlier answer says")
+    str | None,
+    typer.Option(metavar="CURSOR", help="continue a list, with the cursor printed at its end"),
 ]
 
 

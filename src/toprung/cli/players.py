@@ -71,14 +71,14 @@ def set_player(
     player: PlayerId,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="the name to show")] = None,
     avatar_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="the address of a picture")
+        str | None, typer.Option(metavar="URL", help="the URL of a picture")
     ] = None,
     attribute: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="such as country=PT; repeatable"),
     ] = None,
 ) -> None:
-    """Replace a player's whole profile; what is left out is removed."""
+    """Replace a player's whole profile; omitted parts are removed."""
     attributes = dict(_attribute(text) for text in attribute or ())
     with opened(target, create=True) as boards:
         profile = boards.set_player(player, name=name, avatar_url=avatar_url, attributes=attributes)
@@ -92,7 +92,7 @@ def patch_player(
         str | None, typer.Option(metavar="NAME", help="the name to show; empty: none")
     ] = None,
     avatar_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="the address of a picture; empty: none")
+        str | None, typer.Option(metavar="URL", help="the URL of a picture; empty: none")
     ] = None,
     attribute: Annotated[
         list[str] | None,
@@ -101,7 +101,7 @@ def patch_player(
         ),
     ] = None,
 ) -> None:
-    """Change some of a player's profile; what is left out stays."""
+    """Change parts of a player's profile; omitted parts stay."""
     if name is None and avatar_url is None and not attribute:
         raise misused("name at least one thing to change")
     attributes = {name: value or None for name, value in map(_attribute, attribute or ())}
@@ -116,7 +116,7 @@ def patch_player(
 
 
 def erase(target: Target, player: PlayerId, yes: Yes = False) -> None:
-    """Erase a player everywhere, for good."""
+    """Permanently erase a player everywhere."""
     confirm(f"erase {player}, with all scores, for good?", yes)
     with opened(target) as boards:
         boards.erase(player)
@@ -149,7 +149,7 @@ def list_friends(target: Target, player: PlayerId) -> None:
 def top_friends(
     target: Target, board: BoardId, player: PlayerId, read: ReadOptions, n: Count = 20
 ) -> None:
-    """Show a player and its friends on a board, the best first."""
+    """Rank a player and their friends on a board."""
     with opened(target) as boards:
         page = boards.board(board).friends(player, n, **read.words())
     print_page(target, page, player)

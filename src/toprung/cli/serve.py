@@ -87,7 +87,7 @@ class ServeOptions:
             max=CONNECTIONS_MAX,
             metavar="COUNT",
             help="connections that one address may have open",
-            show_default="1000 where others may ask",
+            show_default="1000 unless on loopback only",
         ),
     ] = None
     live_connections: Annotated[

@@ -30,7 +30,7 @@ def top(
     read: ReadOptions,
     n: Count = 10,
     first: Annotated[
-        int | None, typer.Option("--from", metavar="RANK", min=1, help="the rank to begin with")
+        int | None, typer.Option("--from", metavar="RANK", min=1, help="the place to start at")
     ] = None,
 ) -> None:
     """Show the top of a board."""
@@ -58,13 +58,13 @@ def around(
     board: BoardId,
     read: ReadOptions,
     player: Annotated[
-        str | None, typer.Argument(metavar="PLAYER", help="the player in the middle")
+        str | None, typer.Argument(metavar="PLAYER", help="the player whose neighbours to show")
     ] = None,
     score: Annotated[
-        str | None, typer.Option(metavar="SCORE", help="a score in the middle, instead")
+        str | None, typer.Option(metavar="SCORE", help="a score instead of a player")
     ] = None,
-    above: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places before")] = 5,
-    below: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places after")] = 5,
+    above: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places above")] = 5,
+    below: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places below")] = 5,
 ) -> None:
     """Show the players around a player, or around a score."""
     if (player is None) == (score is None):
@@ -82,7 +82,7 @@ def find(
     target: Target,
     board: BoardId,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="how the name begins, or a player id")
+        str, typer.Argument(metavar="TEXT", help="the start of a name, or a player id")
     ],
     read: ReadOptions,
     n: Annotated[

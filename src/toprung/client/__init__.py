@@ -1,4 +1,4 @@
-"""Leaderboards of a service, used like those of a file.
+"""Leaderboards of a service, used like a local database.
 
 `connect` for ordinary programs, `connect_async` for those with an event loop. Their methods,
 answers and errors are the library's own, so a program can hold either.

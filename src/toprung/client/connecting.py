@@ -22,7 +22,7 @@ def connect(
     retries: Retries | None = RETRIES,
     allow_insecure: bool = False,
 ) -> BlockingLeaderboards:
-    """The leaderboards of a service, with the methods that those in a file have.
+    """Return the leaderboards of a service, with the methods of a local database.
 
     Nothing is sent yet. `timeout_seconds` bounds connecting and each silence while an answer is
     on its way; `retries=None` sends nothing a second time. A key is refused over plain HTTP to

@@ -32,10 +32,10 @@ class Keys:
         boards: tuple[str, ...] | list[str] = (EVERY_BOARD,),
         owner: str | None = None,
     ) -> tuple[AccessKey, str]:
-        """A new key, and the text to show once: it cannot be found out again.
+        """Create a key; return it with its text, which cannot be read again.
 
-        Keys of one `owner` share their idempotency keys, so give a key that replaces another the
-        same one. By default a key is its own owner, under its id.
+        Keys of one `owner` share their idempotency keys, so give a replacement key the same owner.
+        The default owner is the key's own id.
         """
         asked = {
             "name": parse_name(name),
@@ -48,7 +48,7 @@ class Keys:
         return access_key_of(made), made.key or ""
 
     async def all(self) -> list[AccessKey]:
-        """Every key, oldest first."""
+        """Return all keys, oldest first."""
         request = Request(method="GET", path=path("keys"), effect="none")
         return [access_key_of(key) for key in (await self._caller.call(request, KeysAnswer)).keys]
 

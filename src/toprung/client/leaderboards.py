@@ -44,8 +44,8 @@ from toprung.service.players import given
 class Leaderboard(BoardReads, BoardWrites, BoardLive):
     """One board of a service.
 
-    Reads take the options that `toprung.ListOptions` describes, or those that name a ladder.
-    They see every submission that was acknowledged before.
+    Reads take the options of `toprung.ListOptions` or `toprung.LadderOptions`. They see every
+    submission that was acknowledged before.
     """
 
     __slots__ = ()
@@ -67,9 +67,9 @@ class Leaderboards:
     async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
         """Create a board; refused if it exists.
 
-        Rules are those of the HTTP interface: `title`, `order`, `policy`, `decimals`,
+        The rules are those of the HTTP API: `title`, `order`, `policy`, `decimals`,
         `subscore`, `tie_break`, `ranking`, `windows`, `default_window`, `timezone`, `scopes`,
-        `public`, `score_min`, `score_max`, `max_increase`. Whatever is omitted takes its default.
+        `public`, `score_min`, `score_max`, `max_increase`. Omitted rules take their defaults.
         """
         request = Request(
             method="PUT",
@@ -87,16 +87,16 @@ class Leaderboards:
         )
 
     async def patch(self, board_id: str, /, **changes: Any) -> Leaderboard:
-        """Change some rules of a board; None puts one back to its default."""
+        """Change some rules of a board; None resets a rule to its default."""
         body = rules_body(board_id, changes)
         return await self._set(Request(method="PATCH", path=_board(board_id), body=body))
 
     async def delete(self, board_id: str) -> None:
-        """Delete a board and everything on it; created again it is another, empty board."""
+        """Delete a board and everything on it; if created again, it starts empty."""
         await self._do("DELETE", _board(board_id))
 
     async def board(self, board_id: str) -> Leaderboard:
-        """The board; UnknownBoard if there is none."""
+        """Return the board; raises UnknownBoard if there is none."""
         return await self._set(Request(method="GET", path=_board(board_id), effect="none"))
 
     # --- players ----------------------------------------------------------------------------
@@ -109,10 +109,10 @@ class Leaderboards:
         avatar_url: str | None = None,
         attributes: Mapping[str, str] | None = None,
     ) -> PlayerProfile:
-        """Replace a player's whole profile: what is left out is taken away.
+        """Replace a player's whole profile: what is omitted is removed.
 
-        A changed attribute moves the player's entries of periods that are open to the scopes
-        it now belongs to; closed periods keep theirs.
+        If attributes change, the player's entries in open periods move to the matching scopes;
+        entries in past periods stay.
         """
         profile = {
             "name": None if name is None else parse_name(name),
@@ -129,9 +129,9 @@ class Leaderboards:
         avatar_url: str | UnsetType | None = UNSET,
         attributes: Mapping[str, str | None] | UnsetType | None = UNSET,
     ) -> PlayerProfile:
-        """Change some of a player's profile: what is left out stays, None takes it away.
+        """Change parts of a player's profile: what is omitted stays, None removes it.
 
-        Attributes are changed one by one, likewise. A player that is not known yet is made.
+        The same goes for each attribute. An unknown player is created.
         """
         changes = {
             "name": given(name, parse_name),
@@ -142,7 +142,7 @@ class Leaderboards:
         return await self._put_profile("PATCH", player, known)
 
     async def player(self, player: str) -> PlayerProfile:
-        """A player's profile; UnknownPlayer if there is no such player."""
+        """Return a player's profile; raises UnknownPlayer if there is none."""
         request = Request(method="GET", path=_player(player), effect="none")
         return profile_of(await self._caller.call(request, ProfileAnswer))
 
@@ -159,12 +159,12 @@ class Leaderboards:
         await self._do("DELETE", _player(player, "friends", parse_player(other, "other")))
 
     async def friends(self, player: str) -> list[str]:
-        """A player's friends in the order of their ids."""
+        """Return the ids of a player's friends, sorted."""
         request = Request(method="GET", path=_player(player, "friends"), effect="none")
         return (await self._caller.call(request, FriendsAnswer)).friends
 
     async def standings(self, player: str) -> list[Standing]:
-        """Where a player stands now, on every board and in every window it has an entry in."""
+        """Return the player's current standings on all boards and windows with an entry."""
         request = Request(
             method="GET", path=_player(player, "standings"), query=NUMBERS, effect="none"
         )
@@ -174,15 +174,15 @@ class Leaderboards:
     # --- the database behind the service ----------------------------------------------------
 
     async def verify(self) -> list[str]:
-        """Not served: verify where the database is."""
+        """Not available through a service: raises NotServed."""
         raise NotServed("a service cannot be asked to verify; run it where the database is")
 
     async def rebuild(self) -> None:
-        """Not served: rebuild where the database is."""
+        """Not available through a service: raises NotServed."""
         raise NotServed("a service cannot be asked to rebuild; run it where the database is")
 
     async def backup(self, path: str) -> None:
-        """Write a consistent copy of the database to a new file while work goes on."""
+        """Write a consistent copy of the database to a new file; it can be in use meanwhile."""
         await download(self._caller, path)
 
     async def close(self) -> None:
@@ -217,7 +217,7 @@ class Leaderboards:
 
     # Below this line `list` is no longer the type.
     async def list(self, after: str = "", limit: int = 100) -> list[BoardRules]:
-        """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
+        """Return the rules of at most 1,000 boards with ids after `after`, sorted by id."""
         parse_text(after, "after")
         bounded(limit, LISTED_MAX, "limit")
         options = query(limit=limit, cursor=after or None, **NUMBERS)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Top(msgspec.Struct, frozen=True):
-    """The first places, each time something on the ladder changed."""
+    """The first places, sent whenever the ladder changes."""
 
     token: str
     period: str
@@ -27,14 +27,14 @@ class Top(msgspec.Struct, frozen=True):
 
 
 class Rank(msgspec.Struct, frozen=True):
-    """Where the watched player stands; None when it is not on the ladder."""
+    """The watched player's standing; None if not on the ladder."""
 
     token: str
     standing: Standing | None
 
 
 class ScoreChange(msgspec.Struct, frozen=True):
-    """The watched player or one of its friends has another score; None is no entry."""
+    """The score of the watched player or a friend changed; None means no entry."""
 
     token: str
     player: str
@@ -43,7 +43,7 @@ class ScoreChange(msgspec.Struct, frozen=True):
 
 
 class PeriodChange(msgspec.Struct, frozen=True):
-    """The window went over to another period, or its season opened or ended; a snapshot follows."""
+    """The window moved to a new period, or its season opened or ended; a snapshot follows."""
 
     token: str
     period: str

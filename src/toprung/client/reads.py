@@ -68,9 +68,9 @@ class BoardReads(BoardAccess):
         names: bool = False,
         details: bool = False,
     ) -> Standing:
-        """Where a player stands; NotRanked if it has no entry there.
+        """Return a player's standing; raises NotRanked if there is no entry.
 
-        Options: `toprung.ListOptions`, but `names` has to be asked for.
+        Options: `toprung.ListOptions`, but `names` is false by default.
         """
         answer = await self._read(
             StandingAnswer,
@@ -86,7 +86,7 @@ class BoardReads(BoardAccess):
         return standing_of(answer, self.id, names=names)
 
     async def lookup(self, players: Iterable[str], **options: Unpack[ListOptions]) -> Lookup:
-        """The standings of at most 1,000 players, and who of them has none.
+        """Return the standings of at most 1,000 players, and the players without one.
 
         Options: `toprung.ListOptions`.
         """
@@ -102,23 +102,23 @@ class BoardReads(BoardAccess):
         return lookup_of(answer, self.id, names=asked.names)
 
     async def find(self, text: str, limit: int = 10, **options: Unpack[ListOptions]) -> Page:
-        """Players of a ladder whose names begin with a text, whatever its case, or with that id.
+        """Find players of a ladder by the start of their name, ignoring case, or by exact id.
 
-        At most `limit` (1 to 50): the one with that id, then by name, namesakes by id. They need
-        not be neighbours, so there are no cursors. Of names that very many players of other boards
-        share, the first 1,000 are looked at. Options: `toprung.ListOptions`.
+        Returns at most `limit` (1 to 50): the one with that id, then by name, then by id. There are
+        no cursors. If more than 1,000 players of the database match, only the first 1,000 are
+        considered. Options: `toprung.ListOptions`.
         """
         bounded(limit, FOUND_MAX, "limit")
         wanted = check_text(text, NAME_BYTES_MAX, "text")
         return await self._page(AskedList(**options), "find", text=wanted, limit=limit)
 
     async def total(self, **options: Unpack[LadderOptions]) -> int:
-        """How many players the ladder has. Options: `toprung.LadderOptions`."""
+        """Return the number of players on the ladder. Options: `toprung.LadderOptions`."""
         asked = AskedLadder(**options)
         return (await self._page(AskedList(*astuple(asked)), "standings", limit=1)).total
 
     async def top(self, n: int = 10, **options: Unpack[ListOptions]) -> list[Standing]:
-        """The best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
+        """Return the best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
         asked = AskedList(**options)
         page = await self._page(asked, "standings", limit=bounded(n, LIMIT_MAX, "n"))
         return list(page.standings)
@@ -133,12 +133,13 @@ class BoardReads(BoardAccess):
         max_score: object = None,
         **options: Unpack[ListOptions],
     ) -> Page:
-        """A page of at most `limit` (1 to 1,000) standings, with cursors to those beside it.
+        """Return a page of at most `limit` (1 to 1,000) standings, with cursors.
 
         It starts at the first place, at the place `from_rank`, or at the best score of the
-        range `min_score` to `max_score` (both included; ranks remain those of the whole ladder).
-        `cursor` is a page's `next` or `prev`. Who does not move during a walk is met exactly
-        once, whatever others do; ranks are as of each page. Options: `toprung.ListOptions`.
+        range `min_score` to `max_score` (both inclusive; ranks remain those of the whole ladder).
+        `cursor` is a page's `next` or `prev`. A player who does not move while pages are read
+        appears exactly once, whatever others do; ranks are as of each page.
+        Options: `toprung.ListOptions`.
         """
         asked = AskedList(**options)
         check_start(cursor, from_rank, min_score, max_score)
@@ -155,9 +156,9 @@ class BoardReads(BoardAccess):
     async def around(
         self, player: str, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
     ) -> Page:
-        """The player with neighbours (at most 100 each way).
+        """Return the player with at most 100 neighbours on each side.
 
-        Near an end of the ladder the missing ones are made up for at the other side.
+        Near an end of the ladder, the other side fills up.
         Options: `toprung.ListOptions`.
         """
         asked, many = AskedList(**options), _neighbours(above, below)
@@ -166,7 +167,7 @@ class BoardReads(BoardAccess):
     async def around_score(
         self, score: object, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
     ) -> Page:
-        """The `above` players that are better than a score and the `below` that are not.
+        """Return the nearest `above` players better than a score, and `below` that are not.
 
         Options: `toprung.ListOptions`.
         """
@@ -181,7 +182,7 @@ class BoardReads(BoardAccess):
         cursor: str | None = None,
         **options: Unpack[ListOptions],
     ) -> Page:
-        """The player and its friends: `rank` is among them, `global_rank` on the whole ladder.
+        """Rank a player among friends; `global_rank` is the rank on the whole ladder.
 
         Options: `toprung.ListOptions`.
         """

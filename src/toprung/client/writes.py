@@ -36,11 +36,11 @@ class BoardWrites(BoardAccess):
         details: object = None,
         key: str | None = None,
     ) -> SubmitResult:
-        """Record a score; durable when this returns, with the ranks it led to.
+        """Record a score, durably, and return the resulting ranks.
 
         `at` is when it was achieved (default now), `details` is any JSON of at most 1 KiB. A
-        submission repeated with the same `key` counts once and answers what the first one did.
-        Without a key one is made up, so that the submission can be sent again if need be.
+        submission repeated with the same `key` counts once and returns the first one's result.
+        Without a key one is generated, so that the submission can be retried.
         """
         if key is None and self._caller.retries.attempts > 1:
             key = secrets.token_urlsafe(16)
@@ -61,9 +61,9 @@ class BoardWrites(BoardAccess):
         return submit_result(self._caller.decode(answer, SubmitAnswer), replayed=replayed)
 
     async def submit_many(self, rows: Iterable[BatchRow]) -> BatchResult:
-        """Record many scores: (player, score) pairs, or mappings with the names of `submit`.
+        """Record many scores: (player, score) pairs, or mappings with the parameters of `submit`.
 
-        A row that is refused does not sink the others. Up to 10,000 rows at a time are recorded
+        A rejected row does not affect the others. Up to 10,000 rows at a time are recorded
         together; if recording itself fails, those before are recorded and the error is raised.
         Rows are sent again only where all rows sent with them carry a key.
         """
@@ -84,7 +84,7 @@ class BoardWrites(BoardAccess):
         return tally.result()
 
     async def remove(self, player: str) -> None:
-        """Take a player off this board, in every period."""
+        """Remove a player from this board, in every period."""
         address = path("boards", self.id, "standings", parse_player(player))
         await self._caller.answer(Request(method="DELETE", path=address, effect="idempotent"))
 

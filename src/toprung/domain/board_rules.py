@@ -1,4 +1,4 @@
-"""A board's rules as people read and write them.
+"""A board's rules as users read and write them.
 
 `Board` keeps limits as exact integers and windows as parsed; here they are in the form in which
 they were given, so that whatever is read can be put back.
@@ -20,7 +20,7 @@ ScoreValue = int | Decimal
 
 
 class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What `rules` answers. It unpacks like a mapping of the rules: `boards.replace(id, **rules)`.
+    """A board's rules. It unpacks as a mapping: `boards.replace(id, **rules)`.
 
     >>> rules = shown_rules(Board.parse("blitz", {"decimals": 2, "score_min": "0.50"}))
     >>> rules.score_min, dict(rules)["score_min"], rules.read_window
@@ -36,7 +36,7 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     tie_break: TieBreak
     ranking: Ranking
     windows: tuple[str | dict[str, Any], ...]
-    """Each as it is written: its name, or an object with what makes it special."""
+    """Each as it was set: a name, or an object with further settings."""
     default_window: str | None
     timezone: str
     scopes: tuple[str, ...]
@@ -50,7 +50,7 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     """The journal position that created the board: a recreated id is another board."""
 
     def keys(self) -> tuple[str, ...]:
-        """The names of the rules; `id`, `version` and `generation` are none."""
+        """The names of the rules, without `id`, `version` and `generation`."""
         return tuple(name for name in self.__struct_fields__ if name not in _NO_RULES)
 
     def __getitem__(self, name: str) -> Any:
@@ -65,7 +65,7 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def read_window(self) -> str:
-        """The window of a read that names none: declared, else all-time, else the first."""
+        """The default window of reads: the declared one, else all-time, else the first."""
         names = self.window_names
         return self.default_window or ("all-time" if "all-time" in names else names[0])
 

@@ -1,6 +1,6 @@
-"""What reads and submissions answer: immutable values in people's terms.
+"""What reads and submissions return: immutable values.
 
-Scores are ints, or Decimals when the board has decimals; moments are aware datetimes in UTC;
+Scores are ints, or Decimals when the board has decimals; times are aware datetimes in UTC;
 ranks are 1-based.
 """
 
@@ -17,12 +17,12 @@ from toprung.domain.calendar import PeriodState
 Score: TypeAlias = int | Decimal
 
 SkipReason: TypeAlias = Literal["closed", "not-open", "not-retained"]
-"""Why a submission does not count in a window: by its time the window was over or had not opened,
-or the period of that time is no longer retained."""
+"""Why a submission does not count in a window: at its time the window was over or not yet open,
+or that period is no longer retained."""
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False):
-    """A player's entry on one ladder, and where it stands there."""
+    """A player's entry on one ladder, with its rank."""
 
     rank: int
     player: str
@@ -30,17 +30,17 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     subscore: int | None
     achieved_at: datetime
     total: int
-    """How many players the ladder has."""
+    """The number of players on the ladder."""
     percentile: float
-    """How many players of a hundred are strictly worse: 100 * worse / total."""
+    """The percentage of players that are strictly worse: 100 * worse / total."""
     top_percent: float
-    """100 * competition rank / total: the result is in the best so many percent."""
+    """The player is in the top this many percent: 100 * competition rank / total."""
     board: str
     window: str
     period: str
     scope: str
     state: PeriodState
-    """Whether the period is yet to open, open, or over."""
+    """The state of the period: `upcoming`, `open` or `ended`."""
     name: str | None = None
     avatar_url: str | None = None
     details: Any = None
@@ -63,14 +63,14 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Lookup(msgspec.Struct, frozen=True):
-    """The standings of many players, in the order they were asked for, and who has none."""
+    """The standings of many players, in the requested order, and the players without one."""
 
     standings: tuple[Standing, ...]
     missing: tuple[str, ...]
 
 
 class Bucket(msgspec.Struct, frozen=True, gc=False, rename={"low": "from", "high": "to"}):
-    """How many players have a score from `low` to `high`, both included."""
+    """How many players have a score from `low` to `high`, both inclusive."""
 
     low: Score
     high: Score
@@ -78,26 +78,26 @@ class Bucket(msgspec.Struct, frozen=True, gc=False, rename={"low": "from", "high
 
 
 class Distribution(msgspec.Struct, frozen=True):
-    """How the scores of a ladder spread, lowest bucket first."""
+    """How the scores of a ladder are distributed, lowest bucket first."""
 
     total: int
     buckets: tuple[Bucket, ...]
 
 
 class WindowStanding(msgspec.Struct, frozen=True, gc=False):
-    """What one submission did in one window: the player's score and rank, after and before."""
+    """The effect of a submission in one window: score and rank, after and before."""
 
     period: str
     score: Score
     rank: int | None
-    """None when the player is not on the ladder any more."""
+    """None if the player is no longer on the ladder."""
     previous_score: Score | None
     previous_rank: int | None
     total: int
 
 
 class SubmitResult(msgspec.Struct, frozen=True, gc=False):
-    """What became of one submission."""
+    """The result of a submission."""
 
     submission: int
     """Its id."""
@@ -107,13 +107,13 @@ class SubmitResult(msgspec.Struct, frozen=True, gc=False):
     standings: dict[str, WindowStanding]
     """By window, in the global scope."""
     replayed: bool
-    """Whether the key was known: this is what the first submission with it did."""
+    """Whether the key was already used: this is the first submission's result."""
     stale: bool = False
-    """Recorded, but the order was out of reach: ranks are None and will follow by themselves."""
+    """Recorded, but the index could not be reached: ranks are None for now."""
 
 
 class Rejected(msgspec.Struct, frozen=True, gc=False):
-    """A row of a batch that was refused, and why."""
+    """A rejected row of a batch, and why."""
 
     index: int
     field: str
@@ -121,7 +121,7 @@ class Rejected(msgspec.Struct, frozen=True, gc=False):
 
 
 class BatchResult(msgspec.Struct, frozen=True):
-    """What became of the rows of a batch."""
+    """The result of a batch."""
 
     accepted: int
     unchanged: int
@@ -150,7 +150,7 @@ class PastSubmissions(msgspec.Struct, frozen=True):
 
 
 class ReadablePeriod(msgspec.Struct, frozen=True):
-    """A period that can be read; None is unbounded."""
+    """An available period; None means unbounded."""
 
     period: str
     opens_at: datetime | None

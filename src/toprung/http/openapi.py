@@ -18,10 +18,10 @@ from toprung.http.routing import Route
 
 _REF: Final = "#/components/schemas/{name}"
 _ABOUT: Final = (
-    "Real-time leaderboards: exact, fair, fast and durable. What is refused before it reaches an"
-    " operation is told as a problem, too: 404 for an unknown path, 405 for a method that"
-    " it does not have, 408 and 431 for a head that is too slow or too large, 503 for one"
-    " connection too many."
+    "Real-time leaderboards: exact, fair, fast and durable. Requests refused before they reach an"
+    " operation get a problem document, too: 404 for an unknown path, 405 for a method that is"
+    " not allowed, 408 and 431 for a head that is too slow or too large, 503 for too many"
+    " connections."
 )
 _ALWAYS: Final = frozenset({400, 403, 414, 422, 429, 500})
 """Everybody may be told that the address or its query cannot be read or is too long, that a
@@ -48,7 +48,7 @@ _PATH: Final[dict[str, dict[str, Any]]] = {
 
 _HEADERS: Final[dict[str, dict[str, Any]]] = {
     "If-None-Match": {
-        "description": "Entity tags of what the caller has; * is any.",
+        "description": "Entity tags that the caller has; * matches any.",
         "schema": {"type": "string"},
         "example": "*",
     },
@@ -58,20 +58,20 @@ _HEADERS: Final[dict[str, dict[str, Any]]] = {
         "example": "match-7f3a",
     },
     "Last-Event-ID": {
-        "description": "The last token that was seen.",
+        "description": "The last token seen.",
         "schema": {"type": "string"},
     },
 }
 
 _ETAG: Final = {
-    "description": "A hash of the answer.",
+    "description": "A hash of the response.",
     "required": True,
     "schema": {"type": "string"},
 }
 _KEY: Final = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A key that `toprung keys create` or `POST /v1/keys` has shown.",
+    "description": "A key from `toprung keys create` or `POST /v1/keys`.",
 }
 
 
@@ -151,7 +151,7 @@ def _description(route: Route, text: str) -> str:
     """What else is to be said: the rest of the handler's text, and who may ask."""
     said = [" ".join(text.split("\n")[1:]).strip()]
     if route.verb is not None:
-        said.append(f"Where keys are asked for, it needs one that allows `{route.verb}`")
+        said.append(f"If the service requires keys, this needs one that allows `{route.verb}`")
         said[-1] += ", or a public board" if route.public else ""
         is_partly = route.public and route.may_be_private
         said[-1] += "; details and friends always need the key." if is_partly else "."

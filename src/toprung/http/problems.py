@@ -51,28 +51,28 @@ class Refused(ToprungError):  # noqa: N818 -- named after what happened
 
 
 TITLES: Final[dict[str, tuple[int, str]]] = {
-    "malformed": (400, "The request cannot be read"),
-    "unauthorized": (401, "A valid key is needed"),
+    "malformed": (400, "The request is malformed"),
+    "unauthorized": (401, "A valid key is required"),
     "forbidden": (403, "The key does not allow this"),
     "host-not-allowed": (403, "This host name is not served"),
-    "origin-not-allowed": (403, "Pages of this origin may not write"),
-    "proxy-not-allowed": (403, "A service without keys stands behind no proxy"),
-    "not-found": (404, "There is no such thing"),
-    "no-such-route": (404, "There is no such address"),
-    "method-not-allowed": (405, "This address has other methods"),
+    "origin-not-allowed": (403, "Web pages of this origin may not write"),
+    "proxy-not-allowed": (403, "A service without keys refuses forwarded requests"),
+    "not-found": (404, "Not found"),
+    "no-such-route": (404, "There is no such URL"),
+    "method-not-allowed": (405, "The method is not allowed here"),
     "request-timeout": (408, "The request took too long to arrive"),
-    "gone": (410, "It is no longer kept"),
+    "gone": (410, "It is no longer available"),
     "body-too-large": (413, "The body is too large"),
-    "address-too-long": (414, "The address is too long"),
+    "address-too-long": (414, "The URL is too long"),
     "json-expected": (415, "The body must be application/json"),
-    "invalid": (422, "The input is not acceptable"),
-    "too-many-backups": (429, "Too many backups at a time"),
+    "invalid": (422, "The input is invalid"),
+    "too-many-backups": (429, "Too many backups in progress"),
     "too-many-connections": (429, "Too many connections"),
     "too-many-requests": (429, "Too many requests"),
     "head-too-large": (431, "The head of the request is too large"),
-    "internal-error": (500, "Something went wrong on our side"),
-    "unavailable": (503, "Not now"),
-    "out-of-memory": (503, "There is no room for more data"),
+    "internal-error": (500, "Internal error"),
+    "unavailable": (503, "Temporarily unavailable"),
+    "out-of-memory": (503, "Not enough memory for more data"),
 }
 """Slugs of problems with their status and title; errors of the library are added below."""
 
@@ -126,7 +126,7 @@ def is_for_operators(error: ToprungError) -> bool:
 
 def unexpected(request: bytes) -> Answer:
     """The answer when something went wrong that nobody foresaw; the log knows more."""
-    detail = "the log of the service says more under this request's id"
+    detail = "see the service's log under this request's id"
     return _answer("internal-error", 500, detail, [], request)
 
 

@@ -24,7 +24,7 @@ from toprung.service.read import AROUND_MAX, FOUND_MAX
 Score = Annotated[
     Any,
     Meta(
-        description="An exact number; or the same as text, for whoever has only doubles.",
+        description="An exact number, or a string with the same digits.",
         extra_json_schema={"type": ["number", "string"]},
         examples=[1500],
     ),
@@ -32,7 +32,7 @@ Score = Annotated[
 ScoreOrNull = Annotated[
     Any,
     Meta(
-        description="An exact number, the same as text, or null for none.",
+        description="An exact number, a string with the same digits, or null for none.",
         extra_json_schema={"type": ["number", "string", "null"]},
     ),
 ]
@@ -44,17 +44,17 @@ INCLUDES: Final = ("details", "percentile", "details,percentile")
 
 
 class SubmissionBody(Struct, forbid_unknown_fields=True):
-    """One result to be counted."""
+    """A score to submit."""
 
     player: str
     score: Score
     at: str | UnsetType | None = UNSET
-    """When it was achieved (RFC 3339 with offset); now, if omitted."""
+    """When it was achieved (RFC 3339 with offset); default: now."""
     subscore: ScoreOrNull | UnsetType = UNSET
     details: msgspec.Raw | UnsetType = UNSET
     """Any JSON of at most 1 KiB."""
     key: str | UnsetType | None = UNSET
-    """An idempotency key: the same submission sent again counts once."""
+    """An idempotency key: a repeated submission counts once."""
 
 
 class WindowBody(Struct, forbid_unknown_fields=True):
@@ -68,9 +68,9 @@ class WindowBody(Struct, forbid_unknown_fields=True):
 
 
 class BoardBody(Struct, forbid_unknown_fields=True):
-    """The rules of a board; whatever is omitted takes its default.
+    """The rules of a board; omitted rules take their defaults.
 
-    What a board answers can be sent back: `id` must be its own, `periods` is not looked at.
+    A board that was read can be sent back: `id` must match, `periods` is ignored.
     """
 
     id: Annotated[str, Meta(extra_json_schema={"readOnly": True})] | UnsetType = UNSET
@@ -85,7 +85,7 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     ranking: Ranking | UnsetType | None = UNSET
     windows: list[str | WindowBody] | UnsetType | None = UNSET
     default_window: str | UnsetType | None = UNSET
-    """The window that is read, and that the page opens on, when none is named."""
+    """The default window of reads and of the web page."""
     timezone: str | UnsetType | None = UNSET
     scopes: list[str] | UnsetType | None = UNSET
     public: bool | UnsetType | None = UNSET
@@ -102,7 +102,7 @@ def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:
 
 
 class ProfileBody(Struct, forbid_unknown_fields=True):
-    """A player's whole profile: what is omitted is taken away."""
+    """A player's whole profile: what is omitted is removed."""
 
     name: str | None = None
     avatar_url: str | None = None
@@ -110,16 +110,16 @@ class ProfileBody(Struct, forbid_unknown_fields=True):
 
 
 class ProfilePatchBody(Struct, forbid_unknown_fields=True):
-    """Changes of a player's profile: what is omitted stays, null takes it away."""
+    """Changes to a player's profile: what is omitted stays, null removes it."""
 
     name: str | UnsetType | None = UNSET
     avatar_url: str | UnsetType | None = UNSET
     attributes: dict[str, str | None] | UnsetType | None = UNSET
-    """Each by itself: those omitted stay, null takes one away."""
+    """Attributes to change: those omitted stay, null removes one."""
 
 
 class LookupBody(Struct, forbid_unknown_fields=True):
-    """Whose standings are asked for."""
+    """The players to look up."""
 
     players: Annotated[list[str], Meta(max_length=LIMIT_MAX)]
 
@@ -149,7 +149,7 @@ class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
 
     ranking: Ranking | None = None
     include: Literal["details", "percentile", "details,percentile"] | None = None
-    """What else the rows of a list hold."""
+    """What else to include in each row."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -212,7 +212,7 @@ class FindQuery(ListQuery, forbid_unknown_fields=True, frozen=True, kw_only=True
     """Whom to look for."""
 
     text: Annotated[str, Meta(min_length=1, max_length=NAME_BYTES_MAX)]
-    """How the name begins, in upper or lower case; or a whole player id."""
+    """The start of the name, ignoring case, or an exact player id."""
     limit: Annotated[int, Meta(ge=1, le=FOUND_MAX)] = 10
 
 

@@ -38,7 +38,7 @@ class BoardFriends(BoardAccess):
         cursor: str | None = None,
         **options: Unpack[ListOptions],
     ) -> Page:
-        """The player and its friends: `rank` is among them, `global_rank` on the whole ladder.
+        """Rank a player among friends; `global_rank` is the rank on the whole ladder.
 
         Options: `toprung.ListOptions`.
         """

@@ -44,10 +44,10 @@ class Keys:
         boards: tuple[str, ...] | list[str] = (EVERY_BOARD,),
         owner: str | None = None,
     ) -> tuple[AccessKey, str]:
-        """A new key, and the text to show once: it cannot be found out again.
+        """Create a key; return it with its text, which cannot be read again.
 
-        Keys of one `owner` share their idempotency keys, so give a key that replaces another the
-        same one. By default a key is its own owner, under its id.
+        Keys of one `owner` share their idempotency keys, so give a replacement key the same owner.
+        The default owner is the key's own id.
         """
         await self._load()
         if len(self._known) >= KEYS_MAX:
@@ -68,7 +68,7 @@ class Keys:
         return key, key_text(key_id, secret)
 
     async def all(self) -> list[AccessKey]:
-        """Every key, oldest first."""
+        """Return all keys, oldest first."""
         await self.save_uses()
         await self._load()
         return sorted(self._known.values(), key=lambda key: (key.created_at, key.id))

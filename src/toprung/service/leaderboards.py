@@ -27,8 +27,8 @@ LISTED_MAX = 1000
 class Leaderboard(BoardReads, BoardPages, BoardFriends, BoardOverview, BoardCurrent, BoardWrites):
     """One board.
 
-    Reads take the options that `toprung.ListOptions` describes, or those that name a ladder.
-    They see every submission that was acknowledged before.
+    Reads take the options of `toprung.ListOptions` or `toprung.LadderOptions`. They see every
+    submission that was acknowledged before.
     """
 
     __slots__ = ()
@@ -64,7 +64,7 @@ class Leaderboards(Players):
         self.feed = feed
         """What tells of changes as they happen, where the profile has such a thing."""
         self.keys = None if keys is None else Keys(keys, clock)
-        """Access keys of services, where the profile keeps any."""
+        """The access keys of services; None if the profile stores none."""
 
     def recording_as(self, source: str) -> Leaderboards:
         """The same leaderboards for another way in, which is recorded with its submissions."""
@@ -81,9 +81,9 @@ class Leaderboards(Players):
     async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
         """Create a board; refused if it exists.
 
-        Rules are those of the HTTP interface: `title`, `order`, `policy`, `decimals`,
+        The rules are those of the HTTP API: `title`, `order`, `policy`, `decimals`,
         `subscore`, `tie_break`, `ranking`, `windows`, `default_window`, `timezone`, `scopes`,
-        `public`, `score_min`, `score_max`, `max_increase`. Whatever is omitted takes its default.
+        `public`, `score_min`, `score_max`, `max_increase`. Omitted rules take their defaults.
         """
         return await self._set(SetBoard(parse_board_id(board_id), rules, "create"))
 
@@ -92,19 +92,19 @@ class Leaderboards(Players):
         return await self._set(SetBoard(parse_board_id(board_id), rules, "replace"))
 
     async def patch(self, board_id: str, /, **changes: Any) -> Leaderboard:
-        """Change some rules of a board; None puts one back to its default."""
+        """Change some rules of a board; None resets a rule to its default."""
         return await self._set(SetBoard(parse_board_id(board_id), changes, "patch"))
 
     async def delete(self, board_id: str) -> None:
-        """Delete a board and everything on it; created again it is another, empty board."""
+        """Delete a board and everything on it; if created again, it starts empty."""
         await self._journal.record(DeleteBoard(parse_board_id(board_id)))
 
     async def board(self, board_id: str) -> Leaderboard:
-        """The board; UnknownBoard if there is none."""
+        """Return the board; raises UnknownBoard if there is none."""
         return self._board(await self._journal.board(parse_board_id(board_id)))
 
     async def verify(self) -> list[str]:
-        """Compare all ladders with the journal; one line per difference, none if all is well."""
+        """Compare all ladders with the journal; return one line per difference."""
         return await self._maintenance.verify()
 
     async def rebuild(self) -> None:
@@ -130,7 +130,7 @@ class Leaderboards(Players):
         return await self._maintenance.health()
 
     async def backup(self, path: str) -> None:
-        """Write a consistent copy of the database to a new file while work goes on."""
+        """Write a consistent copy of the database to a new file; it can be in use meanwhile."""
         await self._maintenance.backup(path)
 
     def announce(self, url: str) -> None:
@@ -138,7 +138,7 @@ class Leaderboards(Players):
         self._maintenance.announce(url)
 
     async def close(self) -> None:
-        """Finish what was accepted and let go of everything; closing twice is harmless."""
+        """Finish what was accepted and close the database; closing twice is harmless."""
         await self._maintenance.close()
 
     async def __aenter__(self) -> Self:
@@ -154,7 +154,7 @@ class Leaderboards(Players):
 
     # Below this line `list` is no longer the type.
     async def list(self, after: str = "", limit: int = 100) -> list[BoardRules]:
-        """The rules of at most 1,000 boards whose ids follow `after`, in the order of ids."""
+        """Return the rules of at most 1,000 boards with ids after `after`, sorted by id."""
         parse_text(after, "after")
         found = await self._journal.boards(after, bounded(limit, LISTED_MAX, "limit"))
         return [shown_rules(board) for board in found]

@@ -15,13 +15,12 @@ from toprung.domain.ranking import Ranking
 
 
 class LadderOptions(TypedDict, total=False):
-    """Which ladder of a board is read; each option can be left out.
+    """Which ladder of a board is read; all options are optional.
 
     - `window`: the name of one of the board's windows. Default: the board's `default_window`;
       without one, all-time if the board has it, else its first.
     - `period`: the id of a period of that window, such as ``2026-11-15``. Default: the current one.
-    - `scope`: ``global`` (the default), or a value of an attribute that the board has as a scope,
-      such as ``country:PT``.
+    - `scope`: ``global`` (the default), or an attribute's value such as ``country:PT``.
     """
 
     window: str | None
@@ -30,15 +29,13 @@ class LadderOptions(TypedDict, total=False):
 
 
 class ListOptions(LadderOptions, total=False):
-    """Which ladder is read, and how its standings are shown; each option can be left out.
+    """Which ladder is read, and how its standings are shown; all options are optional.
 
     `window`, `period` and `scope` are those of `LadderOptions`.
 
-    - `ranking`: how places are numbered, ``ordinal``, ``competition`` or ``dense``. Default: the
-      board's own way.
-    - `names`: whether names and pictures of players come along. Default: they do in lists, and do
-      not in `standing`.
-    - `details`: whether the details of each entry's submission come along. Default: they do not.
+    - `ranking`: ``ordinal``, ``competition`` or ``dense``. Default: the board's `ranking`.
+    - `names`: whether to include names and pictures. Default: true in lists, false in `standing`.
+    - `details`: whether to include the details of each entry's submission. Default: false.
     """
 
     ranking: Ranking | None

@@ -63,7 +63,7 @@ class BoardPages(BoardAccess):
         return await seen.lister.page(seen.found)
 
     async def top(self, n: int = 10, **options: Unpack[ListOptions]) -> list[Standing]:
-        """The best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
+        """Return the best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
         lister = await self._lister(AskedList(**options))
         found = await self._index.slice(lister.view.ladder, 0, bounded(n, LIMIT_MAX, "n"))
         return list((await lister.page(found)).standings)
@@ -78,12 +78,13 @@ class BoardPages(BoardAccess):
         max_score: object = None,
         **options: Unpack[ListOptions],
     ) -> Page:
-        """A page of at most `limit` (1 to 1,000) standings, with cursors to those beside it.
+        """Return a page of at most `limit` (1 to 1,000) standings, with cursors.
 
         It starts at the first place, at the place `from_rank`, or at the best score of the
-        range `min_score` to `max_score` (both included; ranks remain those of the whole ladder).
-        `cursor` is a page's `next` or `prev`. Who does not move during a walk is met exactly
-        once, whatever others do; ranks are as of each page. Options: `toprung.ListOptions`.
+        range `min_score` to `max_score` (both inclusive; ranks remain those of the whole ladder).
+        `cursor` is a page's `next` or `prev`. A player who does not move while pages are read
+        appears exactly once, whatever others do; ranks are as of each page.
+        Options: `toprung.ListOptions`.
         """
         asked = AskedList(**options)
         bounded(limit, LIMIT_MAX, "limit")

@@ -44,10 +44,10 @@ class Players:
         avatar_url: str | None = None,
         attributes: Mapping[str, str] | None = None,
     ) -> PlayerProfile:
-        """Replace a player's whole profile: what is left out is taken away.
+        """Replace a player's whole profile: what is omitted is removed.
 
-        A changed attribute moves the player's entries of periods that are open to the scopes
-        it now belongs to; closed periods keep theirs.
+        If attributes change, the player's entries in open periods move to the matching scopes;
+        entries in past periods stay.
         """
         profile = PlayerProfile(
             parse_player(player),
@@ -67,9 +67,9 @@ class Players:
         avatar_url: str | UnsetType | None = UNSET,
         attributes: Mapping[str, str | None] | UnsetType | None = UNSET,
     ) -> PlayerProfile:
-        """Change some of a player's profile: what is left out stays, None takes it away.
+        """Change parts of a player's profile: what is omitted stays, None removes it.
 
-        Attributes are changed one by one, likewise. A player that is not known yet is made.
+        The same goes for each attribute. An unknown player is created.
         """
         command = PatchPlayer(
             parse_player(player),
@@ -81,7 +81,7 @@ class Players:
         return await self.player(player)
 
     async def player(self, player: str) -> PlayerProfile:
-        """A player's profile; UnknownPlayer if there is no such player."""
+        """Return a player's profile; raises UnknownPlayer if there is none."""
         found = (await self._journal.profiles([parse_player(player)])).get(player)
         if found is None:
             raise UnknownPlayer(f"there is no player {player!r}")
@@ -105,11 +105,11 @@ class Players:
             await self._journal.record(command)
 
     async def friends(self, player: str) -> list[str]:
-        """A player's friends in the order of their ids."""
+        """Return the ids of a player's friends, sorted."""
         return sorted(await self._journal.friends(parse_player(player)))
 
     async def standings(self, player: str) -> list[Standing]:
-        """Where a player stands now, on every board and in every window it has an entry in."""
+        """Return the player's current standings on all boards and windows with an entry."""
         parse_player(player)
         standings: list[Standing] = []
         after = ""

@@ -41,9 +41,9 @@ class BoardReads(BoardAccess):
         names: bool = False,
         details: bool = False,
     ) -> Standing:
-        """Where a player stands; NotRanked if it has no entry there.
+        """Return a player's standing; raises NotRanked if there is no entry.
 
-        Options: `toprung.ListOptions`, but `names` has to be asked for.
+        Options: `toprung.ListOptions`, but `names` is false by default.
         """
         board = await self._journal.board(self.id)
         view = self._view_on(board, window, period, scope, ranking)
@@ -66,7 +66,7 @@ class BoardReads(BoardAccess):
         return view.standing(player, place.record, place, place.total)
 
     async def lookup(self, players: Iterable[str], **options: Unpack[ListOptions]) -> Lookup:
-        """The standings of at most 1,000 players, and who of them has none.
+        """Return the standings of at most 1,000 players, and the players without one.
 
         They are of one moment; in a cluster, those of more than 150 players on a board that
         changes all the time may be some milliseconds apart.
@@ -88,11 +88,11 @@ class BoardReads(BoardAccess):
         return Lookup(await lister.standings(listed), tuple(missing))
 
     async def find(self, text: str, limit: int = 10, **options: Unpack[ListOptions]) -> Page:
-        """Players of a ladder whose names begin with a text, whatever its case, or with that id.
+        """Find players of a ladder by the start of their name, ignoring case, or by exact id.
 
-        At most `limit` (1 to 50): the one with that id, then by name, namesakes by id. They need
-        not be neighbours, so there are no cursors. Of names that very many players of other boards
-        share, the first 1,000 are looked at. Options: `toprung.ListOptions`.
+        Returns at most `limit` (1 to 50): the one with that id, then by name, then by id. There are
+        no cursors. If more than 1,000 players of the database match, only the first 1,000 are
+        considered. Options: `toprung.ListOptions`.
         """
         asked = AskedList(**options)
         bounded(limit, FOUND_MAX, "limit")
@@ -115,16 +115,16 @@ class BoardReads(BoardAccess):
         return Page(*ladder, lister.view.state, total, await lister.standings(listed))
 
     async def total(self, **options: Unpack[LadderOptions]) -> int:
-        """How many players the ladder has. Options: `toprung.LadderOptions`."""
+        """Return the number of players on the ladder. Options: `toprung.LadderOptions`."""
         view = await self._view(AskedLadder(**options))
         return await self._index.size(view.ladder)
 
     async def around(
         self, player: str, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
     ) -> Page:
-        """The player with neighbours (at most 100 each way).
+        """Return the player with at most 100 neighbours on each side.
 
-        Near an end of the ladder the missing ones are made up for at the other side.
+        Near an end of the ladder, the other side fills up.
         Options: `toprung.ListOptions`.
         """
         asked = AskedList(**options)
@@ -140,7 +140,7 @@ class BoardReads(BoardAccess):
     async def around_score(
         self, score: object, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
     ) -> Page:
-        """The `above` players that are better than a score and the `below` that are not.
+        """Return the nearest `above` players better than a score, and `below` that are not.
 
         Options: `toprung.ListOptions`.
         """

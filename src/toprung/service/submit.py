@@ -52,10 +52,10 @@ class BoardWrites(BoardAccess):
         details: object = None,
         key: str | None = None,
     ) -> SubmitResult:
-        """Record a score; durable when this returns, with the ranks it led to.
+        """Record a score, durably, and return the resulting ranks.
 
         `at` is when it was achieved (default now), `details` is any JSON of at most 1 KiB. A
-        submission repeated with the same `key` counts once and answers what the first one did.
+        submission repeated with the same `key` counts once and returns the first one's result.
         """
         board = await self._journal.board(self.id)
         submission = parse_submission(
@@ -81,9 +81,9 @@ class BoardWrites(BoardAccess):
         return _result(board, receipt, ranks, stale=stale)
 
     async def submit_many(self, rows: Iterable[BatchRow]) -> BatchResult:
-        """Record many scores: (player, score) pairs, or mappings with the names of `submit`.
+        """Record many scores: (player, score) pairs, or mappings with the parameters of `submit`.
 
-        A row that is refused does not sink the others. Up to 10,000 rows at a time are recorded
+        A rejected row does not affect the others. Up to 10,000 rows at a time are recorded
         together; if recording itself fails, those before are recorded and the error is raised.
         """
         remaining = iter(rows)
@@ -112,7 +112,7 @@ class BoardWrites(BoardAccess):
         return refused[0][1] if refused else Invalid("", "is not a submission")
 
     async def remove(self, player: str) -> None:
-        """Take a player off this board, in every period."""
+        """Remove a player from this board, in every period."""
         await self._journal.record(RemoveEntries(self.id, parse_player(player)))
 
     async def _ranks_now(

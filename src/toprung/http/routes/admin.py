@@ -28,15 +28,15 @@ routes = Routes()
 
 
 class KeyBody(Struct, forbid_unknown_fields=True):
-    """A key to be made."""
+    """A key to create."""
 
     name: str
     verbs: tuple[str, ...] = VERBS
-    """What it may do: read, write, admin."""
+    """What the key allows: read, write, admin."""
     boards: tuple[str, ...] = (EVERY_BOARD,)
     """Patterns of board ids, in which * stands for any characters."""
     owner: str | None = None
-    """Keys of one owner share their idempotency keys; by default a key has an owner of its own."""
+    """Keys of one owner share their idempotency keys; the default owner is the key's own id."""
 
 
 class BackupBody(Struct, forbid_unknown_fields=True):
@@ -44,16 +44,16 @@ class BackupBody(Struct, forbid_unknown_fields=True):
 
 
 class HealthAnswer(Struct):
-    """How the service is."""
+    """The health of the process."""
 
     status: str
 
 
 class ReadyQuery(Struct, forbid_unknown_fields=True):
-    """What the service should be ready for."""
+    """What to check."""
 
-    part: Annotated[Literal["all", "reads", "writes"], Meta(description="What is asked about.")] = (
-        field(default="all", name="for")
+    part: Annotated[Literal["all", "reads", "writes"], Meta(description="What to check.")] = field(
+        default="all", name="for"
     )
 
     def __post_init__(self) -> None:
@@ -61,31 +61,31 @@ class ReadyQuery(Struct, forbid_unknown_fields=True):
 
 
 class ReadyAnswer(Struct):
-    """What the service is ready for, and what is wrong if there is anything."""
+    """What the service is ready for, and what is wrong, if anything."""
 
     status: Status
-    """`ready`; `degraded` if something works, or only the background does not; `not-ready`."""
+    """`ready`; `degraded` if only a part or only background work fails; `not-ready`."""
     checks: dict[str, str]
-    """`ok`, or what is wrong, by what was looked at."""
+    """`ok` or what is wrong, by check."""
 
 
 @routes.get("/v1/keys", "admin", answer=KeysAnswer)
 async def list_keys(call: Call[NoQuery, None]) -> Answer:
-    """Every key: what it may do and when it was last used, never the key itself."""
+    """List all keys: what they allow and when they were last used, without their secrets."""
     found = await _keys(call).all()
     return ok(KeysAnswer([_answer(key) for key in found]), (NO_STORE,))
 
 
 @routes.post("/v1/keys", "admin", body=KeyBody, answer=KeyAnswer, status=201, grows=True)
 async def create_key(call: Call[NoQuery, dict[str, Any]]) -> Answer:
-    """Make a key; this is the only time it is shown."""
+    """Create a key; its text is shown only once."""
     key, text = await _keys(call).create(**members_of(call.body, KeyBody))
     return ok(_answer(key, text), (NO_STORE,), 201)
 
 
 @routes.delete("/v1/keys/{key}", "admin", also=(404,))
 async def revoke_key(call: Call[NoQuery, None]) -> Answer:
-    """Revoke a key, by its id."""
+    """Revoke a key by its id."""
     keys = _keys(call)
     await keys.revoke(call.values[0])
     call.state.hub.dismiss(await keys.ids())
@@ -94,7 +94,7 @@ async def revoke_key(call: Call[NoQuery, None]) -> Answer:
 
 @routes.post("/v1/backup", "admin", body=BackupBody)
 async def backup(call: Call[NoQuery, dict[str, Any]]) -> Sendable:
-    """Download a consistent copy of the embedded database, made while work goes on."""
+    """Download a consistent copy of the embedded database, which stays in use."""
     members_of(call.body, BackupBody)
     state = call.state
     if state.backups.is_full:
@@ -105,22 +105,22 @@ async def backup(call: Call[NoQuery, dict[str, Any]]) -> Sendable:
 
 @routes.get("/metrics", None)
 async def metrics(call: Call[NoQuery, None]) -> Answer:
-    """Figures for Prometheus."""
+    """Metrics for Prometheus."""
     return Answer(200, await exposition(call.state), (NO_STORE,), CONTENT_TYPE_PLAIN_0_0_4.encode())
 
 
 @routes.get("/healthz", None, answer=HealthAnswer)
 async def healthz(_call: Call[NoQuery, None]) -> Answer:
-    """Whether the process is alive."""
+    """Check that the process is alive."""
     return ok(HealthAnswer("ok"), (NO_STORE,))
 
 
 @routes.get("/readyz", None, query=ReadyQuery, answer=ReadyAnswer, tells=(503,))
 async def readyz(call: Call[ReadyQuery, None]) -> Answer:
-    """Whether the service can do what it is for; 503 when it cannot, and what is wrong.
+    """Check that the service is ready; 503 if it is not, with the reasons.
 
-    `for=reads` and `for=writes` ask about one half. `Date` tells the service's own time, so that a
-    difference can be noticed.
+    `for=reads` and `for=writes` check only one of them. `Date` is the service's own time, so that
+    clock differences can be noticed.
     """
     checks = await call.state.readiness.look()
     asked = BOTH if call.query.part == "all" else (call.query.part,)

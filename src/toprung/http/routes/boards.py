@@ -42,7 +42,7 @@ routes = Routes()
 
 @routes.get("/v1/boards", "read", query=PageQuery, answer=BoardsAnswer, headers=("If-None-Match",))
 async def list_boards(call: Call[PageQuery, None]) -> Answer:
-    """List boards in the order of their ids; `cursor` is the `next` of the page before.
+    """List boards, sorted by id; `cursor` is the `next` of the previous page.
 
     The entity tag stays the same until a board is created, changed or deleted.
     """
@@ -105,9 +105,9 @@ def _just_before(prefix: str) -> str:
     headers=("If-None-Match",),
 )
 async def put_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
-    """Create a board (201) or replace its rules (200); what is omitted takes its default.
+    """Create a board (201) or replace its rules (200); omitted rules take their defaults.
 
-    With `If-None-Match: *` it only creates, and a board that exists stays as it is.
+    With `If-None-Match: *` it only creates; an existing board is not changed.
     """
     rules = rules_in(call.body, call.values[0])
     boards, only_new = call.boards, call.header(b"if-none-match") == b"*"
@@ -125,7 +125,7 @@ async def put_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
     grows=True,
 )
 async def patch_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
-    """Change some rules of a board; null puts one back to its default."""
+    """Change some rules of a board; null resets a rule to its default."""
     board_id = call.values[0]
     rules = rules_in(call.body, board_id)
     return await _one(call, await call.boards.patch(board_id, **rules))
@@ -133,7 +133,7 @@ async def patch_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
 
 @routes.get("/v1/boards/{board}", "read", query=Numbers, answer=BoardAnswer, public=True)
 async def get_board(call: Call[Numbers, None]) -> Answer:
-    """A board: its rules and the current period of each window."""
+    """Get a board's rules and the current period of each window."""
     return await _one(call, await call.board())
 
 
@@ -148,7 +148,7 @@ async def delete_board(call: Call[None, None]) -> Answer:
     "/v1/boards/{board}/periods", "read", query=WindowQuery, answer=PeriodsAnswer, public=True
 )
 async def list_periods(call: Call[WindowQuery, None]) -> Answer:
-    """The periods of a window that can be read, newest first."""
+    """List the available periods of a window, newest first."""
     board = await call.board()
     window = (await board.definition()).window(call.query.window)
     periods = await board.periods(window.name)
@@ -159,7 +159,7 @@ async def list_periods(call: Call[WindowQuery, None]) -> Answer:
     "/v1/boards/{board}/scopes", "read", query=ScopesQuery, answer=ScopesAnswer, public=True
 )
 async def list_scopes(call: Call[ScopesQuery, None]) -> Answer:
-    """The scopes that have players in a period, with their sizes."""
+    """List the scopes that have players in a period, with their sizes."""
     board = await call.board()
     found = await board.scopes(window=call.query.window, period=call.query.period)
     return ok(ScopesAnswer([ScopeAnswer(scope.scope, scope.total) for scope in found]))
@@ -173,7 +173,7 @@ async def list_scopes(call: Call[ScopesQuery, None]) -> Answer:
     public=True,
 )
 async def get_distribution(call: Call[DistributionQuery, None]) -> Answer:
-    """How the scores of a ladder spread, in buckets of equal width, lowest first."""
+    """Get the distribution of a ladder's scores, in buckets of equal width, lowest first."""
     query, board = call.query, await call.board()
     spread = await board.distribution(
         query.buckets, window=query.window, period=query.period, scope=query.scope

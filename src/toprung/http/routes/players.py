@@ -18,7 +18,7 @@ routes = Routes()
 
 @routes.put("/v1/players/{player}", "write", body=ProfileBody, answer=ProfileAnswer, grows=True)
 async def put_player(call: Call[NoQuery, dict[str, Any]]) -> Answer:
-    """Replace a player's whole profile; changed attributes move entries of open periods."""
+    """Replace a player's whole profile; changed attributes move entries in open periods."""
     members = members_of(call.body, ProfileBody)
     try:
         profile = await call.boards.set_player(call.values[0], **members)
@@ -31,7 +31,7 @@ async def put_player(call: Call[NoQuery, dict[str, Any]]) -> Answer:
     "/v1/players/{player}", "write", body=ProfilePatchBody, answer=ProfileAnswer, grows=True
 )
 async def patch_player(call: Call[NoQuery, dict[str, Any]]) -> Answer:
-    """Change some of a player's profile: what is omitted stays, null takes it away."""
+    """Change parts of a player's profile: what is omitted stays, null removes it."""
     members = members_of(call.body, ProfilePatchBody)
     try:
         profile = await call.boards.patch_player(call.values[0], **members)
@@ -42,7 +42,7 @@ async def patch_player(call: Call[NoQuery, dict[str, Any]]) -> Answer:
 
 @routes.get("/v1/players/{player}", "read", answer=ProfileAnswer, also=(404,))
 async def get_player(call: Call[NoQuery, None]) -> Answer:
-    """A player's profile."""
+    """Get a player's profile."""
     return ok(_profile(await call.boards.player(call.values[0])))
 
 
@@ -58,7 +58,7 @@ async def erase_player(call: Call[NoQuery, None]) -> Answer:
 
 @routes.get("/v1/players/{player}/standings", "read", query=Numbers, answer=PlayerStandingsAnswer)
 async def list_player_standings(call: Call[Numbers, None]) -> Answer:
-    """Where a player stands now, on every board and in every window it has an entry in."""
+    """List a player's current standings on all boards and windows with an entry."""
     found = await call.boards.standings(call.values[0])
     show = shows(call.query.numbers)
     return ok(PlayerStandingsAnswer([standing_answer(s, show, board=True) for s in found]))
@@ -66,7 +66,7 @@ async def list_player_standings(call: Call[Numbers, None]) -> Answer:
 
 @routes.get("/v1/players/{player}/friends", "read", answer=FriendsAnswer)
 async def list_friends(call: Call[NoQuery, None]) -> Answer:
-    """A player's friends in the order of their ids."""
+    """List a player's friends, sorted by id."""
     return ok(FriendsAnswer(sorted(await call.boards.friends(call.values[0]))))
 
 

@@ -19,7 +19,7 @@ _CACHED: Final = (b"cache-control", b"public, max-age=300")
 
 @routes.get("/openapi.json", None)
 async def openapi(call: Call[NoQuery, None]) -> Answer:
-    """This interface, as an OpenAPI 3.1 document."""
+    """Get this API as an OpenAPI 3.1 document."""
     from toprung.http.routes import ROUTES
 
     return Answer(
@@ -29,7 +29,7 @@ async def openapi(call: Call[NoQuery, None]) -> Answer:
 
 @routes.get("/docs", None)
 async def docs(call: Call[NoQuery, None]) -> Answer:
-    """This interface, as a page to read."""
+    """Get this API as a reference page."""
     headers = (_CACHED, (b"content-security-policy", POLICY), (b"x-frame-options", b"DENY"))
     return Answer(
         200, _page(needs_keys=call.state.settings.needs_keys), headers, b"text/html; charset=utf-8"

@@ -45,7 +45,7 @@ Batch = Annotated[list[SubmissionBody], Meta(max_length=BATCH_MAX)]
     grows=True,
 )
 async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer:
-    """Submit one score; it is durable when this answers, with the ranks it led to."""
+    """Submit one score; it is durable when this returns, with the resulting ranks."""
     board, body = await call.board(), call.body
     key = call.header(b"idempotency-key")
     if isinstance(body, dict):
@@ -75,7 +75,7 @@ async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer
     answer=BatchAnswer,
 )
 async def submit_batch(call: Call[NoQuery, bytes]) -> Answer:
-    """Submit at most 10,000 scores; a row that is refused does not sink the others.
+    """Submit at most 10,000 scores; a rejected row does not affect the others.
 
     It counts as one request per 100 rows.
     """
@@ -101,7 +101,7 @@ async def submit_batch(call: Call[NoQuery, bytes]) -> Answer:
     answer=SubmissionsAnswer,
 )
 async def list_submissions(call: Call[PageQuery, None]) -> Answer:
-    """A player's submissions on this board, newest first."""
+    """List a player's submissions on this board, newest first."""
     board, query = await call.board(), call.query
     found = await board.submissions(call.values[1], query.limit, query.cursor)
     return ok(submissions_answer(found, shows(query.numbers)))

@@ -42,7 +42,7 @@ routes = Routes()
     hot=True,
 )
 async def list_standings(call: Call[StandingsQuery, None]) -> Sendable:
-    """A page of standings: from the top, from a rank, in a range of scores, or on from a cursor."""
+    """List standings: from the top, from a rank, in a score range, or from a cursor."""
     return await call.state.heads.answer(call, _list, _show)
 
 
@@ -77,7 +77,7 @@ async def _list(call: Call[StandingsQuery, None]) -> bytes:
     hot=True,
 )
 async def get_standing(call: Call[ListQuery, None]) -> Answer:
-    """Where a player stands; 404 when it is not on that ladder."""
+    """Get a player's standing; 404 if the player is not on that ladder."""
     board, query = await call.board(), call.query
     if not call.query_string:  # the hot case
         standing = await board.standing(call.values[1], names=True)
@@ -88,7 +88,7 @@ async def get_standing(call: Call[ListQuery, None]) -> Answer:
 
 @routes.delete("/v1/boards/{board}/standings/{player}", "admin")
 async def remove_standing(call: Call[None, None]) -> Answer:
-    """Take a player off the board, in every period."""
+    """Remove a player from the board, in every period."""
     board = await call.board()
     await board.remove(call.values[1])
     return Empty()
@@ -103,7 +103,7 @@ async def remove_standing(call: Call[None, None]) -> Answer:
     hot=True,
 )
 async def get_around(call: Call[AroundQuery, None]) -> Answer:
-    """A player with its neighbours; near an end of the ladder the list shifts and stays full."""
+    """Get a player with neighbours; near an end of the ladder, the other side fills up."""
     board, query = await call.board(), call.query
     page = await board.around(call.values[1], query.above, query.below, **query.options())
     return ok(_shown(page, query))
@@ -117,7 +117,7 @@ async def get_around(call: Call[AroundQuery, None]) -> Answer:
     public=True,
 )
 async def get_around_score(call: Call[AroundScoreQuery, None]) -> Answer:
-    """Who stands around a score, whether or not somebody has it."""
+    """Get the neighbours of a score, whether or not a player has it."""
     board, query = await call.board(), call.query
     page = await board.around_score(query.score, query.above, query.below, **query.options())
     return ok(_shown(page, query))
@@ -131,7 +131,7 @@ async def get_around_score(call: Call[AroundScoreQuery, None]) -> Answer:
     public=True,
 )
 async def find_players(call: Call[FindQuery, None]) -> Answer:
-    """Players of a ladder by how their names begin, or by id."""
+    """Find players of a ladder by the start of their name, or by id."""
     board, query = await call.board(), call.query
     return ok(_shown(await board.find(query.text, query.limit, **query.options()), query))
 
@@ -143,7 +143,7 @@ async def find_players(call: Call[FindQuery, None]) -> Answer:
     answer=PageAnswer,
 )
 async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
-    """A player among friends: `rank` is among them, `global_rank` on the whole ladder."""
+    """Rank a player among friends; `global_rank` is the rank on the whole ladder."""
     board, query = await call.board(), call.query
     page = await board.friends(call.values[1], query.limit, query.cursor, **query.options())
     return ok(_shown(page, query))
@@ -157,7 +157,7 @@ async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
     public=True,
 )
 async def watch_board(call: Call[LiveQuery, None]) -> Sendable:
-    """Standings as they change, as server-sent events; `Last-Event-ID` is the last token seen."""
+    """Watch standings live, as server-sent events; `Last-Event-ID` is the last token seen."""
     return await event_stream(call, call.state.hub)
 
 
@@ -172,7 +172,7 @@ async def watch_board(call: Call[LiveQuery, None]) -> Sendable:
     public=True,
 )
 async def lookup_standings(call: Call[ListQuery, LookupBody | dict[str, Any]]) -> Answer:
-    """The standings of at most 1,000 players at one moment, and who of them has none."""
+    """Get the standings of at most 1,000 players, and the players without one."""
     board, query, body = await call.board(), call.query, call.body
     if isinstance(body, LookupBody):
         players = body.players
