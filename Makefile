@@ -19,7 +19,7 @@ help: ## list these targets
 install: setup-dev ## set up only: .venv with the toprung command and all development tools
 	@echo "toprung is installed: $(BIN)/toprung --help"
 
-demo: setup ## show a living leaderboard on http://127.0.0.1:8080, filled with invented players
+demo: setup ## run a live leaderboard with simulated players on http://127.0.0.1:8080
 	@exec $(BIN)/toprung demo $(ARGS)
 
 serve: setup ## run the service on http://127.0.0.1:8080
@@ -34,18 +34,18 @@ lint: setup-dev ## check style, types and import direction
 	$(BIN)/mypy $(wildcard src tests benchmarks)
 	$(BIN)/lint-imports --no-logo
 
-format: setup-dev ## fix what the style checks can fix by themselves
+format: setup-dev ## apply automatic style fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup-dev peers ## measure speed and memory beside their peers, in a quarter of an hour
+bench: setup-dev peers ## run the benchmarks against peers, in a quarter of an hour
 	@exec $(BIN)/python -m benchmarks --quick $(ARGS)
 
-bench-docs: setup-dev peers ## the same with more growth, and put the results into docs/benchmarks.md
+bench-docs: setup-dev peers ## the same with more growth, and write the results to docs/benchmarks.md
 	@$(BIN)/python -m benchmarks --docs --results benchmarks/results $(ARGS); code=$$?; \
 		$(BIN)/python -m benchmarks.page && exit $$code
 
-bench-full: setup-dev peers ## the same with 10M and 50M players, too; ARGS=--resume goes on
+bench-full: setup-dev peers ## the same with 10M and 50M players, too; ARGS=--resume continues
 	@$(BIN)/python -m benchmarks --full --results benchmarks/results $(ARGS); code=$$?; \
 		$(BIN)/python -m benchmarks.page && exit $$code
 
@@ -56,7 +56,7 @@ soak: setup-dev servers ## run property tests and outages for long, with a new s
 sanitize: setup-dev ## run the native core's tests under the address and undefined-behaviour sanitizers
 	@exec scripts/sanitize $(ARGS)
 
-screenshots: setup-dev ## make the pictures in docs/images anew
+screenshots: setup-dev ## recreate the pictures in docs/images
 	@scripts/system-packages chromium fonts-inter
 	@exec $(BIN)/python -m tests.web.screenshots
 

@@ -85,7 +85,7 @@ async def _postgres_checks(connection: Any, clock: SecondsClock) -> AsyncIterato
             f"postgresql {setting}",
             value != "off",
             value,
-            f"{setting} is off: a power cut can lose acknowledged scores; switch it on",
+            f"{setting} is off: a power cut can lose acknowledged scores; turn it on",
         )
     theirs = float(await connection.fetchval("SELECT extract(epoch FROM clock_timestamp())"))
     yield _skew("postgresql clock", theirs, clock)
@@ -109,7 +109,7 @@ async def _permitted(connection: Any) -> Check:
 async def _migrated(connection: Any) -> Check:
     known = {number for number, _ in migrations()}
     if await connection.fetchval("SELECT to_regclass('migrations')") is None:
-        return Check("postgresql tables", True, "none yet; they are made at the first start")
+        return Check("postgresql tables", True, "none yet; created at the first start")
     rows = await connection.fetch("SELECT number FROM migrations")
     done = {row[0] for row in rows}
     return verdict(
@@ -226,7 +226,7 @@ async def _scripts_run(settings: ClusterSettings) -> Check:
 def _grant(settings: ClusterSettings) -> str:
     user = urlsplit(settings.index_url).username or "default"
     prefix = settings.prefix
-    return f"let it work: ACL SETUSER {user} ~{prefix}* &{prefix}changes +@all -@admin +info"
+    return f"grant access: ACL SETUSER {user} ~{prefix}* &{prefix}changes +@all -@admin +info"
 
 
 # --- verdicts ------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def _skew(name: str, theirs: float, clock: SecondsClock) -> Check:
         name,
         skew <= SKEW_SECONDS_MAX,
         f"differs by {skew:.3f} s",
-        f"differs by {skew:.1f} s from this machine's: let both follow a time server",
+        f"differs by {skew:.1f} s from this machine's: synchronise both with a time server",
     )
 
 

@@ -78,7 +78,7 @@ def test_a_player_is_taken_off_one_board(there: Cli, board: str) -> None:
     asked = there("remove", board, player)
     assert (asked.code, "--yes" in asked.err) == (2, True)
     assert there("rank", board, player).code == 0
-    assert there("remove", board, player, "--yes").out == f"took {player} off {board}\n"
+    assert there("remove", board, player, "--yes").out == f"removed {player} from {board}\n"
     assert there("rank", board, player).code == 1
     assert there("rank", f"{board}-other", player).code == 0
     again = there("remove", board, f"{board}c", "--yes", "--json").json

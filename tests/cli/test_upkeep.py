@@ -130,7 +130,7 @@ def test_a_healthy_service(cli: Cli, service: RunningService) -> None:
 def test_a_clock_that_is_wrong(service: RunningService) -> None:
     checks = {c.name: c for c in examine_service(service.url, None, lambda: time.time() - 60)}
     assert not checks["clock"].passed
-    assert "let both follow a time server" in checks["clock"].line
+    assert "synchronise both with a time server" in checks["clock"].line
     assert all(check.passed for name, check in checks.items() if name != "clock")
 
 

@@ -97,7 +97,7 @@ def test_demo_is_alive_and_keeps_to_itself(cli: Cli) -> None:
         assert process.stdout is not None
         greeting = process.stdout.readline()
         url = greeting.split()[3]
-        assert greeting == f"a living leaderboard: {url} (Ctrl-C stops it)\n"
+        assert greeting == f"a live leaderboard: {url} (Ctrl-C stops it)\n"
         with connect(url) as boards:
             assert {rules.id for rules in boards.list()} == {board.id for board in BOARDS}
             blitz = boards["blitz"]

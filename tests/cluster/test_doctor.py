@@ -70,7 +70,7 @@ def test_commits_that_do_not_wait_for_the_disk(redis_server: RedisServer) -> Non
     try:
         found = ailments(at(postgres.url, redis_server.url))
         assert list(found) == ["postgresql synchronous_commit"]
-        assert "switch it on" in found["postgresql synchronous_commit"]
+        assert "turn it on" in found["postgresql synchronous_commit"]
     finally:
         postgres.close()
 
@@ -138,7 +138,7 @@ def test_a_user_who_may_not_run_scripts(
     redis_server.ask("ACL", "SETUSER", "guest", "reset", "on", ">secret", *rights.split())
     url = redis_server.url.replace("redis://", "redis://guest:secret@")
     line = ailments(at(postgres.url, url))["redis scripts"]
-    command = line.partition("let it work: ")[2]
+    command = line.partition("grant access: ")[2]
     assert command.startswith("ACL SETUSER guest ")
     assert "secret" not in line
     redis_server.ask(*command.split())
@@ -164,7 +164,7 @@ def test_one_server_reached_as_a_cluster(
 def test_clocks_that_differ(postgres: PostgresServer, redis_server: RedisServer) -> None:
     found = ailments(at(postgres.url, redis_server.url), lambda: time.time() - 90)
     for name in ("postgresql clock", "redis clock"):
-        assert "let both follow a time server" in found[name]
+        assert "synchronise both with a time server" in found[name]
 
 
 def test_clock_of_a_process_that_has_jumped(

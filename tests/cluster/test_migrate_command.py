@@ -51,7 +51,7 @@ def test_a_file_moves_to_a_cluster(file: Path, settings: Path) -> None:
         ("bob", 1700),
         ("alice", 1500),
     ]
-    assert done(*move) == "an earlier run had copied it already\nboth sides are equal\n"
+    assert done(*move) == "already copied by an earlier run\nboth sides are equal\n"
     done("submit", "blitz", "carol", "1900", "--db", str(settings))
     again = json.loads(done(*move, "--json"))
     assert (again["was_there"], again["is_compared"]) == (True, False)

@@ -18,6 +18,6 @@ def confirm(question: str, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise misused("this cannot be undone; say --yes to do it without being asked")
+        raise misused("this cannot be undone; pass --yes to confirm")
     if not typer.confirm(printable(question), err=True):
         raise typer.Exit(FAILED)

@@ -90,7 +90,7 @@ async def _show(options: DemoOptions, path: str, listener: socket.socket) -> Non
         await fill(boards, world, datetime.now(UTC))
         url = url_of(listener)
         boards.announce(url)
-        print(f"a living leaderboard: {url} (Ctrl-C stops it)")
+        print(f"a live leaderboard: {url} (Ctrl-C stops it)")
         print(f"seed: {options.seed}", flush=True)
         service = Service(boards)
         async with service:

@@ -66,7 +66,7 @@ def _disk_space(path: Path) -> Check:
         "disk space",
         free >= needed,
         f"{free // 2**20} MiB free",
-        f"{free // 2**20} MiB free, {needed // 2**20} MiB are wanted: make room",
+        f"{free // 2**20} MiB free, {needed // 2**20} MiB needed: free some space",
     )
 
 
@@ -107,10 +107,10 @@ def _ownership(path: Path) -> Iterator[Check]:
         yield Check("ownership", True, str(error))
         return
     except (ToprungError, OSError) as error:
-        yield Check("ownership", False, f"{error}: look at the disk and the folder's permissions")
+        yield Check("ownership", False, f"{error}: check the disk and the folder's permissions")
         return
     ownership.release()
-    yield Check("ownership", True, "nobody has it open")
+    yield Check("ownership", True, "not in use")
     yield _opens(path)
 
 

@@ -42,7 +42,7 @@ def _checks(url: str, key: str | None, now: Callable[[], float]) -> Iterator[Che
         "reachable",
         health.status == 200,
         "answers",
-        f"{url}/healthz answers {health.status}: is this a Toprung service?",
+        f"{url}/healthz returned {health.status}: is this a Toprung service?",
     )
     if health.status != 200:
         return
@@ -52,7 +52,7 @@ def _checks(url: str, key: str | None, now: Callable[[], float]) -> Iterator[Che
         "ready",
         ready.status == 200,
         "can answer",
-        f"/readyz answers {ready.status}: {_faults(ready.body)}",
+        f"/readyz returned {ready.status}: {_faults(ready.body)}",
     )
     yield _clock(ready.date, now())
     yield _clock_jump(ready.body)
@@ -72,7 +72,7 @@ def _ask(url: str) -> _Reply:
 def _faults(body: bytes) -> str:
     """What a service that is not ready says of itself."""
     faults = (f"{name}: {said}" for name, said in _told(body).items() if said != "ok")
-    return "; ".join(faults) or "look at its log"
+    return "; ".join(faults) or "check its log"
 
 
 def _told(body: bytes) -> dict[str, str]:
@@ -88,7 +88,7 @@ def _version(url: str) -> Check:
     try:
         theirs = str(json.loads(_ask(f"{url}/openapi.json").body)["info"]["version"])
     except (ValueError, KeyError, TypeError):
-        return Check("version", False, f"{url} does not tell its version: upgrade the service")
+        return Check("version", False, f"{url} does not report its version: upgrade the service")
     return verdict(
         "version",
         theirs == ours,
@@ -106,7 +106,7 @@ def _clock(date: str | None, now: float) -> Check:
         "clock",
         skew <= SKEW_SECONDS_MAX,
         "agrees",
-        f"differs by {skew:.0f} s from this machine's: let both follow a time server",
+        f"differs by {skew:.0f} s from this machine's: synchronise both with a time server",
     )
 
 

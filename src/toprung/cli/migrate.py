@@ -74,13 +74,13 @@ def _tell(result: CopyResult, *, json: bool) -> None:
         print_json(result._asdict())
         return
     if result.was_there:
-        say("an earlier run had copied it already")
+        say("already copied by an earlier run")
     else:
         say(f"copied {number(result.head)} events")
     for line in result.differences:
         note(line)
     if not result.differences:
-        say("both sides are equal" if result.is_compared else "the cluster has gone on since")
+        say("both sides are equal" if result.is_compared else "the cluster has changed since")
 
 
 class _Stages:

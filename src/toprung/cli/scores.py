@@ -86,7 +86,7 @@ def remove(target: Target, board: BoardId, player: PlayerId, yes: Yes = False) -
     if target.json:
         print_json({"board": board, "removed": player})
     else:
-        say(f"took {player} off {board}")
+        say(f"removed {player} from {board}")
 
 
 def _json(text: str | None) -> Any:

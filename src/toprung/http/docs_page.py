@@ -38,7 +38,7 @@ def page(document: dict[str, Any]) -> bytes:
     body = [
         f"<h1>{title} {escape(document['info']['version'])}</h1>",
         f"<p>{escape(document['info']['description'])}",
-        'The same as data: <a href="/openapi.json">openapi.json</a>.</p><nav>',
+        'Machine-readable: <a href="/openapi.json">openapi.json</a>.</p><nav>',
         *(f'<a href="#{tag}">{tag}</a>' for tag in [*tags, "schemas", "problems"]),
         "</nav>",
     ]
@@ -80,7 +80,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
     for status, answer in operation["responses"].items():
         if "content" in answer and status < "300":
             schema = answer["content"]["application/json"]["schema"]
-            parts.append(f"<p>Answers {status}: {_kind(schema)}</p>")
+            parts.append(f"<p>Returns {status}: {_kind(schema)}</p>")
     return "\n".join(parts)
 
 
@@ -115,7 +115,7 @@ _BOUNDS: Final = {
     "maximum": "at most",
     "maxItems": "at most",
     "maxLength": "length at most",
-    "default": "by default",
+    "default": "default",
 }
 
 
@@ -133,6 +133,6 @@ def _problems() -> str:
     )
     return (
         '<h2 id="problems">Problems</h2><p>Errors are <code>application/problem+json</code> (RFC'
-        " 9457); their <code>type</code> leads here.</p>"
+        " 9457); their <code>type</code> links here.</p>"
         f"<table>{''.join(rows)}</table>"
     )
