@@ -347,6 +347,34 @@ inline constexpr char kMergeApply[] = R"(Writes all changed entries and returns 
 No reader sees some sets of a player's submission without the others. RuntimeError, and no effect,
 the second time or when a set or the table has changed since the merge was planned.)";
 
+// ---- PositionMap ---------------------------------------------------------------------------------
+
+inline constexpr char kPositionsDoc[] = R"(For each player a position in the journal: 8 bytes where most players have one, else 15 to 30.
+
+>>> from array import array
+>>> players = PlayerTable()
+>>> ann, bob = players.intern("ann"), players.intern("bob")
+>>> newest = PositionMap(players)
+>>> rows = array("I", [ann, bob, ann]), array("q", [7, 8, 9])
+>>> array("q", newest.previous(*rows)).tolist()
+[0, 0, 7]
+>>> newest.put_many(*rows)
+>>> newest.find(ann), newest.find(bob), len(newest)
+(9, 8, 2))";
+
+inline constexpr char kPositionsFind[] = "The player's position, or None: O(1).";
+inline constexpr char kPositionsPrevious[] = R"(For each row the position its player has before it, 0 for none, as packed native i64: O(k).
+
+Rows are packed native u32 numbers and i64 positions. A row sees those before it, but for those whose
+position is 0. Nothing changes.)";
+inline constexpr char kPositionsPutMany[] = R"(Gives players these positions: O(k), and O(n) when the map grows.
+
+Rows are those of `previous`; a position of 0 is passed over.)";
+inline constexpr char kPositionsForget[] = "Removes a player's position, if there is one: O(1).";
+inline constexpr char kPositionsItems[] =
+    "Packed native u32 numbers and i64 positions of all, in no particular order: O(n).";
+inline constexpr char kPositionsNbytes[] = "Bytes of memory.";
+
 // ---- RecordReader --------------------------------------------------------------------------------
 
 inline constexpr char kReaderDoc[] = R"(Tells what records say: the opposite of what a Merge writes.

@@ -1,4 +1,4 @@
-// The Python face of the core: four classes, their docstrings and nothing that decides anything.
+// The Python face of the core: five classes, their docstrings and nothing that decides anything.
 // src/toprung/_native.pyi is the same contract for type checkers.
 #include <array>
 #include <climits>
@@ -10,6 +10,7 @@
 #include "best_of.hpp"
 #include "docstrings.hpp"
 #include "merge.hpp"
+#include "position_map.hpp"
 #include "python.hpp"
 #include "record_reader.hpp"
 #include "tree.hpp"
@@ -694,6 +695,58 @@ u64 merge_apply(PyMerge& self) {
   return merging(*self.merge, [&] { return self.merge->apply(); });
 }
 
+// ---- PositionMap ---------------------------------------------------------------------------------
+
+// The map, and the Python object of the table it must outlive.
+struct PyPositions {
+  nb::object table_object;
+  std::unique_ptr<PositionMap> map;
+};
+
+void positions_init(PyPositions* self, nb::handle players) {
+  if (!nb::isinstance<PlayerTable>(players)) refuse_type("players must be a PlayerTable", players);
+  auto map = std::make_unique<PositionMap>(*nb::cast<PlayerTable*>(players));
+  new (self) PyPositions{nb::borrow(players), std::move(map)};
+}
+
+nb::object positions_find(PyPositions& self, nb::handle value) {
+  const u32 number = read_number(value);
+  const i64 found = reading(self.map->gate(), [&] { return self.map->find(number); });
+  return found == 0 ? nb::none() : stolen(PyLong_FromLongLong(found));
+}
+
+Vector<i64> read_positions(nb::handle value) {
+  return PinnedBuffer(value, "positions").copy<i64>("positions", "ql");
+}
+
+nb::object positions_previous(PyPositions& self, nb::handle numbers_value, nb::handle positions_value) {
+  const Vector<u32> numbers = read_numbers(numbers_value);
+  const Vector<i64> positions = read_positions(positions_value);
+  const auto look = [&] { return self.map->previous(numbers, positions); };
+  Gate& gate = self.map->gate();
+  return to_bytes(numbers.size() < kShortBatch ? reading(gate, look) : reading_long(gate, look));
+}
+
+void positions_put_many(PyPositions& self, nb::handle numbers_value, nb::handle positions_value) {
+  const Vector<u32> numbers = read_numbers(numbers_value);
+  const Vector<i64> positions = read_positions(positions_value);
+  const auto put = [&] { self.map->put(numbers, positions); };
+  Gate& gate = self.map->gate();
+  numbers.size() < kShortBatch ? writing(gate, put) : writing_long(gate, put);
+}
+
+void positions_forget(PyPositions& self, nb::handle value) {
+  const u32 number = read_number(value);
+  writing(self.map->gate(), [&] { self.map->forget(number); });
+}
+
+nb::object positions_items(PyPositions& self) {
+  Vector<u32> numbers;
+  Vector<i64> positions;
+  reading_long(self.map->gate(), [&] { self.map->items(numbers, positions); });
+  return to_tuple(to_bytes(numbers), to_bytes(positions));
+}
+
 // ---- RecordReader --------------------------------------------------------------------------------
 
 void reader_init(RecordReader* self, nb::handle tied_value, nb::handle descending, bool last_wins) {
@@ -866,6 +919,24 @@ NB_MODULE(_native, module) {
 
   PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw nb::python_error();
+  nb::class_<PyPositions>(module, "PositionMap", nb::is_final(), kPositionsDoc)
+      .def("__init__", positions_init, "players"_a,
+           nb::sig("def __init__(self, players: PlayerTable) -> None"))
+      .def("__len__", [](PyPositions& p) { return p.map->size(); })
+      .def("find", positions_find, nb::sig("def find(self, number: int, /) -> int | None"),
+           kPositionsFind)
+      .def("previous", positions_previous,
+           nb::sig("def previous(self, numbers: Buffer, positions: Buffer, /) -> bytes"),
+           kPositionsPrevious)
+      .def("put_many", positions_put_many,
+           nb::sig("def put_many(self, numbers: Buffer, positions: Buffer, /) -> None"),
+           kPositionsPutMany)
+      .def("forget", positions_forget, nb::sig("def forget(self, number: int, /) -> None"),
+           kPositionsForget)
+      .def("items", positions_items, nb::sig("def items(self) -> tuple[bytes, bytes]"),
+           kPositionsItems)
+      .def_prop_ro("nbytes", [](PyPositions& p) { return p.map->nbytes(); }, kPositionsNbytes);
+
   nb::class_<RecordReader>(module, "RecordReader", nb::is_final(), kReaderDoc)
       .def("__init__", reader_init, nb::kw_only(), "tied"_a = 1, "descending"_a = 1,
            "last_wins"_a = false,

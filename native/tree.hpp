@@ -22,7 +22,7 @@
 #include <numeric>
 #include <string>
 
-#include "leaf_map.hpp"
+#include "number_map.hpp"
 #include "node.hpp"
 #include "node_pool.hpp"
 #include "ranked_set.hpp"

@@ -10,7 +10,7 @@ import pytest
 
 import toprung
 from toprung.errors import CursorGone, Invalid, StorageFailed, TooLate
-from toprung.journals import sqlite, sqlite_file
+from toprung.journals import sqlite_file, sqlite_histories
 from toprung.testing.clock import FrozenClock
 
 NOON = "2026-11-15T12:00:00Z"
@@ -419,7 +419,7 @@ def test_ending_a_friendship_of_nobody_is_harmless(boards: toprung.Leaderboards)
 def test_history_longer_than_one_query_follows_is_complete(
     boards: toprung.Leaderboards, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    monkeypatch.setattr(sqlite, "CHAIN_STEPS_MAX", steps)
+    monkeypatch.setattr(sqlite_histories, "LINKS_AT_ONCE", steps)
     blitz, other = boards.create("blitz"), boards.create("other")
     for number in range(10):
         for board, count in ((blitz, 1), (other, number % 4)):

@@ -50,10 +50,12 @@ class Checkpoint:
         forms = [_board_form(board, fold.used) for board in fold.boards.values()]
         boards = json.dumps(forms).encode()
         plain = [*fold.sheets.dump(), friends.tobytes(), boards]
+        newest = list(fold.newest.dump())
         self._sections: Sequence[bytes] = [
             *plain,
             fold.players.dump(),
             *(ranked.dump() for _, ranked in ladders),
+            *(section for _, *sections in newest for section in sections),
         ]
         self._header = {
             "database": database,
@@ -63,6 +65,10 @@ class Checkpoint:
             "hashes": [_hash(section).hex() for section in plain],
             "lengths": [len(section) for section in self._sections],
             "ladders": [(*ladder, fold.index.version_of(ladder)) for ladder, _ in ladders],
+            "newest": [
+                (generation, *map(_hash_text, sections)) for generation, *sections in newest
+            ],
+            "newest_is_complete": fold.newest.is_complete,
         }
 
     def write(self, path: str) -> None:
@@ -157,9 +163,25 @@ def _assemble(header: dict[str, Any], sections: list[memoryview]) -> MemoryFold:
         number, count = numbers[at], numbers[at + 1]
         fold.friends[number] = numbers[at + 2 : at + 2 + count]
         at += 2 + count
-    for (*name, version), dump in zip(header["ladders"], sections[_HASHED + 1 :], strict=True):
+    ladders = header["ladders"]
+    newest_at = _HASHED + 1 + len(ladders)
+    for (*name, version), dump in zip(ladders, sections[_HASHED + 1 : newest_at], strict=True):
         index.adopt(Ladder(*name), dump, version)
+    _load_newest(fold, header, sections[newest_at:])
     return fold
+
+
+def _load_newest(fold: MemoryFold, header: dict[str, Any], sections: list[memoryview]) -> None:
+    """Checkpoints of older versions have none of this; then what is not known stays unknown."""
+    fold.newest.is_complete = header.get("newest_is_complete", False)
+    listed = header.get("newest", [])
+    if len(sections) != 2 * len(listed):
+        raise ValueError("sections are missing")
+    for at, (generation, *hashes) in enumerate(listed):
+        numbers, positions = sections[2 * at : 2 * at + 2]
+        if [_hash_text(numbers), _hash_text(positions)] != hashes:
+            raise ValueError("a section is damaged")
+        fold.newest.load(generation, numbers, positions)
 
 
 def _board_form(board: Board, used: Container[int]) -> dict[str, Any]:
@@ -174,6 +196,10 @@ def _board_form(board: Board, used: Container[int]) -> dict[str, Any]:
         "generation": board.generation,
         "used": board.generation in used,
     }
+
+
+def _hash_text(data: bytes | memoryview) -> str:
+    return _hash(data).hex()
 
 
 def _hash(data: bytes | memoryview) -> bytes:

@@ -27,6 +27,7 @@ from toprung.errors import DatabaseDamaged, UnknownBoard
 from toprung.indexes.event_plan import EventPlan
 from toprung.indexes.key_memory import KeyMemory, UsedKey
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
+from toprung.indexes.newest import NewestSubmissions
 from toprung.indexes.router import Router
 from toprung.indexes.sheets import PlayerSheets, RouteBook
 from toprung.indexes.submit_plan import SubmitPlan
@@ -40,6 +41,7 @@ class MemoryFold:
         self.index = index
         self.players = index.players
         self.boards = BoardTable()
+        self.newest = NewestSubmissions(index.players)
         self.friends: dict[int, array[int]] = {}
         self.sheets = PlayerSheets() if sheets is None else sheets
         self.routes = RouteBook()
@@ -91,6 +93,10 @@ class MemoryFold:
     def last_submission(self, number: int) -> int:
         """The position of the player's last submission on any board."""
         return self.sheets.last[number]
+
+    def newest_submission(self, board: Board, number: int) -> int | None:
+        """The position of the player's last submission on a board; 0 is none, None not known."""
+        return self.newest.find(board.generation, number)
 
     def recall_keys(self, keys: Iterable[tuple[int, int, str]], yesterday: int) -> None:
         """Remember the (position, board generation, key) that a journal recorded lately.
@@ -164,6 +170,7 @@ class MemoryFold:
         self.players, self.sheets = other.players, other.sheets
         self.boards, self.friends, self.routes = other.boards, other.friends, other.routes
         self.used, self.horizon = other.used, other.horizon
+        self.newest = other.newest
         self._players_recorded = other._players_recorded
         self._routers.clear()
 
@@ -237,6 +244,7 @@ class MemoryFold:
         board = self.boards.remove(board_id)
         if board is not None:
             self.used.discard(board.generation)
+            self.newest.drop(board.generation)
         self._routers.pop(board_id, None)
         self.routes.forget(board_id, lambda _: False)
         self.index.drop_board(board_id)
@@ -283,6 +291,7 @@ class MemoryFold:
         for other in self.friends.pop(number, ()):
             self._part(other, number)
         self.sheets.erase(number)
+        self.newest.forget(number)
         if self.players.id(number) is not None:  # in replay it is gone already
             self.players.forget(number)
 

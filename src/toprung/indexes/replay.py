@@ -80,6 +80,7 @@ def _merge(
     board = fold.boards.get(board_id)
     if board is None or board.generation != generation:
         return
+    fold.newest.note(generation, numbers, positions)
     local = {route: i for i, route in enumerate(dict.fromkeys(routes))}
     sets = [_live_sets(fold, board, route, is_kept, positions[-1]) for route in local]
     if not any(sets):

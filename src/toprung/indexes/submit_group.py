@@ -89,10 +89,13 @@ class Group:
         found = zip(self.versions, details, strict=True)
         return [(version, body) for version, body in found if version and body]
 
-    def journal_rows(self, previous: list[int], recorded_at: int) -> Iterable[tuple[Any, ...]]:
+    def journal_rows(
+        self, previous: list[int], links: Iterable[int | None], recorded_at: int
+    ) -> Iterable[tuple[Any, ...]]:
         """The `SUBMISSION_COLUMNS` of every submission that was not refused.
 
-        `previous` is the position of each player's submission before it.
+        `previous` is the position of each player's submission before it, `links` that of the one
+        before it on this board where that is another.
         """
         rows, statuses = self.submissions, self.statuses
         outcomes: Iterable[bytes | None] = repeat(None)
@@ -111,6 +114,7 @@ class Group:
             [s.key for s in rows],
             [s.digest for s in rows],
             outcomes,
+            links,
             strict=False,
         )
         if max(statuses) > Merge.ACCEPTED:

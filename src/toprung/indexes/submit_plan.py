@@ -200,7 +200,10 @@ class SubmitPlan(DecidedBatch):
         """Turn a decided group into journal rows."""
         group.count(self._outcomes)
         self.details += group.details()
-        rows = group.journal_rows(self._previous(group), self._moment.recorded_at)
+        previous = self._previous(group)
+        generation = group.board.generation
+        links = self._fold.newest.links(generation, group.numbers, group.versions, previous)
+        rows = group.journal_rows(previous, links, self._moment.recorded_at)
         before = len(self.submissions)
         self.submissions.extend(chain.from_iterable(rows))
         self.head += (len(self.submissions) - before) // len(SUBMISSION_COLUMNS)
@@ -239,6 +242,7 @@ class SubmitPlan(DecidedBatch):
         last = self._fold.sheets.last
         if any(group.versions):
             self._fold.used.add(group.board.generation)
+            self._fold.newest.note(group.board.generation, group.numbers, group.versions)
         for number, version in zip(group.numbers, group.versions, strict=True):
             if version:
                 last[number] = version

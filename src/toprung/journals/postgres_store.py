@@ -35,6 +35,8 @@ NAMES_REMEMBERED = 200_000
 STATEMENT_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
 LOOK_SECONDS_MAX = 1.5
+MIGRATION_SECONDS_MAX = 3600.0
+"""An index on many events takes its time."""
 MONTHS_AHEAD = 2
 OWNERS_MIGRATION = 6
 UNOWNED_SECONDS = 3 * 86_400.0
@@ -196,7 +198,7 @@ class PostgresStore:
                 raise DatabaseDamaged("the database was migrated by a newer version of Toprung")
             missing = [(number, text) for number, text in known if number not in done]
             for number, text in missing:
-                await connection.execute(text)
+                await connection.execute(text, timeout=MIGRATION_SECONDS_MAX)
                 if number in _FURTHER_STEPS:
                     await _FURTHER_STEPS[number](connection)
                 await connection.execute("INSERT INTO migrations VALUES ($1)", number)

@@ -21,7 +21,6 @@ import time
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from importlib.resources import files
 from typing import Any, NoReturn, TypeVar
 
 import apsw
@@ -30,10 +29,10 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.domain.figures import Commits
-from toprung.domain.outcomes import STATUSES
 from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_faults import FILE_LOST, FileLostError, passing_reason, refused
+from toprung.journals.sqlite_histories import link_behind, walk
 from toprung.journals.sqlite_names import players_named
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import SqliteStore
@@ -56,10 +55,6 @@ QUEUE_ROWS_MAX = 200_000
 COMMIT_ROWS_MAX = 10_000
 """Submissions after which a batch is closed."""
 
-CHAIN_STEPS_MAX = 200_000
-"""Links of a player's chain that one query follows."""
-
-_PLAYER_SUBMISSIONS = files(__package__).joinpath("sql/player_submissions.sql").read_text()
 _FORKED = (
     "this process was forked from the one that opened the database, and only that one may use it; "
     "open databases after forking"
@@ -396,41 +391,13 @@ class SqliteJournal:
     ) -> list[RecordedSubmission]:
         """A player's submissions on the board as it now exists, newest first."""
         board, number = self._fold.board(board_id), self._fold.number(player)
-        start = 0 if number is None else self._chain_start(number, before)
-        asked = {
-            "steps": CHAIN_STEPS_MAX,
-            "board": board.id,
-            "generation": board.generation,
-        }
-        found: list[RecordedSubmission] = []
-        while start and len(found) < limit:
-            rest = limit - len(found)
-            rows = self._store.select(_PLAYER_SUBMISSIONS, {**asked, "start": start, "limit": rest})
-            found += [
-                RecordedSubmission(
-                    position,
-                    board_id,
-                    player,
-                    score,
-                    subscore,
-                    at,
-                    recorded,
-                    STATUSES[status],
-                    body,
-                )
-                for is_here, _behind, position, score, subscore, at, recorded, status, body in rows
-                if is_here
-            ]
-            start = rows[-1][1] if rows else 0  # more of the chain than one query follows
-        return found
-
-    def _chain_start(self, number: int, before: int | None) -> int:
-        if before is None:
-            return self._fold.last_submission(number)
-        rows = self._store.select(
-            "SELECT previous FROM submissions WHERE position = ? AND player = ?", (before, number)
-        )
-        return rows[0][0] if rows else 0
+        if number is None:
+            return []
+        newest = self._fold.newest_submission(board, number) if before is None else None
+        start = self._fold.last_submission(number) if newest is None else newest
+        if before is not None:
+            start = link_behind(self._store, number, before)
+        return await walk(self._store, board, player, start, limit)
 
 
 class _Elsewhere:

@@ -11,9 +11,15 @@ import apsw
 
 from toprung.errors import DatabaseDamaged, StorageFailed
 from toprung.files import claim
+from toprung.journals.sqlite_histories import add_links
 from toprung.journals.sqlite_names import add_folded_names
 
-FORMAT = "1"
+FORMAT = "2"
+"""Of files that this version writes."""
+
+FORMATS_OPENED = ("1", FORMAT)
+"""Older ones are brought up to date when they are opened."""
+
 BUSY_MILLISECONDS = 5_000
 """How long a write waits for another process that has locked the file."""
 
@@ -81,14 +87,26 @@ def prepare(writer: apsw.Connection, path: str) -> str:
                 execute(_SCHEMA)
                 values = ("database", uuid.uuid4().hex, "format", FORMAT)
                 execute("INSERT INTO meta VALUES (?, ?), (?, ?)", values)
-        add_folded_names(writer)
         meta: dict[str, str] = dict(execute("SELECT name, value FROM meta"))
+        if meta.get("format") in FORMATS_OPENED:
+            _migrate(writer)
     except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
         raise DatabaseDamaged(f"{path!r} cannot be read: {error}") from error
     except apsw.Error as error:
         raise StorageFailed(f"{path!r} cannot be used: {error}") from error
-    if meta.get("format") != FORMAT:
+    if meta.get("format") not in FORMATS_OPENED:
+        known = " and ".join(FORMATS_OPENED)
         raise DatabaseDamaged(
-            f"{path!r} has format {meta.get('format')}, this version knows {FORMAT}"
+            f"{path!r} has format {meta.get('format')}, this version knows {known}"
         )
     return meta["database"]
+
+
+def _migrate(writer: apsw.Connection) -> None:
+    """Bring a file up to date. Columns are added, and no row of `submissions` is written."""
+    add_folded_names(writer)
+    with writer:
+        add_links(writer)
+        writer.execute(
+            "UPDATE meta SET value = ? WHERE name = 'format' AND value != ?", (FORMAT,) * 2
+        )

@@ -14,7 +14,7 @@ from toprung.ports.journal import Event
 
 SUBMISSION_COLUMNS = (
     "position", "route", "player", "previous", "recorded_at", "at", "score", "subscore",
-    "status", "key", "digest", "outcome",
+    "status", "key", "digest", "outcome", "here",
 )  # fmt: skip
 
 
@@ -95,6 +95,10 @@ class Fold(Protocol):
 
     def last_submission(self, number: int) -> int:
         """The position of the player's last submission on any board; 0 if there is none."""
+        ...
+
+    def newest_submission(self, board: Board, number: int) -> int | None:
+        """The position of the player's last submission on a board; 0 is none, None not known."""
         ...
 
     def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:

@@ -33,7 +33,8 @@ CREATE TABLE routes (
 ) STRICT;
 
 -- `previous` is the position of the same player's submission before this one, on any board: a
--- chain that finds a player's history without an index on random keys.
+-- chain that finds a player's history without an index on random keys. `here` leads to the one before
+-- it on the same board, 0 if there is none; NULL where that is `previous`, or behind it in the chain.
 CREATE TABLE submissions (
     position    INTEGER PRIMARY KEY,
     route       INTEGER NOT NULL,
@@ -46,7 +47,8 @@ CREATE TABLE submissions (
     status      INTEGER NOT NULL, -- 1 accepted, 0 unchanged
     key         TEXT,             -- idempotency key: its owner, U+001F, its text; before: its text
     digest      BLOB,
-    outcome     BLOB              -- scores per window, recorded with a key for its repeats
+    outcome     BLOB,             -- scores per window, recorded with a key for its repeats
+    here        INTEGER
 ) STRICT;
 
 -- Keyed submissions are found at start-up without reading all others. It grows at its end.

@@ -1,0 +1,64 @@
+"""A player's past submissions in the SQLite file, found link by link.
+
+Each is linked to the one before it on the same board, so a page costs what it shows. Submissions
+that were recorded before there were such links lead to the one before them on any board; a walk
+over many of those is done in slices, between which others have their turn.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import apsw
+
+from toprung.domain.board import Board
+from toprung.domain.outcomes import STATUSES
+from toprung.pending import turn
+from toprung.ports import RecordedSubmission
+
+if TYPE_CHECKING:
+    from toprung.journals.sqlite_store import SqliteStore
+
+LINKS_AT_ONCE = 500
+"""Links that one query follows before others have their turn: about a millisecond."""
+
+_PLAYER_SUBMISSIONS = files(__package__).joinpath("sql/player_submissions.sql").read_text()
+
+
+async def walk(
+    store: SqliteStore, board: Board, player: str, start: int, limit: int
+) -> list[RecordedSubmission]:
+    """At most `limit` submissions of a player on a board, from the one at `start` backwards."""
+    asked = {"steps": LINKS_AT_ONCE, "generation": board.generation}
+    found: list[RecordedSubmission] = []
+    while start:
+        rest = limit - len(found)
+        rows = store.select(_PLAYER_SUBMISSIONS, {**asked, "start": start, "limit": rest})
+        found += [
+            RecordedSubmission(
+                position, board.id, player, score, subscore, at, recorded, STATUSES[status], body
+            )
+            for is_here, _behind, position, score, subscore, at, recorded, status, body in rows
+            if is_here
+        ]
+        start = rows[-1][1] if rows and len(found) < limit else 0
+        if start:
+            await turn()
+    return found
+
+
+def link_behind(store: SqliteStore, number: int, position: int) -> int:
+    """Where the player's history goes on behind the submission at a position; 0 if nowhere."""
+    rows = store.select(
+        "SELECT coalesce(here, previous) FROM submissions WHERE position = ? AND player = ?",
+        (position, number),
+    )
+    return rows[0][0] if rows else 0
+
+
+def add_links(writer: apsw.Connection) -> None:
+    """Make room for links in a file from before there were any; no row is rewritten."""
+    columns = {row[1] for row in writer.execute("PRAGMA table_info(submissions)")}
+    if "here" not in columns:
+        writer.execute("ALTER TABLE submissions ADD COLUMN here INTEGER")
