@@ -30,7 +30,8 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def history(boards: toprung.Leaderboards, board: str) -> list[object]:
-    found, cursor = [], None
+    found: list[object] = []
+    cursor = None
     while True:
         page = boards[board].submissions("ann", 2, cursor)
         found += [each.score for each in page.submissions]
