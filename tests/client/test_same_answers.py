@@ -49,6 +49,7 @@ INSIDE = {
     "recording_as",
     "refusal_of",
     "stamp",
+    "submissions_as_recorded",
 }
 ONLY_CLIENT = {"watch"}
 

@@ -12,9 +12,11 @@ import pytest
 
 import toprung
 from tests.workbenches import open_profile
+from toprung import pace
 from toprung.journals.sqlite import SqliteJournal
 from toprung.journals.sqlite_histories import LINKS_AT_ONCE
 from toprung.profiles import embedded
+from toprung.profiles.embedded import EmbeddedProfile
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Opened
 
@@ -80,7 +82,10 @@ def without_links(path: Path) -> None:
     connection.close()
 
 
-def test_a_walk_without_links_lets_others_have_their_turn(tmp_path: Path) -> None:
+def test_a_walk_without_links_lets_others_have_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "SLICE_SECONDS", 0.0)  # every slice is too long
     path = tmp_path / "old.db"
     fill(str(path), 5000)
     without_links(path)
@@ -101,6 +106,26 @@ def test_a_walk_without_links_lets_others_have_their_turn(tmp_path: Path) -> Non
 
     asyncio.run(main())
     assert turns >= 2 * 5000 // LINKS_AT_ONCE
+
+
+def test_verify_notices_a_history_that_begins_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.db"
+    fill(str(path), 2)
+    opened = open_profile(str(path), FrozenClock(NOW))
+    assert isinstance(opened.maintenance, EmbeddedProfile)
+    fold = opened.maintenance.fold
+    board, number = fold.board("here"), fold.number("ann")
+    assert number is not None
+    assert asyncio.run(opened.boards.verify()) == []
+    fold.newest.note(board.generation, [number], [1])
+    (difference,) = asyncio.run(opened.boards.verify())
+    assert difference.startswith("board 'here': its players' newest submissions")
+    fold.newest.drop(board.generation)
+    assert asyncio.run(opened.boards.verify()) == [difference]
+    asyncio.run(opened.boards.rebuild())
+    assert asyncio.run(opened.boards.verify()) == []
+    asyncio.run(read_here(opened))
+    asyncio.run(opened.boards.close())
 
 
 def test_erasing_reaches_submissions_on_every_board(tmp_path: Path) -> None:

@@ -25,6 +25,10 @@ def _differences(living: MemoryFold, replayed: MemoryFold, now: int) -> Iterator
         yield from (f"board {board_id!r}: its rules differ from the journal" for board_id in ids)
     if living.friends != replayed.friends:
         yield "friendships differ from the journal"
+    wrong = set(living.newest.differing(replayed.newest))
+    for board in replayed.boards.values():
+        if board.generation in wrong:
+            yield f"board {board.id!r}: its players' newest submissions differ from the journal"
     for board in replayed.boards.values():
         ours, theirs = (dict(fold.index.sets(board.id)) for fold in (living, replayed))
         for ladder in sorted(ours.keys() | theirs.keys()):

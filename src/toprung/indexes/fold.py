@@ -98,6 +98,11 @@ class MemoryFold:
         """The position of the player's last submission on a board; 0 is none, None not known."""
         return self.newest.find(board.generation, number)
 
+    def measure(self) -> tuple[int, int]:
+        """How many entries there are on all ladders, and the bytes of what grows with players."""
+        entries, size = self.index.measure()
+        return entries, size + self.newest.nbytes
+
     def recall_keys(self, keys: Iterable[tuple[int, int, str]], yesterday: int) -> None:
         """Remember the (position, board generation, key) that a journal recorded lately.
 

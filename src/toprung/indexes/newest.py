@@ -64,6 +64,28 @@ class NewestSubmissions:
         for known in self._maps.values():
             known.forget(number)
 
+    def differing(self, replayed: NewestSubmissions) -> list[int]:
+        """Generations of boards where this is not what the journal says."""
+        nobody = PositionMap(self._players)
+        return [
+            generation
+            for generation in self._maps.keys() | replayed._maps.keys()
+            if self._differs(
+                self._maps.get(generation, nobody), replayed._maps.get(generation, nobody)
+            )
+        ]
+
+    def _differs(self, ours: PositionMap, theirs: PositionMap) -> bool:
+        if self.is_complete and len(ours) != len(theirs):
+            return True
+        numbers, positions = ours.items()
+        return theirs.previous(array("I", numbers), array("q", bytes(len(positions)))) != positions
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory, for whoever measures while others write."""
+        return sum(known.nbytes for known in list(self._maps.values()))
+
     def dump(self) -> Iterator[tuple[int, bytes, bytes]]:
         """(generation, numbers, positions) of every board."""
         for generation, known in self._maps.items():

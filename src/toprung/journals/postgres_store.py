@@ -187,7 +187,9 @@ class PostgresStore:
         """Apply the migrations that are missing, one process at a time; their numbers."""
         known = migrations()
         async with self.connection() as connection, connection.transaction():
-            await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK)
+            await connection.execute(
+                "SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK, timeout=MIGRATION_SECONDS_MAX
+            )
             await connection.execute(
                 "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY,"
                 " applied_at timestamptz NOT NULL DEFAULT now())"

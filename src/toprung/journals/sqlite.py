@@ -393,10 +393,11 @@ class SqliteJournal:
         board, number = self._fold.board(board_id), self._fold.number(player)
         if number is None:
             return []
-        newest = self._fold.newest_submission(board, number) if before is None else None
-        start = self._fold.last_submission(number) if newest is None else newest
         if before is not None:
-            start = link_behind(self._store, number, before)
+            start = link_behind(self._store, board, number, before)
+        else:
+            newest = self._fold.newest_submission(board, number)
+            start = self._fold.last_submission(number) if newest is None else newest
         return await walk(self._store, board, player, start, limit)
 
 

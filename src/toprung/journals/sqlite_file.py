@@ -17,8 +17,8 @@ from toprung.journals.sqlite_names import add_folded_names
 FORMAT = "2"
 """Of files that this version writes."""
 
-FORMATS_OPENED = ("1", FORMAT)
-"""Older ones are brought up to date when they are opened."""
+OLDER_FORMATS = ("1",)
+"""Of files that are brought up to date when they are opened."""
 
 BUSY_MILLISECONDS = 5_000
 """How long a write waits for another process that has locked the file."""
@@ -88,14 +88,14 @@ def prepare(writer: apsw.Connection, path: str) -> str:
                 values = ("database", uuid.uuid4().hex, "format", FORMAT)
                 execute("INSERT INTO meta VALUES (?, ?), (?, ?)", values)
         meta: dict[str, str] = dict(execute("SELECT name, value FROM meta"))
-        if meta.get("format") in FORMATS_OPENED:
+        if meta.get("format") in OLDER_FORMATS:
             _migrate(writer)
     except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
         raise DatabaseDamaged(f"{path!r} cannot be read: {error}") from error
     except apsw.Error as error:
         raise StorageFailed(f"{path!r} cannot be used: {error}") from error
-    if meta.get("format") not in FORMATS_OPENED:
-        known = " and ".join(FORMATS_OPENED)
+    if meta.get("format") not in (*OLDER_FORMATS, FORMAT):
+        known = " and ".join((*OLDER_FORMATS, FORMAT))
         raise DatabaseDamaged(
             f"{path!r} has format {meta.get('format')}, this version knows {known}"
         )
@@ -103,10 +103,8 @@ def prepare(writer: apsw.Connection, path: str) -> str:
 
 
 def _migrate(writer: apsw.Connection) -> None:
-    """Bring a file up to date. Columns are added, and no row of `submissions` is written."""
-    add_folded_names(writer)
+    """Bring an older file up to date, all or nothing; no row of `submissions` is written."""
     with writer:
+        add_folded_names(writer)
         add_links(writer)
-        writer.execute(
-            "UPDATE meta SET value = ? WHERE name = 'format' AND value != ?", (FORMAT,) * 2
-        )
+        writer.execute("UPDATE meta SET value = ? WHERE name = 'format'", (FORMAT,))

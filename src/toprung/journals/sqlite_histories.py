@@ -14,7 +14,7 @@ import apsw
 
 from toprung.domain.board import Board
 from toprung.domain.outcomes import STATUSES
-from toprung.pending import turn
+from toprung.pace import Work
 from toprung.ports import RecordedSubmission
 
 if TYPE_CHECKING:
@@ -32,27 +32,31 @@ async def walk(
     """At most `limit` submissions of a player on a board, from the one at `start` backwards."""
     asked = {"steps": LINKS_AT_ONCE, "generation": board.generation}
     found: list[RecordedSubmission] = []
-    while start:
-        rest = limit - len(found)
-        rows = store.select(_PLAYER_SUBMISSIONS, {**asked, "start": start, "limit": rest})
-        found += [
-            RecordedSubmission(
-                position, board.id, player, score, subscore, at, recorded, STATUSES[status], body
-            )
-            for is_here, _behind, position, score, subscore, at, recorded, status, body in rows
-            if is_here
-        ]
-        start = rows[-1][1] if rows and len(found) < limit else 0
-        if start:
-            await turn()
+    async with Work() as work:
+        while start:
+            rest = limit - len(found)
+            rows = store.select(_PLAYER_SUBMISSIONS, {**asked, "start": start, "limit": rest})
+            found += [
+                RecordedSubmission(
+                    position, board.id, player, score, subscore, at, recorded_at, STATUSES[status],
+                    body,
+                )
+                for here, _, position, score, subscore, at, recorded_at, status, body in rows
+                if here
+            ]  # fmt: skip
+            start = rows[-1][1] if rows and len(found) < limit else 0
+            if start and work.is_due():
+                await work.rest()
     return found
 
 
-def link_behind(store: SqliteStore, number: int, position: int) -> int:
-    """Where the player's history goes on behind the submission at a position; 0 if nowhere."""
+def link_behind(store: SqliteStore, board: Board, number: int, position: int) -> int:
+    """Where the player's history on a board goes on behind a submission; 0 if nowhere."""
     rows = store.select(
-        "SELECT coalesce(here, previous) FROM submissions WHERE position = ? AND player = ?",
-        (position, number),
+        "SELECT iif(r.generation = ?, coalesce(s.here, s.previous), s.previous) "
+        "FROM submissions AS s JOIN routes AS r ON r.number = s.route "
+        "WHERE s.position = ? AND s.player = ?",
+        (board.generation, position, number),
     )
     return rows[0][0] if rows else 0
 

@@ -215,7 +215,7 @@ class EmbeddedProfile:
     async def figures(self) -> Figures:
         """How the writer fares, and how large the index is."""
         self.journal.require_owner()
-        entries, size = await _in_thread(self.index.measure)
+        entries, size = await _in_thread(self.fold.measure)
         return Figures(
             commits=self.journal.commits,
             queued_rows=self.journal.queued_rows,
