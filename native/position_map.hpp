@@ -41,9 +41,11 @@ class PositionMap {
 
   void put(const Vector<u32>& numbers, const Vector<i64>& positions) {
     require(numbers, positions);
-    map_.reserve(static_cast<u32>(numbers.size()), table_->limit());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (positions[i] != 0) set(map_, numbers[i], static_cast<u64>(positions[i]));
+      if (positions[i] == 0) continue;
+      // Room for those who are new, one by one: a batch may be all of one player.
+      if (map_.find(numbers[i]) == kAbsent) map_.reserve(1, table_->limit());
+      set(map_, numbers[i], static_cast<u64>(positions[i]));
     }
   }
 

@@ -59,7 +59,7 @@ def test_a_page_of_long_details_is_passed_on_as_it_was_recorded(
 ) -> None:
     """Details of 340 lists each, a thousand times: objects of all of them would take a while."""
     http.put("/v1/boards/lists", json={"windows": ["all-time"]}).raise_for_status()
-    details = [[]] * 340
+    details: list[list[int]] = [[]] * 340
     for first in range(0, 1000, 100):
         rows = [{"player": "ann", "score": first, "details": details}] * 100
         http.post("/v1/boards/lists/scores/batch", json=rows).raise_for_status()
