@@ -19,10 +19,10 @@ from toprung._native import PlayerTable, PositionMap
 class NewestSubmissions:
     """Positions by generation of a board and number of a player."""
 
-    def __init__(self, players: PlayerTable, *, is_complete: bool = True) -> None:
+    def __init__(self, players: PlayerTable) -> None:
         self._players = players
         self._maps: dict[int, PositionMap] = {}
-        self.is_complete = is_complete
+        self.is_complete = True
         """Whether who is not here never submitted; an older version's checkpoint cannot tell."""
 
     def find(self, generation: int, number: int) -> int | None:
