@@ -1,4 +1,4 @@
-"""A database and a checkpoint that version 0.1.0 wrote open, are brought up to date and go on.
+"""A database and a checkpoint of format 1 open, are brought up to date and go on.
 
 Its boards are `here` and `other`; "ann" submitted to them in turns.
 """
@@ -26,9 +26,9 @@ NOW = "2026-11-15T12:00:00Z"
 @pytest.fixture(params=["with its checkpoint", "without"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     found = tmp_path / "old.db"
-    shutil.copy(DATA / "v0.1.0.db", found)
+    shutil.copy(DATA / "format-1.db", found)
     if request.param == "with its checkpoint":
-        shutil.copy(DATA / "v0.1.0.db.checkpoint", f"{found}.checkpoint")
+        shutil.copy(DATA / "format-1.db.checkpoint", f"{found}.checkpoint")
     return str(found)
 
 
@@ -78,7 +78,7 @@ def pages(path: str) -> list[bytes]:
 
 
 def make_older(path: str) -> None:
-    """Give a file the layout that version 0.1.0 wrote."""
+    """Give a file the layout of format 1."""
     connection = apsw.Connection(path)
     connection.execute("DROP INDEX players_by_name")
     for table, column in (("submissions", "here"), ("players", "folded")):
