@@ -92,7 +92,7 @@ def revoke(
 
 def _keys(boards: Leaderboards) -> Keys:
     if boards.keys is None:
-        raise Unavailable("this profile keeps no access keys")
+        raise Unavailable("this profile does not store access keys")
     return boards.keys
 
 

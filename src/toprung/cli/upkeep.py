@@ -132,7 +132,7 @@ def _check(copy: Path) -> int:
             found += len(page)
             after = page[-1].id
         if differences := boards.verify():
-            raise DatabaseDamaged(f"the backup does not agree with itself: {differences[0]}")
+            raise DatabaseDamaged(f"the backup is inconsistent: {differences[0]}")
     connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         verdict = connection.execute("PRAGMA integrity_check(1)").get

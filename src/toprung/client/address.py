@@ -54,15 +54,15 @@ def _parse_url(given: object) -> tuple[str, str, bool]:
         parts = urlsplit(url)
         port_is_known = parts.port is None or parts.port > 0
     except ValueError:
-        raise Invalid("url", "is not a web address") from None
+        raise Invalid("url", "is not a valid URL") from None
     if parts.username is not None or parts.password is not None:
-        raise Invalid("url", "must not hold a name or password; pass the key as key=")
+        raise Invalid("url", "must not contain a user name or password; pass the key as key=")
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_known:
         raise Invalid("url", "must be like https://scores.example or http://127.0.0.1:8080")
     if parts.query or parts.fragment or not _URL.fullmatch(url):
         raise Invalid("url", "must be an address alone, in ASCII, without ?, # or spaces")
     if not all(1 <= len(label) <= 63 for label in parts.hostname.rstrip(".").split(".")):
-        raise Invalid("url", "has a host name that cannot be one")
+        raise Invalid("url", "has an invalid host name")
     return url.rstrip("/"), parts.hostname, parts.scheme == "https"
 
 

@@ -190,7 +190,7 @@ class Caller:
 def _final(request: Request, error: ToprungError, *, maybe_done: bool) -> ToprungError:
     """The error after the last attempt, when one of them may have had its effect."""
     if maybe_done and request.effect != "none" and isinstance(error, Unavailable):
-        return OutcomeUnknown(f"{error.detail}; what was asked for may have been done")
+        return OutcomeUnknown(f"{error.detail}; the request may have been carried out")
     return error
 
 

@@ -24,9 +24,9 @@ def connect(
 ) -> BlockingLeaderboards:
     """Return the leaderboards of a service, with the methods of a local database.
 
-    Nothing is sent yet. `timeout_seconds` bounds connecting and each silence while an answer is
-    on its way; `retries=None` sends nothing a second time. A key is refused over plain HTTP to
-    another machine, unless `allow_insecure` says that the network is trusted.
+    Nothing is sent yet. `timeout_seconds` limits connecting and each wait for more of a response;
+    `retries=None` disables retries. A key is refused over plain HTTP to another machine unless
+    `allow_insecure` is set, for trusted networks.
     """
     address = Address(url, key, allow_insecure=allow_insecure)
     transport = BlockingTransport(address, timeout_seconds)

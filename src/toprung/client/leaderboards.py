@@ -175,11 +175,11 @@ class Leaderboards:
 
     async def verify(self) -> list[str]:
         """Not available through a service: raises NotServed."""
-        raise NotServed("a service cannot be asked to verify; run it where the database is")
+        raise NotServed("a service cannot verify; run this on the database itself")
 
     async def rebuild(self) -> None:
         """Not available through a service: raises NotServed."""
-        raise NotServed("a service cannot be asked to rebuild; run it where the database is")
+        raise NotServed("a service cannot rebuild; run this on the database itself")
 
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; it can be in use meanwhile."""

@@ -193,9 +193,9 @@ class BoardReads(BoardAccess):
     async def distribution(
         self, buckets: int = 20, **options: Unpack[LadderOptions]
     ) -> Distribution:
-        """Exact counts of at most 200 buckets of equal width, from the lowest score to the highest.
+        """Return exact counts in at most `buckets` (up to 200) buckets of equal width.
 
-        There are fewer when there are fewer possible scores; widths differ by at most one step.
+        The first starts at the lowest score; the last has the highest and may end beyond it.
         Options: `toprung.LadderOptions`.
         """
         bounded(buckets, BUCKETS_MAX, "buckets")
@@ -209,7 +209,7 @@ class BoardReads(BoardAccess):
     async def submissions(
         self, player: str, limit: int = 50, cursor: str | None = None
     ) -> PastSubmissions:
-        """A player's submissions on this board, newest first, at most 1,000 at a time."""
+        """Return a player's submissions on this board, newest first, at most 1,000 at a time."""
         answer = await self._read(
             SubmissionsAnswer,
             "players",
@@ -222,14 +222,14 @@ class BoardReads(BoardAccess):
         return submissions_of(answer)
 
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
-        """The periods of a window that can be read, newest first."""
+        """Return the available periods of a window, newest first."""
         answer = await self._read(PeriodsAnswer, "periods", window=window)
         return [period_of(each) for each in answer.periods]
 
     async def scopes(
         self, *, window: str | None = None, period: str | None = None
     ) -> list[ScopeSize]:
-        """The scopes that have players in a period, with their sizes."""
+        """Return the scopes that have players in a period, with their sizes."""
         answer = await self._read(ScopesAnswer, "scopes", window=window, period=period)
         return [ScopeSize(each.scope, each.total) for each in answer.scopes]
 
@@ -245,11 +245,11 @@ class BoardReads(BoardAccess):
         period: str | None = None,  # noqa: ARG002
         scope: str = GLOBAL,  # noqa: ARG002
     ) -> tuple[Ladder, int]:
-        """Not served: a service tells news from old by the tokens of `watch`.
+        """Not available through a service: raises NotServed; `watch` has tokens instead.
 
         Options: `toprung.LadderOptions`.
         """
-        raise NotServed("a service does not tell versions of ladders; its live tokens do the same")
+        raise NotServed("a service has no ladder versions; use the tokens of live messages")
 
 
 def _neighbours(above: object, below: object) -> dict[str, int]:

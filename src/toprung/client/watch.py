@@ -48,8 +48,8 @@ class Watch:
     """Messages about one board, one after the other, until it is closed.
 
     Iterate over it with ``async for``, in one task at a time; `close` it or use ``async with``.
-    It raises what ends it for good: the board is gone, the key was revoked. A connection that
-    fails is replaced after a wait that grows from one failure to the next.
+    A permanent failure is raised: the board was deleted or the key revoked. A broken connection
+    is reopened, after waits that grow with each failure.
     """
 
     def __init__(self, caller: Caller, board: BoardAccess, watched: Watched) -> None:
@@ -246,15 +246,15 @@ class BoardLive(BoardAccess):
         window: str | None = None,
         scope: str = GLOBAL,
     ) -> Watch:
-        """Watch the first places (at most 100), a player and its friends, as they change.
+        """Watch the first places (at most 100), a player and their friends, live.
 
-        A snapshot comes first: `Top`, and `Rank` if there is a `player`. From then on there is a
-        message for each change, at most ten in a second: later ones stand for those between.
+        A snapshot comes first: `Top`, and `Rank` if there is a `player`. After that, each change
+        sends a message, at most ten a second: newer ones replace those in between.
         """
         if top is None and player is None:
-            raise Invalid("top", "ask for the top, for a player, or for both")
+            raise Invalid("top", "watch the top, a player, or both")
         if friends and player is None:
-            raise Invalid("friends", "needs a player whose friends they are")
+            raise Invalid("friends", "needs a player")
         if player is not None:
             parse_player(player)
         return Watch(self._caller, self, Watched(top, player, friends, window, scope))

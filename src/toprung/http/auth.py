@@ -59,12 +59,12 @@ _HOST = re.compile(rb"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:[0-9]{1,5})?")
 _BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
 
 _FORWARDED: Final = (
-    "without keys the service is for users of this machine, and this request came through a proxy;"
-    " start the service with --require-keys, and with --proxy and the address of the proxy"
+    "without keys, only users of this machine are served, and this request came through a proxy;"
+    " start the service with --require-keys and --proxy ADDRESS"
 )
 _FOREIGN_PAGE: Final = (
-    "without keys the service takes writes from its own pages and from no others; start it with"
-    " --origin and the origin of the page"
+    "without keys, only the service's own pages may write; to allow this page, start the service"
+    " with --origin ORIGIN"
 )
 
 
@@ -173,7 +173,7 @@ class Gate:
             raise Refused(
                 403,
                 "host-not-allowed",
-                "without keys the service answers to localhost, 127.0.0.1 and [::1] only",
+                "without keys, only the host names localhost, 127.0.0.1 and [::1] are served",
             )
         if len(self._hosts) < HOSTS_MAX:
             self._hosts.add(host)

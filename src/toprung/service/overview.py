@@ -41,9 +41,9 @@ class BoardOverview(BoardAccess):
     async def distribution(
         self, buckets: int = 20, **options: Unpack[LadderOptions]
     ) -> Distribution:
-        """Exact counts in at most `buckets` buckets of equal width; 200 are possible.
+        """Return exact counts in at most `buckets` (up to 200) buckets of equal width.
 
-        The first begins at the lowest score; the last has the highest and may end beyond it.
+        The first starts at the lowest score; the last has the highest and may end beyond it.
         Options: `toprung.LadderOptions`.
         """
         asked = AskedLadder(**options)
@@ -86,7 +86,7 @@ class BoardOverview(BoardAccess):
         return [-count for count in counts] if descending else counts
 
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
-        """The periods of a window that can be read, newest first."""
+        """Return the available periods of a window, newest first."""
         board = await self._journal.board(self.id)
         now = self._clock.now()
         retained = board.calendar(board.window(window)).retained(now)
@@ -95,7 +95,7 @@ class BoardOverview(BoardAccess):
     async def scopes(
         self, *, window: str | None = None, period: str | None = None
     ) -> list[ScopeSize]:
-        """The scopes that have players in a period, with their sizes."""
+        """Return the scopes that have players in a period, with their sizes."""
         view = await self._view(AskedLadder(window, period))
         ladders = await self._index.ladders(self.id)
         return [
@@ -107,7 +107,7 @@ class BoardOverview(BoardAccess):
     async def submissions(
         self, player: str, limit: int = 50, cursor: str | None = None
     ) -> PastSubmissions:
-        """A player's submissions on this board, newest first, at most 1,000 at a time."""
+        """Return a player's submissions on this board, newest first, at most 1,000 at a time."""
         return await self._submissions(player, limit, cursor, msgspec.json.decode)
 
     async def submissions_as_recorded(

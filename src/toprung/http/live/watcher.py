@@ -69,7 +69,7 @@ class Watcher:
         if asked.top is None and asked.player is None:
             raise Invalid("subscribe", "must ask for top, for a player, or for both")
         if asked.friends and asked.player is None:
-            raise Invalid("subscribe/friends", "needs a player whose friends they are")
+            raise Invalid("subscribe/friends", "needs a player")
         self.unsubscribe(asked.id)
         if len(self._subscriptions) >= SUBSCRIPTIONS_MAX:
             raise Invalid(

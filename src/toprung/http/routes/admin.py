@@ -132,7 +132,7 @@ async def readyz(call: Call[ReadyQuery, None]) -> Answer:
 def _keys(call: Call[NoQuery, Any]) -> Keys:
     keys = call.boards.keys
     if keys is None:
-        raise Unavailable("this profile keeps no access keys")
+        raise Unavailable("this profile does not store access keys")
     return keys
 
 
