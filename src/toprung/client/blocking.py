@@ -21,8 +21,9 @@ P = ParamSpec("P")
 class Watch(Closing, Blocking[watch.Watch]):
     """Messages about one board, one after the other, until it is closed.
 
-    Iterate over it, in one thread at a time; `close` it or use it as a context manager. A permanent failure is raised: the board was deleted or the key revoked. A broken connection
-    is reopened, after waits that grow with each failure.
+    Iterate over it, in one thread at a time; `close` it or use it as a context manager. A
+    permanent failure is raised: the board was deleted or the key revoked. A broken connection is
+    reopened, after waits that grow with each failure.
     """
 
     __slots__ = ()
