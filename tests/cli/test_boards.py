@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.docs.test_cli_reference import COMMANDS
 
 _numbers = itertools.count(1)
 
@@ -66,10 +67,19 @@ def test_a_taken_id_and_bad_rules_are_refused(there: Cli, board: str) -> None:
     assert there("board", "create", board).code == 1
     assert there("board", "create", "Bad!").code == 1
     assert there("board", "create", board, "--window", "{x").code == 2
-    assert there("board", "create", board, "--order", "up").code == 2
+    wrong = there("board", "create", board, "--order", "up")
+    assert (wrong.code, wrong.err) == (1, 'toprung: order: must be one of "desc", "asc"\n')
     assert there("board", "change", board).code == 2
     wrong = there("board", "change", board, "--timezone", "Mars/Base")
     assert (wrong.code, wrong.err.count("\n")) == (1, 1)
+
+
+def test_choices_are_completed() -> None:
+    create = COMMANDS["board create"]
+    policy = next(option for option in create.params if option.name == "policy")
+    context = create.make_context("create", [], resilient_parsing=True)
+    assert [item.value for item in policy.shell_complete(context, "")] == ["best", "latest", "sum"]
+    assert [item.value for item in policy.shell_complete(context, "l")] == ["latest"]
 
 
 def test_a_read_makes_no_file(cli: Cli) -> None:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -15,6 +16,8 @@ import pytest
 import toprung
 from tests.http.serving import Serving, serving
 from toprung import client
+from toprung.cli import main
+from toprung.cli.outcome import OPTION_NAMES
 from toprung.domain.access import VERBS
 from toprung.domain.board import CHOICES
 from toprung.domain.ranking import RANKINGS
@@ -449,6 +452,35 @@ def test_library_service_and_client_say_the_same(
     if case.http is not None:
         name = HTTP_NAMES.get(expected.field, expected.field)
         assert answered(served, *case.http) == expected._replace(field=name)
+
+
+COMMANDS = [case for case in ALL if case.values[0].cli]
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_a_command_says_the_same(
+    case: Case,
+    library: toprung.Leaderboards,
+    served: Serving,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    expected = raised(case.call, library)
+    assert main([*shlex.split(case.cli or ""), "--url", served.url]) == 1
+    name = OPTION_NAMES.get(expected.field, expected.field)
+    said = f"toprung: {name}: {expected.detail}\n" if name else f"toprung: {expected.detail}\n"
+    assert capsys.readouterr() == ("", said)
+
+
+def test_a_command_on_a_file_says_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "new.db")
+    assert main(["board", "create", "new", "--policy", "most", "--db", file]) == 1
+    said = 'toprung: policy: must be one of "best", "latest", "sum"\n'
+    assert capsys.readouterr() == ("", said)
+    assert main(["watch", "new", "--count", "101", "--db", file]) == 1
+    said = "toprung: count: must be a whole number from 1 to 100\n"
+    assert capsys.readouterr() == ("", said)
 
 
 ROWS: list[Any] = [

@@ -81,7 +81,8 @@ def test_a_placeholder_is_a_word_for_what_to_write_there() -> None:
 
 
 def takes_a_value(option: Any) -> bool:
-    return not option.is_flag and not hasattr(option.type, "choices") and option.name != "help"
+    is_choice = hasattr(option.type, "choices") or (option.metavar or "").startswith("<")
+    return not option.is_flag and not is_choice and option.name != "help"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from toprung.blocking import Leaderboard, Leaderboards
 from toprung.cli.confirm import Yes, confirm
-from toprung.cli.options import BoardId, Ranking, Target, command
+from toprung.cli.options import BoardId, Target, choice, command, whole
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, number, print_json, print_table, say
 from toprung.cli.target import opened
 from toprung.contract import BoardAnswer, BoardsAnswer
+from toprung.domain.board import CHOICES
 from toprung.domain.board_rules import BoardRules
 from toprung.http.wire import board_answer, text_of
 
 PAGE = 500
-
-Direction = Literal["desc", "asc"]
 
 
 @dataclass(frozen=True)
@@ -30,24 +29,24 @@ class Rules:
 
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="title shown to people")] = None
     order: Annotated[
-        Direction | None, typer.Option(help="whether higher or lower scores are better")
+        str | None, choice(CHOICES["order"], "whether higher or lower scores are better")
     ] = None
     policy: Annotated[
-        Literal["best", "latest", "sum"] | None,
-        typer.Option(help="how a player's scores are combined"),
+        str | None, choice(CHOICES["policy"], "how a player's scores are combined")
     ] = None
     decimals: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=9, help="digits after the decimal point")
+        int | None,
+        typer.Option(metavar="N", parser=whole, help="digits after the decimal point, at most 9"),
     ] = None
     subscore: Annotated[
-        Direction | None, typer.Option(help="a second number that breaks ties between equal scores")
+        str | None,
+        choice(CHOICES["subscore"], "a second number that breaks ties between equal scores"),
     ] = None
     tie_break: Annotated[
-        Literal["first", "last", "player"] | None,
-        typer.Option(help="which of two tied players comes first"),
+        str | None, choice(CHOICES["tie_break"], "which of two tied players comes first")
     ] = None
     ranking: Annotated[
-        Ranking | None, typer.Option(help="how ties are numbered: 1 2 3, 1 1 3 or 1 1 2")
+        str | None, choice(CHOICES["ranking"], "how ties are numbered: 1 2 3, 1 1 3 or 1 1 2")
     ] = None
     windows: Annotated[
         list[str] | None,

@@ -10,26 +10,45 @@ options, where Typer finds them::
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Final, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
 from toprung.cli.outcome import reported
 from toprung.domain.player import GLOBAL
+from toprung.domain.ranking import RANKINGS
+from toprung.domain.values import whole_or_text
 
 F = TypeVar("F", bound=Callable[..., None])
 
 DEFAULT_DB: Final = "toprung.db"
 
+
+def choice(choices: Iterable[str | None], help: str) -> Any:
+    """An option whose choices are shown and completed; what is none of them the domain refuses."""
+    words = [word for word in choices if word is not None]
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return typer.Option(metavar=f"<{'|'.join(words)}>", autocompletion=complete, help=help)
+
+
+def whole(text: object) -> Any:
+    """The whole number in an option; if it is none, or out of bounds, the domain refuses it."""
+    return whole_or_text(str(text))
+
+
 BoardId = Annotated[str, typer.Argument(metavar="BOARD", help="the board's id")]
 PlayerId = Annotated[str, typer.Argument(metavar="PLAYER", help="the player's id")]
-Ranking = Literal["ordinal", "competition", "dense"]
 Window = Annotated[str | None, typer.Option(metavar="WINDOW", help="all-time, daily, ...")]
 Scope = Annotated[str, typer.Option(metavar="SCOPE", help="global, or for example country:PT")]
-Count = Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="how many")]
+Count = Annotated[
+    int, typer.Option("--count", "-n", metavar="N", parser=whole, help="how many, at most 1000")
+]
 Cursor = Annotated[
     str | None,
     typer.Option(metavar="CURSOR", help="continue a list, with the cursor printed at its end"),
@@ -101,7 +120,7 @@ class ReadOptions(LadderFlags):
     """Which ladder is read, and how places are numbered."""
 
     ranking: Annotated[
-        Ranking | None, typer.Option(help="1 2 3 4, 1 1 3 4 or 1 1 2 3; default: the board's")
+        str | None, choice(RANKINGS, "1 2 3 4, 1 1 3 4 or 1 1 2 3; default: the board's")
     ] = None
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 import typer
 
-from toprung.errors import ToprungError
+from toprung.errors import Invalid, ToprungError
 
 FAILED: Final = 1
 """It was refused or could not be done."""
@@ -30,6 +30,9 @@ INTERRUPTED: Final = 130
 UNREAD: Final = 141
 """Whoever read our output has gone, as `head` does."""
 
+OPTION_NAMES: Final = {"limit": "count", "top": "count", "from_rank": "from"}
+"""What commands call fields of the library for which they have other words."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -41,6 +44,9 @@ def reported(function: F) -> F:
         try:
             function(*arguments, **options)
             sys.stdout.flush()
+        except Invalid as error:
+            name = OPTION_NAMES.get(error.field, error.field)
+            raise failed(str(type(error)(name, error.detail))) from None
         except ToprungError as error:
             raise failed(str(error)) from None
         except KeyboardInterrupt:

@@ -15,13 +15,12 @@ from toprung.cli.options import (
     Target,
     Window,
     command,
+    whole,
 )
 from toprung.cli.show import Column, filled, note, print_json, print_table
 from toprung.cli.target import opened
 from toprung.contract import PeriodsAnswer
 from toprung.http.wire import distribution_answer, period_answer, submissions_answer
-
-BUCKETS_MAX = 200
 
 
 def add_to(app: typer.Typer) -> None:
@@ -71,7 +70,8 @@ def distribution(
     board: BoardId,
     read: LadderFlags,
     buckets: Annotated[
-        int, typer.Option(metavar="N", min=1, max=BUCKETS_MAX, help="how many ranges of scores")
+        int,
+        typer.Option(metavar="N", parser=whole, help="how many ranges of scores, at most 200"),
     ] = 20,
 ) -> None:
     """Show the distribution of scores."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from toprung.cli.options import BoardId, Count, PlayerId, ReadOptions, Target, command
+from toprung.cli.options import BoardId, Count, PlayerId, ReadOptions, Target, command, whole
 from toprung.cli.outcome import misused
 from toprung.cli.show import Cell, Column, filled, number, percent, print_json, print_table, say
 from toprung.cli.target import opened
@@ -30,7 +30,8 @@ def top(
     read: ReadOptions,
     n: Count = 10,
     first: Annotated[
-        int | None, typer.Option("--from", metavar="RANK", min=1, help="the place to start at")
+        int | None,
+        typer.Option("--from", metavar="RANK", parser=whole, help="the place to start at"),
     ] = None,
 ) -> None:
     """Show the top of a board."""
@@ -63,8 +64,12 @@ def around(
     score: Annotated[
         str | None, typer.Option(metavar="SCORE", help="a score instead of a player")
     ] = None,
-    above: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places above")] = 5,
-    below: Annotated[int, typer.Option(metavar="N", min=0, max=100, help="places below")] = 5,
+    above: Annotated[
+        int, typer.Option(metavar="N", parser=whole, help="places above, at most 100")
+    ] = 5,
+    below: Annotated[
+        int, typer.Option(metavar="N", parser=whole, help="places below, at most 100")
+    ] = 5,
 ) -> None:
     """Show the players around a player, or around a score."""
     if (player is None) == (score is None):
@@ -86,7 +91,7 @@ def find(
     ],
     read: ReadOptions,
     n: Annotated[
-        int, typer.Option("--count", "-n", metavar="N", min=1, max=50, help="how many")
+        int, typer.Option("--count", "-n", metavar="N", parser=whole, help="how many, at most 50")
     ] = 10,
 ) -> None:
     """Find players on a board by name or id."""

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
-from toprung.cli.options import BoardId, Scope, Target, Window, command
+from toprung.cli.options import BoardId, Scope, Target, Window, command, whole
 from toprung.cli.show import Cell, Column, console, number, print_json, print_table, say, table
 from toprung.cli.standings import ladder_words, standing_table
 from toprung.cli.target import database, opened, service_url
 from toprung.config import is_cluster_target
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import Page
+from toprung.domain.values import bounded
 from toprung.errors import DatabaseInUse
+from toprung.http.live.messages import TOP_MAX
 from toprung.http.wire import page_answer
 
 if TYPE_CHECKING:
@@ -42,7 +44,10 @@ def watch(
     window: Window = None,
     scope: Scope = GLOBAL,
     n: Annotated[
-        int, typer.Option("--count", "-n", metavar="N", min=1, max=100, help="how many places")
+        int,
+        typer.Option(
+            "--count", "-n", metavar="N", parser=whole, help="how many places, at most 100"
+        ),
     ] = 10,
     updates: Annotated[
         int | None,
@@ -52,6 +57,7 @@ def watch(
     ] = None,
 ) -> None:
     """Watch the top of a board live."""
+    bounded(n, TOP_MAX, "top")
     read = {"window": window, "scope": scope}
     if service_url(target) is not None:
         pages = _served(target, board, n, read)
