@@ -32,7 +32,7 @@ def test_find_by_name_and_by_id(tmp_path: Path) -> None:
         assert blitz.find("zoe").standings == ()
         assert blitz.find("zoe").total == 4
         assert blitz.find("\\").standings == ()  # no id, and nobody's name
-        for text in ("", "x" * 257, "a\nb"):
+        for text in ("", "x" * 257, "a\nb", " ", "\u3000"):
             with pytest.raises(Invalid, match="text"):
                 blitz.find(text)
         with pytest.raises(Invalid, match="limit"):

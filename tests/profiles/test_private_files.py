@@ -86,7 +86,9 @@ def test_a_new_file_never_takes_the_place_of_another(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.parametrize("name", [" ", "\u00a0\u2003", "\u200b\u200d", "\u2800", "\u3164 "])
+@pytest.mark.parametrize(
+    "name", [" ", "\u00a0\u2003", "\u200b\u200d", "\u2800", "\u3164 ", "\ufe0f", "\u034f"]
+)
 def test_names_without_a_visible_character_are_refused(name: str) -> None:
     with toprung.open("memory:") as boards:
         boards.create("blitz").submit("ann", 1)
@@ -94,3 +96,18 @@ def test_names_without_a_visible_character_are_refused(name: str) -> None:
             boards.set_player("ann", name=name)
         assert boards.player("ann").name is None
         assert boards.set_player("ann", name="\u2728 Ann").name == "\u2728 Ann"
+
+
+@pytest.mark.parametrize("name", ["\U0001fae9", "\uf8ff", "\U000f0000"])
+def test_characters_that_this_python_does_not_know_are_visible(name: str) -> None:
+    with toprung.open("memory:") as boards:
+        assert boards.set_player("ann", name=name).name == name
+
+
+def test_a_change_of_attributes_has_bounds() -> None:
+    with toprung.open("memory:") as boards:
+        boards.set_player("ann", attributes={"country": "PT"})
+        with pytest.raises(Invalid, match="at most 32 members"):
+            boards.patch_player("ann", attributes={f"a{n}": None for n in range(33)})
+        gone = dict.fromkeys([f"a{n}" for n in range(31)])
+        assert boards.patch_player("ann", attributes={**gone, "country": None}).attributes == {}

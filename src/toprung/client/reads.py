@@ -33,7 +33,7 @@ from toprung.contract import (
     SubmissionsAnswer,
 )
 from toprung.domain.ladder import Ladder
-from toprung.domain.player import GLOBAL, NAME_BYTES_MAX, check_text, parse_player, parse_players
+from toprung.domain.player import GLOBAL, parse_name, parse_player, parse_players
 from toprung.domain.ranking import Ranking
 from toprung.domain.standing import (
     Distribution,
@@ -109,7 +109,7 @@ class BoardReads(BoardAccess):
         considered. Options: `toprung.ListOptions`.
         """
         bounded(limit, FOUND_MAX, "limit")
-        wanted = check_text(text, NAME_BYTES_MAX, "text")
+        wanted = parse_name(text, field="text")
         return await self._page(AskedList(**options), "find", text=wanted, limit=limit)
 
     async def total(self, **options: Unpack[LadderOptions]) -> int:

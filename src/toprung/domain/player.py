@@ -24,9 +24,12 @@ GLOBAL = "global"
 _RESERVED_ATTRIBUTES = frozenset({GLOBAL, "friends"})
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_BLANK_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cf", "Cn", "Co"})
-_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
-"""Fillers: letters and symbols by category, and nothing to see."""
+_BLANK_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cf"})
+_BLANK_CHARACTERS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+"""Fillers, joiners and selectors: by category letters, marks or nothing yet, and not to be seen."""
 _WEB_ADDRESS = re.compile(r"https?://[^\s/]\S*", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 
@@ -106,7 +109,10 @@ def name_range(prefix: str) -> tuple[str, str]:
 
 
 def _is_blank(character: str) -> bool:
-    return unicodedata.category(character) in _BLANK_CATEGORIES or character in _BLANK_LETTERS
+    return (
+        unicodedata.category(character) in _BLANK_CATEGORIES
+        or _BLANK_CHARACTERS.match(character) is not None
+    )
 
 
 def parse_attributes(value: object, field: str = "attributes") -> dict[str, str]:
@@ -130,6 +136,8 @@ def parse_attribute_changes(value: object, field: str = "attributes") -> dict[st
     """
     if not isinstance(value, Mapping):
         raise Invalid(field, "must be an object of names and text values")
+    if len(value) > 2 * ATTRIBUTES_MAX:  # all that a player has may go, and as many come
+        raise Invalid(field, f"must have at most {2 * ATTRIBUTES_MAX} members")
     given = {name: text for name, text in value.items() if text is not None}
     gone = {check_attribute(name, field): None for name in value if name not in given}
     return {**parse_attributes(given, field), **gone}

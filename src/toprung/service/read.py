@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
-from toprung.domain.player import GLOBAL, NAME_BYTES_MAX, check_text, parse_player, parse_players
+from toprung.domain.player import GLOBAL, parse_name, parse_player, parse_players
 from toprung.domain.ranking import Ranking
 from toprung.domain.score import parse_score
 from toprung.domain.standing import Lookup, Page, Standing
@@ -96,7 +96,7 @@ class BoardReads(BoardAccess):
         """
         asked = AskedList(**options)
         bounded(limit, FOUND_MAX, "limit")
-        wanted = check_text(text, NAME_BYTES_MAX, "text")
+        wanted = parse_name(text, field="text")
         lister = await self._lister(asked)
         ladder = lister.view.ladder
         named = await self._journal.named(wanted, NAMESAKES_MAX)
