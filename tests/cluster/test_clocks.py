@@ -148,8 +148,35 @@ def test_process_that_is_49_hours_ahead(cluster: Cluster, caplog: pytest.LogCapt
 
     with caplog.at_level(logging.WARNING, "toprung"):
         run(main)
-    told = [each.getMessage() for each in caplog.records if "of another process's" in each.message]
+    told = [each.getMessage() for each in caplog.records if "another process's" in each.message]
     assert len(told) >= 2
+
+
+@pytest.mark.parametrize("days", [5, 400])
+def test_card_keeps_its_entry_while_the_clock_is_ahead(cluster: Cluster, days: int) -> None:
+    """It was pruned by the first submission from there, and no rebuild could bring it back."""
+
+    async def main() -> None:
+        clock = FrozenClock(NOON)
+        async with cluster.process(clock) as process:
+            windows = ["all-time", {"name": "daily", "retain": 2}]
+            await process.boards.create("total", policy="sum", windows=windows)
+            await process.submit("ann", 5, key="k")
+            clock.jump(days=days)
+            await process.submit("ann", 3)
+            await process.profile.outbox.housekeep()
+            assert await cluster.entries(process, "ann") == 3, "both days and all time"
+            clock.jump(days=-days)
+            plain = await process.submit("ann", 1)
+            assert (plain.skipped, plain.standings["daily"].score) == ({}, 6)
+            assert (await process.submit("ann", 5, key="k")).replayed
+            assert await cluster.entries(process, "ann") == 3
+            for _ in range(2):
+                assert await process.boards.verify() == []
+                assert await process.score("ann") == 6
+                await process.boards.rebuild()
+
+    run(main)
 
 
 def test_rules_change_on_a_process_that_is_ahead(cluster: Cluster) -> None:

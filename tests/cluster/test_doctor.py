@@ -180,12 +180,12 @@ def test_clock_of_a_process_that_has_jumped(
         clock = FrozenClock("2026-11-15T12:30:00Z")
         one = await workbench.open(clock)
         assert (await clock_jump()).line == "none in 1 processes at work"
-        for days, where in ((5, "ahead"), (-5, "behind")):
+        for days, where in ((5, "ahead of"), (-5, "behind")):
             clock.jump(days=days)
             await tell(one)
             told = await clock_jump()
             assert not told.passed
-            assert f"the clock is 432000 s {where} of the expected time in " in told.line
+            assert f"the clock is 432000 s {where} the expected time in " in told.line
             assert "check the machine's time" in told.line
             clock.jump(days=-days)
             await tell(one)

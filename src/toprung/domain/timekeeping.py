@@ -66,8 +66,8 @@ class ClockState(NamedTuple):
         """What to say of a clock that is off; None when it is steady."""
         if not self.off_seconds:
             return None
-        where = "ahead" if self.off_seconds > 0 else "behind"
-        return f"the clock is {abs(self.off_seconds):.0f} s {where} of the expected time"
+        where = "ahead of" if self.off_seconds > 0 else "behind"
+        return f"the clock is {abs(self.off_seconds):.0f} s {where} the expected time"
 
 
 class Timekeeper:

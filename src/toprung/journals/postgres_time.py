@@ -112,10 +112,10 @@ class PostgresTime:
         if off and not disagreed:
             self._disagreements += 1
             _log.warning(
-                "the clock is %.0f s %s of another process's: nothing is forgotten that the "
+                "the clock is %.0f s %s another process's: nothing is forgotten that the "
                 "earlier of them still needs; check the time of both machines",
                 abs(off) / 1e6,
-                "ahead" if off > 0 else "behind",
+                "ahead of" if off > 0 else "behind",
             )
 
     async def end(self) -> None:

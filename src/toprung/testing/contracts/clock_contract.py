@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -212,14 +213,19 @@ class ClockContract(ContractSuite):
     # --- what an operator sees -------------------------------------------------------------------
 
     @pytest.mark.parametrize("days", [5, -5])
-    def test_jump_is_told(self, opened: Session, clock: FrozenClock, days: int) -> None:
+    def test_jump_is_told(
+        self, opened: Session, clock: FrozenClock, days: int, caplog: pytest.LogCaptureFixture
+    ) -> None:
         maintenance, run = opened.opened.maintenance, opened.run
         assert run(maintenance.clock_state()) == (0, 0)
         clock.jump(days=days)
-        state = run(maintenance.clock_state())
+        with caplog.at_level(logging.WARNING, "toprung"):
+            state = run(maintenance.clock_state())
+        where = "ahead" if days > 0 else "back"
+        assert f"the clock jumped {where} by {abs(days) * 86_400} s" in caplog.text
         assert (state.off_seconds, state.jumps) == (days * 86_400, 1)
         checks = {check.name: check for check in run(maintenance.health())}
-        assert "of the expected time" in (checks["clock"].fault or "")
+        assert "the expected time" in (checks["clock"].fault or "")
         assert checks["clock"].stops == ()
         clock.jump(days=-days)
         assert run(maintenance.clock_state()) == (0, 1)
