@@ -20,6 +20,7 @@ from toprung.domain.health import HealthCheck
 from toprung.http import app, readiness
 from toprung.http.settings import ServiceSettings
 from toprung.http.upkeep import Chore
+from toprung.journals.sqlite_file import BUSY_MILLISECONDS
 from toprung.profiles.embedded import EmbeddedProfile
 
 SECONDS_MAX = 20.0
@@ -167,6 +168,39 @@ def test_a_database_that_is_taken_away_takes_no_more_scores(
     saved.write_bytes(running.http.post("/v1/backup", json={}).content)
     with toprung.open(str(saved)) as boards:
         assert boards["blitz"].standing("ann").rank == 1
+        with pytest.raises(toprung.errors.NotRanked):  # what was refused was not recorded
+            boards["blitz"].standing("bob")
+
+
+def test_whether_it_was_recorded_is_unknown_if_the_file_goes_during_the_commit(
+    running: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = profile_of(running).journal._store
+    write = store.write
+
+    def write_and_lose(*args: Any) -> Any:
+        keys = write(*args)
+        (tmp_path / "scores.db").unlink()
+        return keys
+
+    monkeypatch.setattr(store, "write", write_and_lose)
+    problem_of(post(running, "bob"), 503, "outcome-unknown")
+    problem_of(post(running, "bob"), 503, "storage-failed")
+
+
+def test_a_look_at_a_locked_file_does_not_wait_as_long_as_a_write(
+    running: Serving, tmp_path: Path
+) -> None:
+    """Reads are from memory: whoever asks for them alone must hear that they work."""
+    journal = profile_of(running).journal
+    journal._trouble = "another process has locked the database file"
+    other = apsw.Connection(str(tmp_path / "scores.db"))
+    other.execute("BEGIN IMMEDIATE")
+    begin = time.monotonic()
+    assert "locked" in str(journal.look())
+    assert time.monotonic() - begin < 0.5 * BUSY_MILLISECONDS / 1000
+    other.execute("ROLLBACK")
+    assert journal.look() is None
 
 
 def test_a_database_that_is_taken_away_is_noticed_without_a_write(

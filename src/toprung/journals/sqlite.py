@@ -29,7 +29,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.domain.figures import Commits
-from toprung.errors import Closed, Overloaded, StorageFailed, ToprungError
+from toprung.errors import Closed, OutcomeUnknown, Overloaded, StorageFailed, ToprungError
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_faults import FILE_LOST, FileLostError, passing_reason, refused
 from toprung.journals.sqlite_histories import link_behind, walk
@@ -44,6 +44,7 @@ from toprung.ports import (
     Event,
     Fold,
     Journal,
+    Plan,
     PlayerProfile,
     RecordedSubmission,
     Shown,
@@ -54,6 +55,9 @@ QUEUE_ROWS_MAX = 200_000
 
 COMMIT_ROWS_MAX = 10_000
 """Submissions after which a batch is closed."""
+
+TRY_SECONDS_MAX = 0.5
+"""How long somebody who asks whether writing is possible waits for the writer."""
 
 _FORKED = (
     "this process was forked from the one that opened the database, and only that one may use it; "
@@ -227,9 +231,7 @@ class SqliteJournal:
                 plan.settle(self._store.recorded_keys(plan.repeats))
             # Routes are remembered even when the rows that needed them are refused.
             if plan.head > self._head or plan.routes or plan.players:
-                forgotten = self._store.write(plan, self._fold.last_submission)
-                self._store.check_place()
-                self._trouble = None
+                forgotten = self._write(plan)
         except Exception as error:  # noqa: BLE001
             plan.discard()
             return [self._failed(error) for _ in batch]
@@ -251,6 +253,15 @@ class SqliteJournal:
                 _log.exception("the checkpoint could not be looked after")
             self.time.keep_now_and_then(moment)
         return results
+
+    def _write(self, plan: Plan) -> list[tuple[int, str]]:
+        """Make a plan durable; the (board generation, key) pairs that erased players had used."""
+        self._store.check_place()
+        forgotten = self._store.write(plan, self._fold.last_submission)
+        self._trouble = None
+        if not self._store.is_in_place():  # it went into a file that is gone, or is about to be
+            raise OutcomeUnknown
+        return forgotten
 
     def paused(self, work: Callable[[], T]) -> T:
         """Do `work` while no batch is being recorded."""
@@ -306,7 +317,7 @@ class SqliteJournal:
         except FileLostError:
             self._lost()
         if self._failure is None and self._trouble is not None:
-            self.paused(self._try_write)
+            self._try_write()
         if self._failure is None and self._thread is not None and not self._thread.is_alive():
             return "the thread that writes has ended; restart"
         if self._failure is None and self._queued_rows >= QUEUE_ROWS_MAX:
@@ -314,12 +325,17 @@ class SqliteJournal:
         return self._failure or self._trouble
 
     def _try_write(self) -> None:
+        """See whether writing is possible again, unless the writer is at it itself."""
+        if not self._turn.acquire(timeout=TRY_SECONDS_MAX):
+            return
         try:
             self._store.try_write()
         except (apsw.Error, OSError) as error:
             self._trouble = passing_reason(error) or "the disk reports an error"
         else:
             self._trouble = None
+        finally:
+            self._turn.release()
 
     # --- the Journal port: reading -------------------------------------------------------------
 

@@ -22,9 +22,12 @@ from toprung.domain.player import fold_name
 from toprung.errors import Closed, DatabaseDamaged, Invalid, StorageFailed
 from toprung.files import create
 from toprung.journals.sqlite_faults import FileLostError, FilePlace, check_room, keep_log
-from toprung.journals.sqlite_file import connect, prepare
+from toprung.journals.sqlite_file import BUSY_MILLISECONDS, connect, prepare
 from toprung.journals.sqlite_inserts import inserts_of
 from toprung.ports import Plan, RecordedKey
+
+TRIED_MILLISECONDS = 100
+"""How long a write that only tries waits for another process that has locked the file."""
 
 PAGE_ROWS = 20_000
 """Rows that one query of a long reading answers."""
@@ -79,16 +82,24 @@ class SqliteStore:
 
     def check_place(self) -> None:
         """Raise FileLostError if the file is no longer the one at its path."""
-        if not self._place.is_kept():
-            self.is_lost = True
+        if not self.is_in_place():
             raise FileLostError
+
+    def is_in_place(self) -> bool:
+        """Whether the file is still the one at its path."""
+        self.is_lost = self.is_lost or not self._place.is_kept()
+        return not self.is_lost
 
     def try_write(self) -> None:
         """Write something that changes nothing, to see whether that is possible."""
         if self._reader is not self._writer:
             check_room(self.path)
-        with self._writing():
-            self._writer.execute("UPDATE meta SET value = value WHERE name = 'format'")
+        self._writer.set_busy_timeout(TRIED_MILLISECONDS)
+        try:
+            with self._writing():
+                self._writer.execute("UPDATE meta SET value = value WHERE name = 'format'")
+        finally:
+            self._writer.set_busy_timeout(BUSY_MILLISECONDS)
 
     def note(self, name: str, value: str) -> None:
         """Keep a text about the file itself, in place of an older one of the same name."""
