@@ -57,6 +57,21 @@ def test_rows_are_those_of_the_list(
     assert [json.loads(row) for row in cut(f" {text}\n".encode())] == written
 
 
+@given(st.lists(objects | st.text(alphabet='ab"\\\\}{][,', max_size=40), max_size=30))
+def test_rows_too_long_are_passed_over_to_their_ends(written: list[Any]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(rows, "ROW_BYTES_MAX", 8)  # texts and escapes are cut anywhere
+        patched.setattr(rows, "PIECE_BYTES", 8)
+        patched.setattr(rows, "COUNTED_BYTES", 8)
+        text = json.dumps(written, separators=(",", ":")).encode()
+        cutter = RowCutter(text, ROWS_MAX)
+        for _ in cutter.cut():
+            pass
+    found = [bytes(row) for piece in cutter.pieces for row in cutter.rows(piece)]
+    assert [json.loads(row) for row in found] == written
+    assert all(len(cutter.rows(piece)) == 1 for piece in cutter.too_long)
+
+
 @given(lists, st.data())
 def test_what_is_no_list_is_refused_as_the_decoder_does(written: list[Any], data: Any) -> None:
     text = bytearray(json.dumps(written).encode())

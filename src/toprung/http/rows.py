@@ -5,13 +5,14 @@ it is decoded as a whole. A *piece* is some whole rows. A place that looks like 
 one if the text from the last such place up to there is a whole list, which the JSON decoder tells
 at the speed of memory without making objects of it. If it is none (details may look like rows,
 too), or if rows are no objects at all, ends of rows are found by counting brackets. Pieces and rows
-have a bound, and cutting ends with the first row too many.
+have a bound, and cutting ends with the first row too many. A row that is too long is passed over
+unread, to be refused by itself; in all, no more than `PASSED_BYTES_MAX` are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Final
 
 import msgspec
@@ -24,16 +25,19 @@ PIECE_BYTES: Final = 24 * 1024
 """At least, except for the last."""
 ROW_BYTES_MAX: Final = 32 * 1024
 """Of one row as it is written; a valid submission needs a quarter of it at the very worst."""
+PASSED_BYTES_MAX: Final = 512 * 1024
+"""Of rows of a batch that are too long; to find their ends costs more than to read good ones."""
 COUNTED_BYTES: Final = 8 * 1024
 COUNTED_ROWS: Final = 500
-"""After which a piece ends whose brackets are counted."""
+"""After which a piece ends whose brackets are counted, and a step over a row that is too long."""
 
 _BOUNDARY = re.compile(rb"\}[ \t\n\r]*+,[ \t\n\r]*+(?=\{)")
 _SPACE = re.compile(rb"[ \t\n\r]*+")
 _PLAIN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[^][{},:" \t\n\r]++', re.DOTALL)
 """A value that is neither a list nor an object."""
-_STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[][{}]', re.DOTALL)
+_STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)|[][{}]', re.DOTALL)
 """A bracket; or a text, whose brackets mean nothing, even if it does not end."""
+_TEXT_REST = re.compile(rb'(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
 _PLACE = re.compile(r" \(byte (\d+)\)$")
 _LISTS: Final = b"[{"
 _TEXT: Final = ord('"')
@@ -51,6 +55,11 @@ class RowCutter:
         self.pieces: list[tuple[int, int]] = []
         """Where each begins and ends."""
         self.count = 0
+        self.too_long: set[tuple[int, int]] = set()
+        """Pieces that are one row that is too long, and was passed over."""
+        self.uneven: set[tuple[int, int]] = set()
+        """Pieces with a row that is too long among others."""
+        self._passed = 0
 
     def text(self, piece: tuple[int, int]) -> bytes:
         """The rows of a piece, as a list."""
@@ -64,7 +73,7 @@ class RowCutter:
         """Find the pieces, one per step; refuses what is no list, too long or malformed."""
         at, stop = self._first_row(), self._list_end()
         while at < stop:
-            at = self._guess(at, stop) or self._count(at, stop)
+            at = self._guess(at, stop) or self._count(at, stop) or (yield from self._pass(at, stop))
             yield
 
     # --- the whole list --------------------------------------------------------------------------
@@ -111,12 +120,16 @@ class RowCutter:
         return following
 
     def _count(self, at: int, stop: int) -> int:
-        """Take some rows whose ends are found by counting brackets. The next row."""
+        """Take some rows whose ends are found by counting brackets. The next; 0 if none ends."""
         start, rows, end = at, 0, at
         while at < stop and rows < COUNTED_ROWS and end - start < COUNTED_BYTES:
-            end = self._row_end(at, stop, self.count + rows)
+            found_end = self._row_end(at, stop, self.count + rows)
+            if not found_end:
+                break
+            end, rows = found_end, rows + 1
             at = self._next_row(end, stop)
-            rows += 1
+        if not rows:
+            return 0
         try:
             self._add(start, end)
         except RecursionError:
@@ -134,23 +147,58 @@ class RowCutter:
         """Note a piece; refuses it if it is not some rows."""
         piece = (start, end)
         rows = self.rows(piece)
-        if end - start > ROW_BYTES_MAX:
-            for index, row in enumerate(rows, self.count):
-                if len(row) > ROW_BYTES_MAX:
-                    raise _too_long(index)
-        self.count += len(rows)
+        if end - start > ROW_BYTES_MAX and max(map(len, rows)) > ROW_BYTES_MAX:
+            self.uneven.add(piece)
+        self._note(piece, len(rows))
+
+    def _note(self, piece: tuple[int, int], rows: int) -> None:
+        self.count += rows
         self.pieces.append(piece)
         if self.count > self._rows_max:
             raise Invalid("", f"a batch has at most {self._rows_max:,} rows")
 
+    def _pass(self, at: int, stop: int) -> Generator[None, None, int]:
+        """Pass over a row that is too long, some of it per step. The next row."""
+        piece = (at, (yield from self._long_row_end(at, stop)))
+        self.too_long.add(piece)
+        self._note(piece, 1)
+        return self._next_row(piece[1], stop)
+
+    def _long_row_end(self, at: int, stop: int) -> Generator[None, None, int]:
+        """Where a list, an object or a text ends, however long it is: `_row_end` in steps."""
+        depth, is_text = 0, False
+        while self._passed <= PASSED_BYTES_MAX:
+            limit = min(stop, at + COUNTED_BYTES)
+            self._passed += limit - at
+            if is_text:
+                rest = _TEXT_REST.match(self._body, at, limit)
+                assert rest is not None, "no text is text, too"
+                at, is_text = rest.end() - len(rest[1].rstrip(b'"')), rest[1] != b'"'
+                if not (depth or is_text):
+                    return at
+            for found in () if is_text else _STRUCTURE.finditer(self._body, at, limit):
+                mark, at = self._body[found.start()], found.end()
+                if mark != _TEXT:
+                    depth += 1 if mark in _LISTS else -1
+                elif found[1] != b'"':  # it goes on; a backslash belongs to what follows
+                    is_text, at = True, at - len(found[1])
+                if not (depth or is_text):
+                    return at
+            if limit == stop:
+                raise _malformed("a row does not end", stop)
+            at = at if is_text else limit
+            yield
+        raise too_long(str(self.count))
+
     def _row_end(self, at: int, stop: int, index: int) -> int:
+        """Where a row ends; 0 if it is too long."""
         limit = min(stop, at + ROW_BYTES_MAX)
         if self._body[at] not in _LISTS:
             found = _PLAIN.match(self._body, at, limit)
             if found is not None and (found.end() < limit or limit == stop):
                 return found.end()
-            if found is None and self._body[at] != _TEXT:
-                raise _malformed("expected a row", at)
+            if self._body[at] != _TEXT:
+                raise _malformed("expected a row", at) if found is None else too_long(str(index))
         else:
             depth = 0
             for found in _STRUCTURE.finditer(self._body, at, limit):
@@ -160,7 +208,7 @@ class RowCutter:
                 if depth == 0:
                     return found.end()
         if limit < stop:
-            raise _too_long(index)
+            return 0
         raise _malformed("a row does not end", at)
 
     def _next_row(self, end: int, stop: int) -> int:
@@ -179,5 +227,6 @@ def _malformed(detail: str, at: int) -> Refused:
     return Refused(400, "malformed", f"{detail} (byte {at})")
 
 
-def _too_long(index: int) -> Invalid:
-    return Invalid(str(index), f"a row has at most {ROW_BYTES_MAX:,} bytes")
+def too_long(field: str = "") -> Invalid:
+    """Why a row is refused that has more than `ROW_BYTES_MAX`."""
+    return Invalid(field, f"a row has at most {ROW_BYTES_MAX:,} bytes")

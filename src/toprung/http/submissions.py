@@ -13,7 +13,7 @@ from toprung.domain.submission import MEMBERS
 from toprung.errors import Invalid
 from toprung.http.answers import encode
 from toprung.http.requests import SubmissionBody, submission_marks
-from toprung.http.rows import RowCutter
+from toprung.http.rows import ROW_BYTES_MAX, RowCutter, too_long
 from toprung.http.strict import BodyDecoder, refuse_json
 from toprung.pace import Work
 
@@ -54,7 +54,11 @@ async def decode_rows(cutter: RowCutter) -> list[Row]:
     rows: list[Row] = []
     async with Work() as work:
         for piece in cutter.pieces:
-            together = _rows_together(cutter.text(piece))
+            together: list[Row] | None = None
+            if piece in cutter.too_long:
+                together = [Refusal(too_long())]
+            elif piece not in cutter.uneven:
+                together = _rows_together(cutter.text(piece))
             if together is not None:
                 rows += together
             else:
@@ -112,6 +116,8 @@ def _row(row: SubmissionBody) -> Row:
 
 
 def _row_or_refusal(text: msgspec.Raw) -> Row:
+    if len(text) > ROW_BYTES_MAX:
+        return Refusal(too_long())
     try:
         row = _decode_row(bytes(text))
     except Invalid as error:  # a copy: the error itself leads to the frames that it came through
