@@ -186,3 +186,17 @@ def test_a_board_on_a_page_of_another_origin(
     assert "secret-player" not in page.content()
     page.evaluate("document.body.style.setProperty('--toprung-surface', 'rgb(1, 2, 3)')")
     expect(shown).to_have_css("background-color", "rgb(1, 2, 3)")
+
+
+def test_an_embedded_board_asks_again_for_what_it_did_not_get(
+    make_board: MakeBoard, open_page: OpenPage, elsewhere: str, complaints: Any
+) -> None:
+    complaints.expect(r"v1/boards/(private|embedded)|Failed to load")
+    make_board("embedded", {"ada": 1}, title="Embedded")
+    page = open_page("about:blank")
+    page.route("**/v1/boards/embedded", lambda route: route.abort(), times=1)
+    page.goto(elsewhere)
+    shown = page.locator("#open")
+    expect(shown.locator("tbody th").first).to_have_text("ada")
+    expect(shown.get_by_role("link")).to_have_text("Embedded")
+    expect(shown.locator("header .period")).to_have_text("All time")

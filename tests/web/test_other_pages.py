@@ -53,6 +53,42 @@ def test_a_listed_board_goes_over_to_the_next_period(open_page: OpenPage) -> Non
         page.goto("about:blank")
 
 
+HOLD_ANSWERS = """() => {
+    const ask = window.fetch;
+    Object.assign(window, {asked: [], held: [], isHolding: true});
+    window.fetch = async (...question) => {
+        window.asked.push(String(question[0]));
+        if (window.isHolding) await new Promise(go => window.held.push(go));
+        return ask(...question);
+    };
+}"""
+LET_GO = """async () => {
+    window.asked.length = 0;
+    window.held.forEach(go => go());
+    for (let round = 0; round < 5; round += 1) await (await fetch("/healthz")).text();
+    return window.asked.filter(each => /(standings|periods|scopes)[?]/.test(each));
+}"""
+
+
+@pytest.mark.parametrize("left", ["/", "/boards/"])
+def test_who_leaves_before_a_page_has_loaded_watches_nothing(
+    make_board: MakeBoard, open_page: OpenPage, left: str
+) -> None:
+    make_board("hasty", {"ada": 1})
+    page = open_page("/boards/hasty/players/ada")
+    place = page.locator(".place[data-window=daily]")
+    expect(place).to_contain_text("#1")
+    page.evaluate(HOLD_ANSWERS)
+    page.locator(f'a[href^="{left}"]:not([href*="players"])').first.click()
+    expect(place).to_have_count(0)
+    page.evaluate("window.isHolding = false")
+    page.go_back()
+    expect(place).to_contain_text("#1")
+    title = page.title()
+    assert page.evaluate(LET_GO) == []
+    assert page.title() == title
+
+
 def test_a_player_with_everything_about_them(
     http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
 ) -> None:

@@ -234,6 +234,47 @@ def test_history_of_a_sum_adds_up(
     expect(history.locator(".scale span")).to_have_text(["30", "10"])
 
 
+def test_a_history_that_is_cut_says_so_and_ends_where_the_player_is(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
+) -> None:
+    for policy in ("sum", "best"):
+        make_board(f"cut-{policy}", {}, windows=["all-time"], policy=policy)
+    add(http, "cut-sum", [10] * 3_000)
+    page = open_page("/boards/cut-sum/players/sue")
+    history = page.get_by_role("region", name="Score history")
+    expect(history.get_by_role("img")).to_have_attribute("aria-label", re.compile("^1000 scores"))
+    expect(history.locator("p")).to_have_text("All time · the newest 1,000 submissions")
+    expect(history.locator(".scale span")).to_have_text(["30k", "20.01k"])
+    add(http, "cut-sum", [10] * 50)
+    expect(history.locator(".scale span")).to_have_text(["30.5k", "20.51k"])
+    expect(history.get_by_role("img")).to_have_attribute("aria-label", re.compile("^1000 scores"))
+    add(http, "cut-best", [900, *range(1_000)])
+    page.goto(page.url.replace("cut-sum", "cut-best"))
+    words = "All time · the best of the newest 1,000 submissions"
+    expect(history.locator("p")).to_have_text(words)
+
+
+def test_a_history_that_outgrows_the_page_is_cut(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
+) -> None:
+    board = make_board("outgrown", {}, windows=["all-time"], policy="sum")
+    add(http, board, [10] * 950)
+    page = open_page(f"/boards/{board}/players/sue")
+    history = page.get_by_role("region", name="Score history")
+    expect(history.get_by_role("img")).to_have_attribute("aria-label", re.compile("^950 scores"))
+    expect(history.locator(".scale span")).to_have_text(["9.5k", "10"])
+    add(http, board, [10] * 90)
+    expect(history.get_by_role("img")).to_have_attribute("aria-label", re.compile("^1000 scores"))
+    expect(history.locator(".scale span")).to_have_text(["10.4k", "410"])
+
+
+def add(http: httpx2.Client, board: str, scores: list[int]) -> None:
+    """Submit one score after the other for one player."""
+    rows = [{"player": "sue", "score": score} for score in scores]
+    answer = http.post(f"/v1/boards/{board}/scores/batch", json=rows)
+    assert answer.json()["rejected"] == []
+
+
 def test_a_board_appears_the_moment_it_is_created_and_goes_with_its_deletion(
     http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
 ) -> None:

@@ -51,6 +51,8 @@ const CLOSING = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "num
 const TOP_MAX = 100;
 const DELAY_MIN = 500;
 const DELAY_MAX = 10_000;
+/** When the board's title and period are asked for again, if that failed. */
+const ASK_AGAIN_MS = 2_000;
 const GLIDE = { duration: 450, easing: "cubic-bezier(.2,.8,.2,1)" };
 
 /** @typedef {{rank: number, player: string, name?: string, score: string}} Standing */
@@ -61,13 +63,15 @@ class ToprungBoard extends HTMLElement {
   #socket = null;
   /** @type {number | undefined} */
   #timer;
+  /** @type {number | undefined} */
+  #asking;
   #delay = DELAY_MIN;
   #hasStarted = false;
   #link = document.createElement("a");
   #period = document.createElement("p");
   #facts = document.createElement("p");
-  /** The period that is shown, and its state. */
-  #shown = "";
+  /** The period whose beginning or end is to be told, and its state. */
+  #wanted = "";
   #message = document.createElement("p");
   #table = document.createElement("table");
   #body = document.createElement("tbody");
@@ -117,7 +121,7 @@ class ToprungBoard extends HTMLElement {
     this.#body.replaceChildren();
     this.#facts.textContent = "";
     this.#message.textContent = "Loading …";
-    this.#shown = this.#period.textContent = "";
+    this.#period.textContent = "";
     this.#link.href = `${this.#service}/boards/${encodeURIComponent(this.#board)}`;
     this.#link.textContent = this.#board;
     this.#connect();
@@ -125,27 +129,32 @@ class ToprungBoard extends HTMLElement {
 
   #stop() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#asking);
+    this.#wanted = "";
     const socket = this.#socket;
     this.#socket = null;
     if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
     else socket?.close();
   }
 
-  /** The board's title, and which window is shown and when it closes. */
+  /** Load the board's title, and which window is shown and when it closes, and try until it works. */
   async #loadBoard() {
-    const board = this.#board;
-    try {
-      const answer = await fetch(`${this.#service}/v1/boards/${encodeURIComponent(board)}`);
-      const rules = await answer.json();
-      if (board !== this.#board || !answer.ok) return;
-      const window = this.getAttribute("window") ?? windowOf(rules);
-      this.#link.textContent = rules.title || board;
-      this.#link.href = `${this.#service}/boards/${encodeURIComponent(board)}?window=${encodeURIComponent(window)}`;
-      this.#period.textContent = [WINDOWS[window] ?? window, ...stateWords(rules.periods[window])].join(" \u00b7 ");
-    } catch {
-      // the id stays, and the connection says what is wrong
-    }
+    const [board, wanted] = [this.#board, this.#wanted];
+    const rules = await fetch(`${this.#service}/v1/boards/${encodeURIComponent(board)}`)
+      .then((answer) => (answer.ok ? answer.json() : null))
+      .catch(() => null);
+    if (board !== this.#board || wanted !== this.#wanted) return; // something else is shown by now
+    if (rules !== null) this.#showBoard(rules);
+    else this.#asking = setTimeout(() => this.#loadBoard(), ASK_AGAIN_MS);
     this.#table.ariaLabel = `Standings of ${this.#link.textContent}`;
+  }
+
+  /** @param {any} rules */
+  #showBoard(rules) {
+    const window = this.getAttribute("window") ?? windowOf(rules);
+    this.#link.textContent = rules.title || this.#board;
+    this.#link.href = `${this.#service}/boards/${encodeURIComponent(this.#board)}?window=${encodeURIComponent(window)}`;
+    this.#period.textContent = [WINDOWS[window] ?? window, ...stateWords(rules.periods[window])].join(" \u00b7 ");
   }
 
   #connect() {
@@ -181,8 +190,9 @@ class ToprungBoard extends HTMLElement {
 
   /** Say when the period opens or closes, once it is known which one it is, and again when that changes. @param {string} period and its state */
   #showPeriod(period) {
-    if (this.#shown === period) return;
-    this.#shown = period;
+    if (this.#wanted === period) return;
+    this.#wanted = period;
+    clearTimeout(this.#asking);
     this.#loadBoard();
   }
 

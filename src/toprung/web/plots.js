@@ -56,19 +56,23 @@ function bucketOf(buckets, score) {
  * @param {string} other
  */
 export function compareScores(one, other) {
-  const [a, b] = [one, other].map((text) => BigInt(text.replace(".", "")));
+  const [a, b] = [one, other].map(unitsOf);
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** A score in units of its last decimal. @param {string} score */
+const unitsOf = (score) => BigInt(score.replace(".", ""));
 
 /**
  * A player's result over a stretch of time, as the board counts it: the best so far, the newest, or the
  * sum. Every submission is a dot.
  * @param {Submission[]} submissions in any order
  * @param {{order: "asc" | "desc", policy: string}} rules
- * @param {{from: number, to: number}} time in milliseconds
+ * @param {{from: number, to: number, end?: string}} time in milliseconds; `end` is the sum that it leads
+ *   to, where earlier submissions are not among these
  */
-export function historyPlot(submissions, rules, { from, to }) {
-  const points = counted(submissions, rules);
+export function historyPlot(submissions, rules, { from, to, end }) {
+  const points = counted(submissions, rules, end);
   const values = points.flatMap(({ value, result }) => (rules.policy === "sum" ? [result] : [value, result]));
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const format = timeFormat(from, to);
@@ -102,17 +106,19 @@ export function historyPlot(submissions, rules, { from, to }) {
  * The submissions in the order of time, each with the result that it led to.
  * @param {Submission[]} submissions
  * @param {{order: "asc" | "desc", policy: string}} rules
+ * @param {string} [end] what they lead to, if they are added to what was there before
  */
-function counted(submissions, { order, policy }) {
+function counted(submissions, { order, policy }, end) {
   const points = submissions.map(({ at, score }) => ({ at: Date.parse(at), score, value: Number(score), result: 0 }));
   points.sort((a, b) => a.at - b.at);
   let best = points[0].score;
-  let sum = 0;
+  const unit = 10 ** (best.split(".")[1] ?? "").length;
+  let sum = end === undefined ? 0n : points.reduce((before, { score }) => before - unitsOf(score), unitsOf(end));
   for (const point of points) {
-    sum += point.value;
+    sum += unitsOf(point.score);
     const comparison = compareScores(point.score, best);
     if (policy !== "best" || (order === "desc" ? comparison > 0 : comparison < 0)) best = point.score;
-    point.result = policy === "sum" ? sum : Number(best);
+    point.result = policy === "sum" ? Number(sum) / unit : Number(best);
   }
   return points;
 }

@@ -39,6 +39,7 @@ export class BoardView {
   #place = null;
   /** Counts what was asked for, so that late answers are recognised. */
   #visit = 0;
+  #isClosed = false;
   #unwatch = () => {};
 
   #title = el("h1", {}, "\u00a0");
@@ -91,6 +92,7 @@ export class BoardView {
   }
 
   close() {
+    this.#isClosed = true;
     this.#visit += 1;
     this.#unwatch();
     document.removeEventListener("fullscreenchange", this.#leaveScreen);
@@ -148,8 +150,10 @@ export class BoardView {
 
   async #open() {
     try {
-      this.#board = await getBoard(this.#id);
-      const title = this.#board.title || this.#board.id;
+      const board = await getBoard(this.#id);
+      if (this.#isClosed) return;
+      this.#board = board;
+      const title = board.title || board.id;
       this.#context.setTitle(title);
       this.#title.replaceChildren(name(title));
       this.element.replaceChildren(...this.#parts);

@@ -56,6 +56,7 @@ export class BoardsView {
   async #open() {
     try {
       const { boards, next } = await listBoards();
+      if (this.#isClosed) return;
       this.#next = next;
       this.#show(boards, next);
       this.#lookAgain();
@@ -86,6 +87,7 @@ export class BoardsView {
     const from = /** @type {string} */ (this.#next);
     try {
       const { boards, next } = await listBoards(from);
+      if (this.#isClosed) return;
       this.#next = next;
       this.#show(boards, next, from);
     } catch (error) {

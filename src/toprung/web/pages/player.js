@@ -226,16 +226,20 @@ export class PlayerView {
     const known = new Set(this.#submissions.map(({ submission }) => submission));
     const fresh = submissions.filter(({ submission }) => !known.has(submission));
     const isConnected = fresh.length < submissions.length;
-    this.#submissions = isConnected ? [...fresh, ...this.#submissions] : submissions;
+    const held = isConnected ? [...fresh, ...this.#submissions] : submissions;
+    this.#submissions = held.slice(0, SUBMISSIONS_MAX);
     if (!isConnected) this.#next = next;
+    else if (held.length > SUBMISSIONS_MAX) this.#next ??= next; // the oldest are held no longer
   }
 
   /** Load further back, if there is more and not too much of it already. @returns {Promise<boolean>} whether it did */
   async #loadMore() {
-    if (this.#next === null || this.#submissions.length >= SUBMISSIONS_MAX) return false;
-    const { submissions, next } = await listSubmissions(this.#id, this.#player, this.#next);
+    const from = this.#next;
+    if (from === null || this.#submissions.length >= SUBMISSIONS_MAX) return false;
+    const { submissions, next } = await listSubmissions(this.#id, this.#player, from);
     if (this.#isClosed) return false;
-    this.#submissions = [...this.#submissions, ...submissions];
+    if (this.#next !== from) return true; // somebody else loaded them meanwhile
+    this.#submissions = [...this.#submissions, ...submissions].slice(0, SUBMISSIONS_MAX);
     this.#next = next;
     return true;
   }
@@ -270,10 +274,12 @@ export class PlayerView {
     const first = Math.min(...within.map(({ at }) => Date.parse(at)));
     const time = { from: opens === -Infinity ? first : opens, to: Math.min(Date.now(), closes) };
     const isCut = !isWhole() && this.#next !== null;
+    const words = `${board.policy === "best" ? "the best of the" : "the"} newest ${formatCount(within.length)} submissions`;
+    const end = isCut ? this.#places.get(window)?.score : undefined;
     this.#history.replaceChildren(
       el("h2", {}, "Score history"),
-      el("p", { class: "small" }, [windowName(window), isCut && `the newest ${formatCount(within.length)} submissions`].filter(Boolean).join(" · ")),
-      historyPlot(within, board, isCut ? { ...time, from: first } : time),
+      el("p", { class: "small" }, isCut ? `${windowName(window)} · ${words}` : windowName(window)),
+      historyPlot(within, board, isCut ? { from: first, to: time.to, end } : time),
     );
   }
 }
