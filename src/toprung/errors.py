@@ -80,6 +80,10 @@ class TooManyFriends(Invalid):
     """A player can have at most 5,000 friends."""
 
 
+class TooManyLadders(Invalid):
+    """The board has as many ladders of scopes as it may have."""
+
+
 class DenseNotDeclared(Invalid):
     """A dense rank this deep needs a board with ranking "dense"."""
 

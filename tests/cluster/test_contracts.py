@@ -12,6 +12,7 @@ from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
+from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
 from toprung.testing.contracts.workbench import Workbench
 from toprung.testing.servers import PostgresServer, RedisServer, valkey_program
@@ -61,4 +62,8 @@ class TestClock(OnOneIndex, ClockContract):
 
 
 class TestKeyQuota(OnOneIndex, KeyQuotaContract):
+    pass
+
+
+class TestLadderQuota(OnOneIndex, LadderQuotaContract):
     pass

@@ -13,6 +13,7 @@ from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
+from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
 from toprung.testing.contracts.workbench import Workbench
 
@@ -54,4 +55,8 @@ class TestClock(OnEmbedded, ClockContract):
 
 
 class TestKeyQuota(OnEmbedded, KeyQuotaContract):
+    pass
+
+
+class TestLadderQuota(OnEmbedded, LadderQuotaContract):
     pass

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from toprung.domain.figures import Commits, Figures
-from toprung.domain.quotas import Refusals
+from toprung.domain.quotas import LadderCounts, Refusals
 from toprung.http.live.protocol import FRAMES
 from toprung.http.live.seats import MESSAGES
 from toprung.http.live.sockets import IDLE_SECONDS_MAX
@@ -38,6 +38,7 @@ OF_BOTH_PROFILES = Figures(
     outbox_seconds=0.0,
     reconciled_players=0,
     repaired_players=0,
+    scope_ladders=LadderCounts(0, 0),
     quota_refusals=Refusals(),
 )
 

@@ -119,6 +119,16 @@ class ServeOptions:
             show_default="80% of the memory available",
         ),
     ] = None
+    scope_ladders: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=QUOTA_MAX,
+            metavar="COUNT",
+            help="ladders of one board besides the global ones: scope values in each period",
+            show_default="250,000, or 1,000,000 in a cluster",
+        ),
+    ] = None
     keys_per_board: Annotated[
         int | None,
         typer.Option(

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from toprung.domain.quotas import LadderCounts
 from toprung.domain.timekeeping import ClockState
 
 SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -71,5 +72,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """Those of them that differed and were put right."""
     clock: ClockState | None = None
     """How the clock fares."""
+    scope_ladders: LadderCounts
+    """Ladders that boards have besides those of everybody."""
     quota_refusals: Mapping[str, int]
     """How often each quota made somebody hear no."""

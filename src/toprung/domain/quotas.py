@@ -6,15 +6,15 @@ new commands are judged: what was recorded once is never refused by a replay, a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal
+from collections.abc import Collection, Mapping
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
 from toprung.domain.idempotency import NOBODY
-from toprung.errors import Invalid, Overloaded, TooManyKeys, ToprungError
+from toprung.errors import Invalid, Overloaded, TooManyKeys, TooManyLadders, ToprungError
 
-QuotaName = Literal["keys", "keys_per_board", "keys_per_owner"]
+QuotaName = Literal["keys", "keys_per_board", "keys_per_owner", "scope_ladders"]
 QUOTA_MAX: Final = 2**53
 """No quota can be greater."""
 
@@ -28,6 +28,8 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True):
     """Those of one board."""
     keys_per_owner: int
     """Those of one owner of access keys, on all boards."""
+    scope_ladders: int
+    """Ladders of one board, besides those of everybody: scope values in each period."""
 
     def changed(self, changes: Mapping[str, int] | None) -> Quotas:
         """These quotas, some of them replaced.
@@ -45,21 +47,24 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True):
 
 
 EMBEDDED_QUOTAS: Final = Quotas(
-    keys=16_000_000, keys_per_board=12_000_000, keys_per_owner=4_000_000
+    keys=16_000_000, keys_per_board=12_000_000, keys_per_owner=4_000_000, scope_ladders=250_000
 )
-"""In memory a key takes about 45 bytes, for up to 48 hours."""
+"""In memory a key takes about 45 bytes, for up to 48 hours, and a ladder at least 3 KB."""
 
 CLUSTER_QUOTAS: Final = Quotas(
-    keys=1_600_000_000, keys_per_board=1_200_000_000, keys_per_owner=400_000_000
+    keys=1_600_000_000,
+    keys_per_board=1_200_000_000,
+    keys_per_owner=400_000_000,
+    scope_ladders=1_000_000,
 )
-"""A hundred times as much: in a cluster keys are rows of a table."""
+"""A hundred times as many keys, which are rows of a table; ladders are in Redis, and smaller."""
 
 
 class Refusals(dict[str, int]):
     """How often each quota made somebody hear no."""
 
     def __init__(self) -> None:
-        super().__init__({"keys": 0, "keys_per_board": 0, "keys_per_owner": 0})
+        super().__init__(dict.fromkeys(Quotas.__struct_fields__, 0))
 
 
 class KeyUse:
@@ -128,4 +133,51 @@ submit without a key, or try again later
             f"{who} has used {most:,} idempotency keys within 24 hours, which is its quota; submit"
             " without a key, or try again later",
             retry_seconds,
+        )
+
+
+class LadderCounts(NamedTuple):
+    """How many ladders of scopes there are."""
+
+    total: int
+    board_max: int
+    """On the board that has most of them."""
+
+
+class LadderRoom:
+    """Judges who may open ladders of scopes on one board, one after another.
+
+    >>> room = LadderRoom(EMBEDDED_QUOTAS.changed({"scope_ladders": 2}), Refusals(), "cup", 0)
+    >>> [room.refusal(new, "player") is None for new in (["a", "b"], ["a"], ["c"], [])]
+    [True, True, False, True]
+    """
+
+    def __init__(self, quotas: Quotas, refusals: Refusals, board: str, count: int) -> None:
+        """`count` is how many the board has."""
+        self._most = quotas.scope_ladders
+        self._refusals = refusals
+        self._board = board
+        self._count = count
+        self.opened: dict[object, None] = {}
+        """What those who were let in are going to open."""
+
+    def refusal(self, new: Collection[object], field: str) -> TooManyLadders | None:
+        """Why somebody who needs these new ladders cannot have them; None if they can.
+
+        `new` are ladders that the board does not have yet. All of them are opened, or none.
+        """
+        fresh = [ladder for ladder in new if ladder not in self.opened]
+        if fresh and self._count + len(self.opened) + len(fresh) > self._most:
+            return self.refuse(field)
+        self.opened.update(dict.fromkeys(fresh))
+        return None
+
+    def refuse(self, field: str) -> TooManyLadders:
+        """What is said when there is no room."""
+        self._refusals["scope_ladders"] += 1
+        return TooManyLadders(
+            field,
+            f"board {self._board!r} has no room for more ladders of scopes: its quota is"
+            f" {self._most:,} (scope values in each period); use fewer distinct attribute values,"
+            " scopes or retained periods, or have the quota raised",
         )

@@ -123,6 +123,12 @@ def _profile(figures: Figures) -> Iterator[Metric]:
         ("toprung_queued_rows", "Submissions that wait for the writer", figures.queued_rows),
         ("toprung_index_entries", "Entries on all ladders", figures.index_entries),
         ("toprung_index_bytes", "Memory of the index", figures.index_bytes),
+        ("toprung_scope_ladders", "Ladders of scopes on all boards", figures.scope_ladders.total),
+        (
+            "toprung_scope_ladders_board_max",
+            "Ladders of scopes on the board that has most",
+            figures.scope_ladders.board_max,
+        ),
         ("toprung_outbox_rows", "Commits the index was not told of yet", figures.outbox_rows),
         ("toprung_outbox_seconds", "Age of the oldest of them", figures.outbox_seconds),
     ):

@@ -30,6 +30,7 @@ from toprung.domain.ladder import Ladder, is_kept, scopes_of, unclosed
 from toprung.domain.player import GLOBAL
 from toprung.domain.timekeeping import Moment
 from toprung.errors import Invalid, TooManyFriends, ToprungError, UnknownPlayer
+from toprung.indexes.crowds import Crowds
 from toprung.indexes.plan import DecidedBatch
 from toprung.ports import Event, Plan, RecordedKey
 
@@ -44,6 +45,7 @@ class EventPlan(DecidedBatch):
         super().__init__(head)
         self._fold = fold
         self._moment = moment
+        self._crowds = Crowds(fold)
         self._players_before = fold.players.limit
         self._result: Board | ToprungError | None = None
         try:
@@ -90,11 +92,14 @@ class EventPlan(DecidedBatch):
         version = self.head + 1
         generation = version if current is None else current.generation
         self._result = board.recorded(version, generation)
+        retained = {} if current is None else self._retained(current)
+        if current is not None:
+            self._crowds.check_rules(current, board, retained)
         body = {
             "board": board.id,
             "rules": board.rules(),
             "generation": generation,
-            "retained": {} if current is None else self._retained(current),
+            "retained": retained,
         }
         self._record("board", body)
 
@@ -125,6 +130,9 @@ class EventPlan(DecidedBatch):
             for board in self._fold.boards.values()
             if scopes_of(board, before) != scopes_of(board, attributes)
         }
+        for board_id, periods in moved.items():
+            board = self._fold.board(board_id)
+            self._crowds.check_move(board, number, periods, (before, attributes))
         body = {"player": number, "attributes": dict(attributes), "open": moved}
         self._record("player", body)
 

@@ -141,19 +141,20 @@ class MemoryFold:
         """Tells which scopes a player's entry of a period counts in; None: there is no entry."""
 
         def kept(window: str, period: str) -> tuple[str, ...] | None:
-            if not self._on(Ladder(board.id, window, period, GLOBAL), number):
+            if not self.is_on(Ladder(board.id, window, period, GLOBAL), number):
                 return None
             scopes = {
                 scope: None
                 for attributes in self.sheets.past_attributes(number)
                 for scope in scopes_of(board, attributes)
-                if self._on(Ladder(board.id, window, period, scope), number)
+                if self.is_on(Ladder(board.id, window, period, scope), number)
             }
             return tuple(scopes)
 
         return kept
 
-    def _on(self, ladder: Ladder, number: int) -> bool:
+    def is_on(self, ladder: Ladder, number: int) -> bool:
+        """Whether a player has an entry on a ladder."""
         ranked = self.index.find(ladder)
         return ranked is not None and number in ranked
 
@@ -265,6 +266,27 @@ class MemoryFold:
             board = self.boards.get(board_id)
             if board is not None:
                 self._move(board, number, periods, (old, attributes), event.position)
+        if self.sheets.is_past_long(number):
+            self.sheets.shorten_past(number, self._has_entries_of(number))
+
+    def _has_entries_of(self, number: int) -> Callable[[Mapping[str, str]], bool]:
+        """Tells whether a player has entries in the scopes of attributes that it had."""
+        boards = [board for board in self.boards.values() if len(board.scopes) > 1]
+        stops = [
+            (board, Ladder(board.id, window, period, GLOBAL))
+            for board in boards
+            for window, period in self.index.periods(board.id)
+            if self.is_on(Ladder(board.id, window, period, GLOBAL), number)
+        ]
+
+        def has(attributes: Mapping[str, str]) -> bool:
+            return any(
+                self.is_on(everyone._replace(scope=scope), number)
+                for board, everyone in stops
+                for scope in scopes_of(board, attributes)[1:]
+            )
+
+        return has
 
     def _move(
         self,

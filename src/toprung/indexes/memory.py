@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, overload
 
 from toprung._native import PlayerTable, RankedSet
 from toprung.domain.ladder import Ladder
+from toprung.domain.player import GLOBAL
+from toprung.domain.quotas import LadderCounts
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
 from toprung.ports import Index, Place, Slice
@@ -57,6 +59,8 @@ class MemoryIndex:
         self._versions: dict[Ladder, int] = {}
         self._periods: dict[str, dict[tuple[str, str], int]] = {}
         """How many ladders each board has in each (window, period)."""
+        self._scoped: dict[str, int] = {}
+        """How many of them each board has besides those of everybody."""
         self.drops = 0
         """How many ladders were dropped: whoever remembers sets looks whether this has changed."""
 
@@ -189,6 +193,7 @@ class MemoryIndex:
             self.drop(ladder)
         self._boards.pop(board_id, None)
         self._periods.pop(board_id, None)
+        self._scoped.pop(board_id, None)
 
     def periods(self, board_id: str) -> list[tuple[str, str]]:
         """The (window, period) pairs in which the board has ladders."""
@@ -199,6 +204,17 @@ class MemoryIndex:
         periods[name] = periods.get(name, 0) + change
         if not periods[name]:
             del periods[name]
+        if ladder.scope != GLOBAL:
+            self._scoped[ladder.board] = self._scoped.get(ladder.board, 0) + change
+
+    def scope_ladders(self, board_id: str) -> int:
+        """How many ladders the board has besides those of everybody."""
+        return self._scoped.get(board_id, 0)
+
+    def ladder_counts(self) -> LadderCounts:
+        """How many such ladders there are in all, and on the board that has most."""
+        counts = list(self._scoped.values())
+        return LadderCounts(sum(counts), max(counts, default=0))
 
     def measure(self) -> tuple[int, int]:
         """How many entries there are on all ladders, and the bytes of all that is kept."""
@@ -209,7 +225,7 @@ class MemoryIndex:
     def become(self, other: MemoryIndex) -> None:
         """Show the ladders of another index instead."""
         self.players, self._boards, self._versions = other.players, other._boards, other._versions
-        self._periods = other._periods
+        self._periods, self._scoped = other._periods, other._scoped
 
     @property
     def board_ids(self) -> list[str]:

@@ -18,6 +18,9 @@ from toprung.domain.player import GLOBAL
 ROUTES_MAX = 50_000
 """Routes that are remembered; the ones found first go first."""
 
+PAST_MAX = 32
+"""Past attributes of a player that are remembered without asking what they are good for."""
+
 _CHANGES_MIN = 1024
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 
@@ -75,6 +78,24 @@ class PlayerSheets:
             self.past.setdefault(number, {})[old] = now
             self._attributes[number] = combination
             self._changes += 1
+
+    def is_past_long(self, number: int) -> bool:
+        """Whether the player had so many attributes that it is time to look which still matter.
+
+        It is asked whenever another `PAST_MAX` have come together, so looking is paid for.
+        """
+        past = self.past.get(number)
+        return past is not None and len(past) > PAST_MAX and not len(past) % PAST_MAX
+
+    def shorten_past(self, number: int, is_needed: Callable[[Mapping[str, str]], bool]) -> None:
+        """Forget the attributes of a player's past that are not needed; the last ones stay."""
+        past = self.past[number]
+        last = max(past, key=past.__getitem__)
+        self.past[number] = {
+            each: until
+            for each, until in past.items()
+            if each == last or is_needed(self._combinations[each])
+        }
 
     @property
     def is_untidy(self) -> bool:

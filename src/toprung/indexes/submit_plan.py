@@ -98,6 +98,8 @@ class SubmitPlan(DecidedBatch):
                 group.owners += [(number, i) for i in range(len(command.submissions))]
         for group in groups.values():
             self._keep_fresh(group)
+            if self._routes.may_crowd(group):
+                self._keep_roomy(group)
         return [group for group in groups.values() if group.submissions]
 
     def _router(self, board: Board) -> Router:
@@ -139,6 +141,17 @@ class SubmitPlan(DecidedBatch):
                     self._repeats.note_late(owner, key, refusal)
                 return False  # and leaves its key to others
         return key is None or self._repeats.claim(owner, key, board.generation)
+
+    def _keep_roomy(self, group: Group) -> None:
+        """Refuse the submissions that need ladders for which there is no room."""
+        kept = []
+        for i, refusal in enumerate(self._routes.refusals(group)):
+            if refusal is None:
+                kept.append(i)
+            else:
+                self._outcomes.rejected[group.owners[i]] = refusal
+        if len(kept) < len(group.submissions):
+            group.keep(kept)
 
     def _drop_twins(self) -> None:
         """Set aside the submissions that repeat a key of this batch: a trial tells which they are.
@@ -235,6 +248,7 @@ class SubmitPlan(DecidedBatch):
             if group.watched:
                 group.write_receipts(self._outcomes)
         self._repeats.finish()
+        self._routes.drop_empty()
         return [*self._outcomes.results()]
 
     def _note(self, group: Group) -> None:
@@ -254,6 +268,7 @@ class SubmitPlan(DecidedBatch):
         """Take back the numbers of players and routes that were given."""
         self._fold.players.truncate(self._players_before)
         self._routes.take_back()
+        self._routes.drop_empty()
 
 
 _: type[Plan] = SubmitPlan

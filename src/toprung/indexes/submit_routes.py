@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
 from toprung.domain.command import Submit
-from toprung.domain.ladder import Route, Skipped, route_of, scopes_of
+from toprung.domain.ladder import Ladder, Route, Skipped, route_of, scopes_of
+from toprung.domain.player import GLOBAL
+from toprung.domain.quotas import LadderRoom
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
+from toprung.errors import ToprungError
 from toprung.indexes.router import Router
 from toprung.indexes.sheets import Routed
 from toprung.indexes.submit_group import Group
@@ -30,6 +33,8 @@ class BatchRoutes:
         self._next_before = fold.routes.next
         self.new: list[tuple[int, str, int, int, str, Route]] = []
         """(number, board, generation, version, source, route), to be recorded."""
+        self._opened: list[Ladder] = []
+        """Ladders of scopes that this batch has opened."""
 
     def find(self, group: Group) -> list[tuple[Routed, Skipped]]:
         """The route of every submission, and the windows it missed."""
@@ -44,10 +49,7 @@ class BatchRoutes:
             group.submissions, group.numbers, group.owners, strict=True
         ):
             source = self._commands[command].source
-            if router.covers(submission.at, submission.at, self._now) and not (
-                # Else the clock has been put back: entries are there that the move left alone.
-                sheets.has_moved_since(number, router.closes)
-            ):
+            if self._is_usual(router, submission, number):
                 combination = sheets.combination(number)
                 found.append(self._usual(router, source, combination, sheets.attributes(number)))
             else:
@@ -61,8 +63,7 @@ class BatchRoutes:
         name = (source, combination)
         found = router.remembered(name)
         if found is None or found[0].drops != self._fold.index.drops:
-            scopes = scopes_of(router.board, attributes)
-            route, skipped = route_of(router.board, self._now, self._now, scopes)
+            route, skipped = self._usual_route(router.board, attributes)
             found = self._intern(router.board, source, route), skipped
             router.remember(name, found)
         return found
@@ -72,16 +73,74 @@ class BatchRoutes:
     ) -> tuple[Routed, Skipped]:
         """The route of a late (or slightly early) submission; an entry keeps its scopes."""
         board = router.board
-        scopes = scopes_of(board, self._fold.sheets.attributes(number))
-        changed = number in self._fold.sheets.past
-        kept = self._fold.kept_scopes(board, number) if changed else None
-        route, skipped = route_of(board, submission.at, self._now, scopes, kept, self._lenient)
+        route, skipped = self._unusual_route(board, submission, number)
         name = (source, route, skipped)
         found = router.remembered(name)
         if found is None or found[0].drops != self._fold.index.drops:
             found = self._intern(board, source, route), skipped
             router.remember(name, found)
         return found
+
+    def _usual_route(self, board: Board, attributes: Mapping[str, str]) -> tuple[Route, Skipped]:
+        return route_of(board, self._now, self._now, scopes_of(board, attributes))
+
+    def _unusual_route(
+        self, board: Board, submission: Submission, number: int
+    ) -> tuple[Route, Skipped]:
+        scopes = scopes_of(board, self._fold.sheets.attributes(number))
+        changed = number in self._fold.sheets.past
+        kept = self._fold.kept_scopes(board, number) if changed else None
+        return route_of(board, submission.at, self._now, scopes, kept, self._lenient)
+
+    # --- the quota of ladders --------------------------------------------------------------------
+
+    def may_crowd(self, group: Group) -> bool:
+        """Whether the group could open more ladders of scopes than its board may have."""
+        board = group.board
+        most = len(group.submissions) * len(board.windows) * (len(board.scopes) - 1)
+        count = self._fold.index.scope_ladders(board.id)
+        return bool(most) and count + most > self._fold.quotas.scope_ladders
+
+    def refusals(self, group: Group) -> Iterator[ToprungError | None]:
+        """Of each submission, why it cannot have the ladders it needs; None if it can."""
+        fold, board = self._fold, group.board
+        count = fold.index.scope_ladders(board.id)
+        room = LadderRoom(fold.quotas, fold.refusals, board.id, count)
+        usual: dict[int, list[Ladder]] = {}
+        for submission in group.submissions:
+            number = fold.number(submission.player)
+            if number is None:  # without attributes: counts on everybody's ladders only
+                yield None
+                continue
+            if self._is_usual(group.router, submission, number):
+                combination = fold.sheets.combination(number)
+                if combination not in usual:
+                    route, _ = self._usual_route(board, fold.sheets.attributes(number))
+                    usual[combination] = self._missing(board, route)
+                new = usual[combination]
+            else:
+                new = self._missing(board, self._unusual_route(board, submission, number)[0])
+            yield room.refusal(new, "player")
+
+    def _missing(self, board: Board, route: Route) -> list[Ladder]:
+        """The ladders of scopes that a route needs and that are not there."""
+        find = self._fold.index.find
+        ladders = route.ladders(board.id)
+        return [each for each in ladders if each.scope != GLOBAL and find(each) is None]
+
+    def drop_empty(self) -> None:
+        """Let go of the ladders that were opened and on which nobody came to count."""
+        index = self._fold.index
+        for ladder in self._opened:
+            if not index.find(ladder):
+                index.drop(ladder)
+
+    def _is_usual(self, router: Router, submission: Submission, number: int) -> bool:
+        """Whether a submission counts in the current periods, in its player's present scopes."""
+        return router.covers(submission.at, submission.at, self._now) and not (
+            # Else the clock has been put back: entries are there that the move left alone.
+            self._fold.sheets.has_moved_since(number, router.closes)
+        )
 
     def _intern(self, board: Board, source: str, route: Route) -> Routed:
         routed, is_new = self._fold.routes.intern(board, source, route)
@@ -90,6 +149,7 @@ class BatchRoutes:
             self.new.append((routed.number, *name))
         index = self._fold.index
         if routed.drops != index.drops:
+            self._opened += self._missing(board, route)
             routed.sets = [index.open(ladder, board.shape) for ladder in routed.ladders]
             routed.drops = index.drops
         return routed

@@ -32,11 +32,12 @@ from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, Unkno
 from toprung.journals.postgres_commands import CommandRun
 from toprung.journals.postgres_hand_over import HandOver
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
+from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_queue import QUEUE_ROWS_MAX, CommandQueue, Request, Result
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_rows import read_board, read_event
 from toprung.journals.postgres_store import PostgresStore
-from toprung.journals.postgres_submit import SubmitBatch
+from toprung.journals.postgres_submit import Limits, SubmitBatch
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_transaction import transact
 from toprung.pending import end_task
@@ -70,10 +71,15 @@ class PostgresJournal:
     _sink: CardSink
 
     def __init__(
-        self, store: PostgresStore, time: PostgresTime, key_counts: PostgresKeyCounts
+        self,
+        store: PostgresStore,
+        time: PostgresTime,
+        key_counts: PostgresKeyCounts,
+        ladders: PostgresLadders,
     ) -> None:
         self._store = store
         self._key_counts = key_counts
+        self._ladders = ladders
         self.time = time
         """What time it is."""
         self._queue = CommandQueue()
@@ -174,7 +180,7 @@ class PostgresJournal:
                 self._known,
                 self._routes_of,
                 self._sink.before,
-                self._key_counts.refusal,
+                Limits(self._key_counts.refusal, self._ladders),
                 has_unowned_keys=self._store.has_unowned_keys,
             )
             return run, await run.run(connection, batch_id)
@@ -189,7 +195,7 @@ class PostgresJournal:
 
     async def _commit_command(self, request: Request) -> None:
         async def work(connection: Any, batch_id: UUID) -> CommandRun:
-            run = CommandRun(self._store, connection, self._moment(), self._sink)
+            run = CommandRun(self._store, connection, self._moment(), self._sink, self._ladders)
             await run.run(request.command, batch_id)
             return run
 

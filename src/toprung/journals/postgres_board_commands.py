@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -24,6 +24,7 @@ from toprung.domain.command import SetBoard, next_board
 from toprung.domain.ladder import is_kept, is_laid_out_alike, rescoped
 from toprung.errors import UnknownBoard
 from toprung.journals.postgres_command_tables import CommandTables
+from toprung.journals.postgres_ladders import ScopeLadder
 from toprung.ports import CardSink
 
 Follow: TypeAlias = Callable[[CardSink], Awaitable[None]]
@@ -59,7 +60,9 @@ async def set_board(
         body["retained"] = _by_window(kept.values())
     await tables.add_event(version, "board", body)
     if current is not None and not is_alike:
-        await _rewrite_cards(tables, current, board, kept, version)
+        ladders = await _rewrite_cards(tables, current, board, kept, version)
+        _check_room(tables, current, board, ladders)
+        await tables.ladders.replace(tables.connection, board, ladders)
         # From here to the commit nobody can rebuild the shard by the old rules.
         await execute("SELECT pg_advisory_xact_lock(21617, $1)", generation % 2**31)
         await sink.close_board(board)
@@ -123,8 +126,12 @@ async def _rewrite_cards(
     new: Board,
     retained: Mapping[bytes, tuple[str, str]],
     version: int,
-) -> None:
-    """Drop entries that the new rules have no place for; count them in the new scopes."""
+) -> set[ScopeLadder]:
+    """Drop entries that the new rules have no place for; count them in the new scopes.
+
+    Returns the ladders of scopes that the board then has.
+    """
+    ladders: set[ScopeLadder] = set()
     _, scope_names = await tables.store.all_names(old.generation)
     windows = {window.name for window in new.windows}
     kept = {number for number, (window, _) in retained.items() if window in windows}
@@ -146,6 +153,11 @@ async def _rewrite_cards(
                 )
                 for entry in found
             ]
+            ladders.update(
+                (int.from_bytes(entry[:4]), scope)
+                for entry, name in zip(found, names, strict=True)
+                for scope in parse_scopes_name(name)[1:]
+            )
             numbers = await tables.store.numbers(old.generation, "s", names)
             after_entries = join_card(
                 card_entry(entry[:4], number_bytes(numbers[name]), entry_record(entry))
@@ -155,3 +167,15 @@ async def _rewrite_cards(
                 changed.append((number, after_entries))
         await tables.put_cards(old.generation, changed, version)
         after = rows[-1][0]
+    return ladders
+
+
+def _check_room(
+    tables: CommandTables, old: Board, new: Board, ladders: Collection[ScopeLadder]
+) -> None:
+    """Refuse rules with new scopes, if there is no room for the ladders of their values."""
+    added = [each for each in ladders if each[1].partition(":")[0] not in old.scopes]
+    room = tables.ladders.room(new, len(ladders) - len(added))
+    refusal = room.refusal(added, "scopes")
+    if refusal is not None:
+        raise refusal

@@ -15,6 +15,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.timekeeping import Moment
 from toprung.errors import UnknownPlayer
+from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.ports import CardChanges
@@ -25,7 +26,11 @@ PAGE = 2_000
 class CommandTables:
     """Locks, reads and writes that commands are made of."""
 
-    def __init__(self, store: PostgresStore, connection: Any, moment: Moment) -> None:
+    def __init__(
+        self, store: PostgresStore, connection: Any, moment: Moment, ladders: PostgresLadders
+    ) -> None:
+        self.ladders = ladders
+        """The quota of ladders."""
         self.store = store
         """Numbers of names, which are given on other connections and wait for nobody."""
         self.connection = connection

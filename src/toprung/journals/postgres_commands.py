@@ -20,6 +20,7 @@ from toprung.domain.command import (
 from toprung.domain.timekeeping import Moment
 from toprung.journals.postgres_board_commands import Follow, delete_board, set_board
 from toprung.journals.postgres_command_tables import CommandTables
+from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_player_commands import (
     befriend,
     erase_player,
@@ -35,9 +36,14 @@ class CommandRun:
     """One command on its way through one transaction."""
 
     def __init__(
-        self, store: PostgresStore, connection: Any, moment: Moment, sink: CardSink
+        self,
+        store: PostgresStore,
+        connection: Any,
+        moment: Moment,
+        sink: CardSink,
+        ladders: PostgresLadders,
     ) -> None:
-        self._tables = CommandTables(store, connection, moment)
+        self._tables = CommandTables(store, connection, moment, ladders)
         self._sink = sink
         self.changes = self._tables.changes
         self.follow: Follow | None = None

@@ -11,6 +11,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.journals.postgres_histories import PostgresHistories
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
+from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.journals.postgres_time import PostgresTime
@@ -33,11 +34,13 @@ class PostgresOutbox:
         store: PostgresStore,
         time: PostgresTime,
         key_counts: PostgresKeyCounts,
+        ladders: PostgresLadders,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._store = store
         self._time = time
         self._key_counts = key_counts
+        self._ladders = ladders
         self._grace_seconds = grace_seconds
 
     async def all_boards(self) -> list[Board]:
@@ -178,6 +181,7 @@ class PostgresOutbox:
             " (SELECT began_at FROM hours ORDER BY number DESC OFFSET 2 LIMIT 1)"
         )
         await execute("DELETE FROM keys WHERE position <= $1", self._time.forgotten)
+        await self._ladders.count_crowded(await self.horizon())
         await self._bury()
         await self._store.prepare_partitions(self._time.look().recorded_at)
 
@@ -197,7 +201,8 @@ class PostgresOutbox:
             await self._store.execute(  # routes stay: events name them
                 "DELETE FROM names WHERE generation = $1 AND kind <> 'r'", generation
             )
-            for table in ("keys", "shards", "outbox", "graves"):
+            ladders = ("scope_ladders", "scope_ladder_counts")
+            for table in (*ladders, "keys", "shards", "outbox", "graves"):
                 await self._store.execute(
                     f"DELETE FROM {table} WHERE generation = $1",  # noqa: S608
                     generation,

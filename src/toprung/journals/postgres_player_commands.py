@@ -50,6 +50,8 @@ async def set_player(tables: CommandTables, command: SetPlayer | PatchPlayer) ->
     await tables.add_event(version, "player", body)
     for board in moved:
         scopes = scopes_of(board, command.attributes)
+        entered = [scope for scope in scopes if scope not in scopes_of(board, before)]
+        await _check_room(tables, board, opened[board.id], entered)
         await _move(tables, board, (command.player, number), opened[board.id], scopes, version)
 
 
@@ -149,6 +151,18 @@ async def unfriend(tables: CommandTables, player: str, other: str) -> None:
         two,
     )
     await tables.add_event(await tables.draw(), "unfriended", {"player": one, "other": two})
+
+
+async def _check_room(
+    tables: CommandTables, board: Board, periods: Sequence[tuple[str, str]], scopes: Sequence[str]
+) -> None:
+    """Refuse to move a player's entries to new scopes, if there is no room for the ladders."""
+    names = [period_name(*each) for each in periods]
+    numbers = await tables.store.numbers(board.generation, "p", names)
+    entered = [(number, scope) for number in numbers.values() for scope in scopes]
+    (refusal,) = await tables.ladders.admit(board, [entered], "attributes")
+    if refusal is not None:
+        raise refusal
 
 
 async def _move(

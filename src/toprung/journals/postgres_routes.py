@@ -54,6 +54,8 @@ class NumberedRoute(NamedTuple):
     """The numbers of the stops' periods."""
     heads: tuple[bytes, ...]
     """How entries of the stops begin: the numbers of period and scopes."""
+    scopes: tuple[tuple[str, ...], ...]
+    """The scopes of the stops."""
 
 
 class Wanted(NamedTuple):
@@ -202,6 +204,7 @@ class BoardRoutes:
                 skipped,
                 tuple(heads[stop][0] for stop in route.stops),
                 tuple(b"".join(heads[stop]) for stop in route.stops),
+                tuple(stop.scopes for stop in route.stops),
             )
             for name, (_, route, skipped) in zip(names, routes, strict=True)
         ]

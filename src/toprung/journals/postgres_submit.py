@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -30,6 +30,7 @@ from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError, UnknownBoard
 from toprung.journals.card_rules import rule_of
+from toprung.journals.postgres_ladders import PostgresLadders, ScopeLadder
 from toprung.journals.postgres_repeats import Raced, Repeats
 from toprung.journals.postgres_routes import BoardRoutes, NumberedRoute, Wanted, player_scopes
 from toprung.journals.postgres_rows import read_board
@@ -45,6 +46,14 @@ SinkBefore = Callable[[Sequence[tuple[Ladder, str]]], Awaitable[list[Counts | No
 
 KeyRefusal = Callable[[KeyUse, int, str], ToprungError | None]
 """Judges one more key on a board (by generation) of an owner, after those of the batch."""
+
+
+class Limits(NamedTuple):
+    """What judges by quotas."""
+
+    key_refusal: KeyRefusal
+    ladders: PostgresLadders
+
 
 SCORE_COLUMNS = (
     "position", "recorded_at", "generation", "player", "at", "score", "subscore", "route", "status",
@@ -101,7 +110,7 @@ class SubmitBatch:
         known: set[str],
         routes_of: Callable[[Board], BoardRoutes],
         sink_before: SinkBefore,
-        key_refusal: KeyRefusal,
+        limits: Limits,
         *,
         has_unowned_keys: bool = True,
     ) -> None:
@@ -112,7 +121,7 @@ class SubmitBatch:
         """Ids of players that exist, as far as this process knows."""
         self._routes_of = routes_of
         self._before = sink_before
-        self._key_refusal = key_refusal
+        self._key_refusal, self._ladders = limits
         self._has_unowned_keys = has_unowned_keys
         self._outcomes = BatchOutcomes(commands)
         self.boards: dict[str, Board] = {}
@@ -305,11 +314,11 @@ class SubmitBatch:
     async def _decide(self, group: Group, positions: Iterator[int], before: Before) -> None:
         """Decide every submission in turn, on the cards as the ones before have left them."""
         commands, players, board = self._commands, group.players, group.board
-        routes = await self._routes(group)
+        routes = await self._drop_crowded(group, await self._routes(group))
         rule, counts = rule_of(board), self._outcomes.counts
         recorded_at = self._moment.recorded_at
         guard = await self._guard(group)
-        rows = zip(group.submissions, group.owners, routes, positions, strict=True)
+        rows = zip(group.submissions, group.owners, routes, positions, strict=False)
         async with Work() as work:
             for submission, owner, route, position in rows:
                 if work.is_due():
@@ -387,6 +396,32 @@ class SubmitBatch:
             return await group.routes.find(wanted, self._moment)
         names = [(commands[n].source, players[s.player].scopes) for s, (n, _) in rows]
         return await group.routes.usual(names, self._moment.now)
+
+    async def _drop_crowded(self, group: Group, routes: list[NumberedRoute]) -> list[NumberedRoute]:
+        """Refuse what needs new ladders of scopes for which there is no room; the others' routes.
+
+        Where a player has an entry, its ladders are there.
+        """
+        if len(group.board.scopes) == 1:
+            return routes
+        known = self._ladders.known_routes
+        wanted: dict[int, list[ScopeLadder]] = {}
+        for at, (submission, route) in enumerate(zip(group.submissions, routes, strict=True)):
+            if route.number not in known:
+                wanted[at] = _new_ladders(route, group.players[submission.player].entries)
+        if not wanted:
+            return routes
+        answers = await self._ladders.admit(group.board, list(wanted.values()), "player")
+        refused = {at: no for at, no in zip(wanted, answers, strict=True) if no is not None}
+        if not refused:
+            known.update(routes[at].number for at in wanted)
+            return routes
+        for at, refusal in refused.items():
+            self._outcomes.reject(group.owners[at], refusal)
+        kept = [at for at in range(len(routes)) if at not in refused]
+        group.submissions = [group.submissions[at] for at in kept]
+        group.owners = [group.owners[at] for at in kept]
+        return [routes[at] for at in kept]
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -466,6 +501,16 @@ async def _player_states(
             if work.is_due():
                 await work.rest()
     return states
+
+
+def _new_ladders(route: NumberedRoute, entries: Mapping[bytes, bytes]) -> list[ScopeLadder]:
+    """The ladders of scopes on which a player with these entries would be new."""
+    return [
+        (int.from_bytes(period), scope)
+        for period, scopes in zip(route.periods, route.scopes, strict=True)
+        if period not in entries
+        for scope in scopes[1:]
+    ]
 
 
 def _entry(board: Board, entry: bytes | None) -> Entry | None:

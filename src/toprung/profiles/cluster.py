@@ -21,6 +21,7 @@ from toprung.indexes.redis_shards import RedisShards
 from toprung.journals.postgres import PostgresJournal
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_keys import PostgresKeys
+from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_time import PostgresTime
@@ -107,8 +108,9 @@ class ClusterProfile:
         self.store = store
         self.time = time
         self.key_counts = PostgresKeyCounts(store, quotas)
-        self.journal = PostgresJournal(store, time, self.key_counts)
-        self.outbox = PostgresOutbox(store, time, self.key_counts)
+        self.ladders = PostgresLadders(store, quotas, self.key_counts.refusals)
+        self.journal = PostgresJournal(store, time, self.key_counts, self.ladders)
+        self.outbox = PostgresOutbox(store, time, self.key_counts, self.ladders)
         self.client = ScriptClient(connect(settings.index_url), settings.index_url)
         self.shards = RedisShards(self.client, store, clock, settings.prefix)
         self.index = RedisIndex(
@@ -171,6 +173,7 @@ class ClusterProfile:
             reconciled_players=self.reconciler.looked_at,
             repaired_players=self.reconciler.repaired,
             clock=self.time.state(),
+            scope_ladders=await self.ladders.counts(),
             quota_refusals=self.journal.refusals,
         )
 
@@ -204,6 +207,8 @@ class ClusterProfile:
         for board in await self.outbox.all_boards():
             while not await self.rebuilder.rebuild(board, anew=True):  # noqa: ASYNC110
                 await asyncio.sleep(REBUILD_POLL_SECONDS)  # another process does it
+            if len(board.scopes) > 1:
+                await self.ladders.count(board, await self.outbox.horizon())
 
     async def backup(self, path: str) -> None:  # noqa: ARG002
         """PostgreSQL has its own, better tools for this."""

@@ -222,6 +222,7 @@ class EmbeddedProfile:
             index_entries=entries,
             index_bytes=size,
             clock=self.journal.time.state(),
+            scope_ladders=self.index.ladder_counts(),
             quota_refusals=self.fold.refusals,
         )
 
