@@ -161,19 +161,20 @@ class LadderRoom:
         self.opened: dict[object, None] = {}
         """What those who were let in are going to open."""
 
-    def refusal(self, new: Collection[object], field: str) -> TooManyLadders | None:
+    def refusal(self, new: Collection[object], field: str, left: int = 0) -> TooManyLadders | None:
         """Why somebody who needs these new ladders cannot have them; None if they can.
 
-        `new` are ladders that the board does not have yet. All of them are opened, or none.
+        `new` are ladders that the board does not have yet. All of them are opened, or none. `left`
+        is how many others nobody is on once they are: those make room.
         """
         fresh = [ladder for ladder in new if ladder not in self.opened]
-        if fresh and self._count + len(self.opened) + len(fresh) > self._most:
-            return self.refuse(field)
+        count = self._count + len(self.opened) + len(fresh) - left
+        if len(fresh) > left and count > self._most:
+            return self._refuse(field)
         self.opened.update(dict.fromkeys(fresh))
         return None
 
-    def refuse(self, field: str) -> TooManyLadders:
-        """What is said when there is no room."""
+    def _refuse(self, field: str) -> TooManyLadders:
         self._refusals["scope_ladders"] += 1
         return TooManyLadders(
             field,

@@ -45,8 +45,11 @@ class Crowds:
                 new += [ladder for ladder in entered if find(ladder) is None]
                 alone = (find(everyone._replace(scope=scope)) for scope in before - after)
                 left += sum(ranked is not None and len(ranked) == 1 for ranked in alone)
-        if len(new) > left:
-            self._judge(board, self._fold.index.scope_ladders(board.id) - left, new, "attributes")
+        count = self._fold.index.scope_ladders(board.id)
+        room = LadderRoom(self._fold.quotas, self._fold.refusals, board.id, count)
+        refusal = room.refusal(new, "attributes", left)
+        if refusal is not None:
+            raise refusal
 
     def check_rules(self, old: Board, new: Board, retained: Mapping[str, Sequence[str]]) -> None:
         """Refuse rules with new scopes, if there is no room for the ladders of their values."""
@@ -72,12 +75,6 @@ class Crowds:
                 refusal = room.refusal(wanted, "scopes")
                 if refusal is not None:
                     raise refusal
-
-    def _judge(self, board: Board, count: int, new: Sequence[Ladder], field: str) -> None:
-        room = LadderRoom(self._fold.quotas, self._fold.refusals, board.id, count)
-        refusal = room.refusal(new, field)
-        if refusal is not None:
-            raise refusal
 
 
 def _numbers(ranked: RankedSet) -> Iterator[int]:

@@ -1,15 +1,15 @@
 """The quota of a cluster's ladders of scopes: who may open new ones, and how many there are.
 
 Ladders are entered in `scope_ladders` before a batch opens them, on a connection of its own. Each
-process remembers those it has met, so that only the first entry on a ladder costs a query. The
-table is held against the cards when a board gets near its quota: only then do ladders that have no
-entries any more make room.
+process remembers those with several players, so that only the first entries on a ladder cost a
+query. A ladder that one player has opened and leaves again makes room at once. Others make room
+when the table is held against the cards, which happens when a board gets near its quota.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from toprung.domain.board import Board
 from toprung.domain.card import entry_width, period_ladder
@@ -25,19 +25,30 @@ KNOWN_MAX = 500_000
 CROWDED = 0.8
 """The part of its quota from which a board's ladders are counted anew."""
 
-COUNT_EVERY_SECONDS = 600.0
+COUNT_EVERY_SECONDS = 1800.0
 COUNT_SECONDS_MAX = 600.0
 GRACE_SECONDS = 120.0
 """How long a batch may take from entering its ladders to its commit."""
 
-_CROWDED_BOARDS = """
-SELECT b.* FROM boards AS b JOIN scope_ladder_counts AS c USING (generation)
-WHERE c.counted_at IS NULL
+_CLAIM_CROWDED = """
+UPDATE scope_ladder_counts AS c SET counted_at = now() FROM boards AS b
+WHERE b.generation = c.generation AND (
+    c.counted_at IS NULL
     OR c.ladders >= $1 AND c.counted_at < now() - make_interval(secs => $2)
+)
+RETURNING b.id, b.generation, b.version, b.rules
 """
+"""What one process is going to count, and no other."""
 
 ScopeLadder: TypeAlias = tuple[int, str]
 """The number of a period, and a scope."""
+
+
+class Need(NamedTuple):
+    """Ladders that a player needs, by its number."""
+
+    player: int
+    ladders: Collection[ScopeLadder]
 
 
 class PostgresLadders:
@@ -48,46 +59,64 @@ class PostgresLadders:
         self._quotas = quotas
         self._refusals = refusals
         self._known: set[tuple[int, ScopeLadder]] = set()
-        self.known_routes: set[int] = set()
-        """Numbers of routes all of whose ladders were met."""
+        """Ladders, by board generation, that had several players: nothing is left to be told."""
 
     def room(self, board: Board, count: int) -> LadderRoom:
         """What judges by the quota, on a board that has so many."""
         return LadderRoom(self._quotas, self._refusals, board.id, count)
 
     async def admit(
-        self, board: Board, wanted: Sequence[Collection[ScopeLadder]], field: str
+        self, board: Board, wanted: Sequence[Need], field: str, left: Sequence[ScopeLadder] = ()
     ) -> list[TooManyLadders | None]:
-        """Of each who needs some ladders, why it cannot have them; None if it can."""
-        generation = board.generation
-        ladders = dict.fromkeys(each for some in wanted for each in some)
-        unknown = [each for each in ladders if (generation, each) not in self._known]
-        if not unknown:
+        """Of each who needs some ladders, why it cannot have them; None if it can.
+
+        `left` are ladders that the one player who needs others leaves for them.
+        """
+        generation, users = board.generation, _users(wanted)
+        unknown = [each for each in users if (generation, each) not in self._known]
+        if not unknown and not left:
             return [None] * len(wanted)
         async with self._store.connection() as connection, connection.transaction():
-            room = self.room(
-                board, await connection.fetchval("SELECT lock_ladder_count($1)", generation)
-            )
-            rows = await connection.fetch(statement("find_ladders"), generation, *_columns(unknown))
-            missing = set(unknown) - {(row[0], row[1]) for row in rows}
+            count = await connection.fetchval("SELECT lock_ladder_count($1)", generation)
+            found = await self._find(connection, generation, [*unknown, *left])
+            missing = set(unknown) - found.keys()
+            alone = [each for each in left if each in found and found[each] == wanted[0].player]
+            room = LadderRoom(self._quotas, self._refusals, board.id, count)
             answers = [
-                room.refusal([each for each in some if each in missing], field) for some in wanted
+                room.refusal([each for each in some.ladders if each in missing], field, len(alone))
+                for some in wanted
             ]
             opened = [each for each in unknown if each in room.opened]
             if opened:
-                await connection.execute(statement("add_ladders"), generation, *_columns(opened))
-        self._remember(generation, [*opened, *(each for each in unknown if each not in missing)])
+                players = [users[each] for each in opened]
+                await connection.execute(
+                    statement("add_ladders"), generation, *_columns(opened), players
+                )
+            joined = [each for each in unknown if found.get(each, None) not in (None, users[each])]
+            if joined:
+                await connection.execute(statement("share_ladders"), generation, *_columns(joined))
+            if alone and not any(answers):
+                await connection.execute(statement("leave_ladders"), generation, *_columns(alone))
+        shared = {*joined, *(each for each in found if found[each] is None)}
+        shared.update(each for each in opened if users[each] is None)
+        self._remember(generation, shared)
         return answers
 
+    async def _find(
+        self, connection: Any, generation: int, ladders: Iterable[ScopeLadder]
+    ) -> dict[ScopeLadder, int | None]:
+        """Those of the ladders that there are, with their only player if they have one."""
+        rows = await connection.fetch(statement("find_ladders"), generation, *_columns(ladders))
+        return {(period, scope): player for period, scope, player in rows}
+
     def _remember(self, generation: int, ladders: Iterable[ScopeLadder]) -> None:
-        if len(self._known) + len(self.known_routes) > KNOWN_MAX:
+        if len(self._known) > KNOWN_MAX:
             self.forget()
         self._known.update((generation, each) for each in ladders)
 
     def forget(self) -> None:
         """Ask again about every ladder."""
         self._known.clear()
-        self.known_routes.clear()
 
     async def replace(
         self, connection: Any, board: Board, ladders: Collection[ScopeLadder]
@@ -99,7 +128,8 @@ class PostgresLadders:
         await connection.execute(
             "UPDATE scope_ladder_counts SET ladders = 0 WHERE generation = $1", generation
         )
-        await connection.execute(statement("add_ladders"), generation, *_columns(ladders))
+        nobody = [None] * len(ladders)
+        await connection.execute(statement("add_ladders"), generation, *_columns(ladders), nobody)
         self.forget()
 
     # --- counting anew ---------------------------------------------------------------------------
@@ -108,31 +138,42 @@ class PostgresLadders:
         """Count the ladders of boards that are near their quota, or were never counted."""
         crowded = int(self._quotas.scope_ladders * CROWDED)
         async with self._store.connection() as connection:
-            rows = await connection.fetch(_CROWDED_BOARDS, crowded, COUNT_EVERY_SECONDS)
+            rows = await connection.fetch(_CLAIM_CROWDED, crowded, COUNT_EVERY_SECONDS)
         for row in rows:
             await self.count(read_board(row), horizon, GRACE_SECONDS)
 
     async def count(self, board: Board, horizon: int, grace_seconds: float = 0.0) -> None:
-        """Find out which ladders the board has, except those of periods that are obsolete."""
+        """Find out which ladders the board has, except those of periods that are obsolete.
+
+        The long part holds no lock, so that nobody waits for it.
+        """
+        generation = board.generation
         async with self._store.connection() as connection:
-            periods = await connection.fetch(
-                "SELECT number, name FROM names WHERE generation = $1 AND kind = 'p'",
-                board.generation,
-            )
-            dead = [
-                number
-                for number, name in periods
-                if not is_kept(board, period_ladder(board.id, name), horizon)
-            ]
-            await connection.fetchval(
-                "SELECT count_ladders($1, $2, $3, $4)",
-                board.generation,
+            dead = await self._dead_periods(connection, board, horizon)
+            await connection.execute(
+                statement("hold_ladders"),
+                generation,
                 entry_width(board.shape),
                 dead,
                 grace_seconds,
                 timeout=COUNT_SECONDS_MAX,
             )
+            async with connection.transaction():
+                await connection.fetchval("SELECT lock_ladder_count($1)", generation)
+                await connection.execute(statement("count_ladders"), generation)
         self.forget()
+
+    async def _dead_periods(self, connection: Any, board: Board, horizon: int) -> list[int]:
+        """The numbers of the periods that were neither retained at a time nor came after it."""
+        periods = await connection.fetch(
+            "SELECT number, name FROM names WHERE generation = $1 AND kind = 'p'",
+            board.generation,
+        )
+        return [
+            number
+            for number, name in periods
+            if not is_kept(board, period_ladder(board.id, name), horizon)
+        ]
 
     async def counts(self) -> LadderCounts:
         """How many ladders there are."""
@@ -142,6 +183,15 @@ class PostgresLadders:
                 " FROM scope_ladder_counts"
             )
         return LadderCounts(row[0], row[1])
+
+
+def _users(wanted: Iterable[Need]) -> dict[ScopeLadder, int | None]:
+    """Of each ladder the only player who needs it; None if there are several."""
+    users: dict[ScopeLadder, int | None] = {}
+    for player, ladders in wanted:
+        for ladder in ladders:
+            users[ladder] = player if users.get(ladder, player) == player else None
+    return users
 
 
 def _columns(ladders: Iterable[ScopeLadder]) -> tuple[list[int], list[str]]:

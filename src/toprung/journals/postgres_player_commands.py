@@ -24,6 +24,7 @@ from toprung.domain.ladder import scopes_of, unclosed
 from toprung.domain.player import fold_name
 from toprung.errors import Invalid, TooManyFriends, UnknownBoard
 from toprung.journals.postgres_command_tables import CommandTables
+from toprung.journals.postgres_ladders import Need
 
 
 async def set_player(tables: CommandTables, command: SetPlayer | PatchPlayer) -> None:
@@ -50,8 +51,8 @@ async def set_player(tables: CommandTables, command: SetPlayer | PatchPlayer) ->
     await tables.add_event(version, "player", body)
     for board in moved:
         scopes = scopes_of(board, command.attributes)
-        entered = [scope for scope in scopes if scope not in scopes_of(board, before)]
-        await _check_room(tables, board, opened[board.id], entered)
+        change = scopes_of(board, before), scopes
+        await _check_room(tables, board, number, opened[board.id], change)
         await _move(tables, board, (command.player, number), opened[board.id], scopes, version)
 
 
@@ -154,13 +155,25 @@ async def unfriend(tables: CommandTables, player: str, other: str) -> None:
 
 
 async def _check_room(
-    tables: CommandTables, board: Board, periods: Sequence[tuple[str, str]], scopes: Sequence[str]
+    tables: CommandTables,
+    board: Board,
+    player: int,
+    periods: Sequence[tuple[str, str]],
+    change: tuple[Sequence[str], Sequence[str]],
 ) -> None:
     """Refuse to move a player's entries to new scopes, if there is no room for the ladders."""
+    before, after = change
     names = [period_name(*each) for each in periods]
     numbers = await tables.store.numbers(board.generation, "p", names)
-    entered = [(number, scope) for number in numbers.values() for scope in scopes]
-    (refusal,) = await tables.ladders.admit(board, [entered], "attributes")
+    entered, left = (
+        [(number, scope) for number in numbers.values() for scope in scopes]
+        for scopes in (
+            [scope for scope in after if scope not in before],
+            [scope for scope in before if scope not in after],
+        )
+    )
+    wanted = [Need(player, entered)]
+    (refusal,) = await tables.ladders.admit(board, wanted, "attributes", left)
     if refusal is not None:
         raise refusal
 

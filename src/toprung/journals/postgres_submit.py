@@ -30,7 +30,7 @@ from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError, UnknownBoard
 from toprung.journals.card_rules import rule_of
-from toprung.journals.postgres_ladders import PostgresLadders, ScopeLadder
+from toprung.journals.postgres_ladders import Need, PostgresLadders, ScopeLadder
 from toprung.journals.postgres_repeats import Raced, Repeats
 from toprung.journals.postgres_routes import BoardRoutes, NumberedRoute, Wanted, player_scopes
 from toprung.journals.postgres_rows import read_board
@@ -404,17 +404,18 @@ class SubmitBatch:
         """
         if len(group.board.scopes) == 1:
             return routes
-        known = self._ladders.known_routes
-        wanted: dict[int, list[ScopeLadder]] = {}
-        for at, (submission, route) in enumerate(zip(group.submissions, routes, strict=True)):
-            if route.number not in known:
-                wanted[at] = _new_ladders(route, group.players[submission.player].entries)
-        if not wanted:
-            return routes
+        wanted: dict[int, Need] = {}
+        async with Work() as work:
+            for at, (submission, route) in enumerate(zip(group.submissions, routes, strict=True)):
+                state = group.players[submission.player]
+                ladders = _new_ladders(route, state.entries)
+                if ladders:
+                    wanted[at] = Need(state.number, ladders)
+                if work.is_due():
+                    await work.rest()
         answers = await self._ladders.admit(group.board, list(wanted.values()), "player")
         refused = {at: no for at, no in zip(wanted, answers, strict=True) if no is not None}
         if not refused:
-            known.update(routes[at].number for at in wanted)
             return routes
         for at, refusal in refused.items():
             self._outcomes.reject(group.owners[at], refusal)

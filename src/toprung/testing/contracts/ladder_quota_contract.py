@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toprung.errors import TooManyLadders
+from toprung.errors import ExcessiveIncrease, TooManyLadders
 from toprung.service.leaderboards import Leaderboard
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.suite import ContractSuite
@@ -108,6 +108,9 @@ class LadderQuotaContract(ContractSuite):
         assert run(boards.player("p9")).attributes == {"clan": "c0"}
         run(boards.set_player("p9", attributes={"clan": "c1"}))
         run(boards.set_player("p5", attributes={"clan": "new"}))  # has no entries
+        run(boards.set_player("p2", attributes={"clan": "other"}))  # leaves a ladder empty
+        assert run(cup.standing("p2", scope="clan:other")).rank == 1
+        assert self.figures(opened).scope_ladders == (6, 6)
         self.check(opened)
 
     def test_rules_that_need_more_are_refused(self, opened: Session, cup: Leaderboard) -> None:
@@ -137,9 +140,7 @@ class LadderQuotaContract(ContractSuite):
             run(cup.submit("p5", 1))
         self.check(opened)
 
-    def test_periods_that_are_over_give_room_back(
-        self, opened: Session, cup: Leaderboard
-    ) -> None:
+    def test_periods_that_are_over_give_room_back(self, opened: Session, cup: Leaderboard) -> None:
         self.fill(opened, cup)
         opened.pass_hours(9 * 24)
         opened.run(cup.submit("nobody", 1))
@@ -162,14 +163,26 @@ class LadderQuotaContract(ContractSuite):
         with pytest.raises(TooManyLadders):
             run(cup.submit("p3", 50))
 
-    def test_refused_scores_open_nothing(self, opened: Session, cup: Leaderboard) -> None:
-        """A ladder on which nobody came to count takes no room."""
+    def test_refused_scores_take_no_room(self, opened: Session, cup: Leaderboard) -> None:
         run = opened.run
         run(opened.boards.patch("cup", max_increase=10))
-        for number in range(6):
-            run(opened.boards.set_player("p0", attributes={"clan": f"x{number}"}))
-            done = run(cup.submit_many([("p0", 5), ("p0", 50)]))
-            assert len(done.rejected) == 1
-            run(cup.remove("p0"))
-            run(opened.boards.rebuild())
+        run(cup.submit("p0", 5))
+        for day in (12, 13):
+            with pytest.raises(ExcessiveIncrease):
+                run(cup.submit("p0", 50, at=f"2026-11-{day}T12:00:00Z"))
+        run(opened.boards.rebuild())
+        assert self.figures(opened).scope_ladders == (2, 2)
+        self.check(opened)
+
+    def test_past_attributes_of_a_player(self, opened: Session, cup: Leaderboard) -> None:
+        """However often a player moves, an entry of a period that is over keeps its scopes."""
+        run, boards = opened.run, opened.boards
+        run(cup.submit("p0", 5, at=YESTERDAY))
+        for number in range(100):
+            run(boards.set_player("p0", attributes={"clan": f"x{number}"}))
+        run(cup.submit("p0", 7, at=YESTERDAY))
+        past: Any = {"window": "daily", "period": "2026-11-14"}
+        assert run(cup.standing("p0", **past, scope="clan:c0")).score == 7
+        assert [run(cup.total(**past, scope=f"clan:x{n}")) for n in (0, 50, 99)] == [0, 0, 0]
+        assert run(cup.standing("p0", scope="clan:x99")).score == 7
         self.check(opened)

@@ -1,7 +1,9 @@
--- Those of the ladders that a board has. $1 generation, $2 numbers of periods, $3 scopes.
-SELECT w.period, w.scope
+-- Those of the ladders that a board has, and the only player of each that has had no other.
+-- $1 generation, $2 numbers of periods, $3 scopes.
+SELECT l.period, l.scope, l.player
 FROM unnest($2::integer[], $3::text[]) AS w (period, scope)
-WHERE EXISTS (
-    SELECT FROM scope_ladders AS l
-    WHERE l.generation = $1::bigint AND l.period = w.period AND l.scope = w.scope
-)
+CROSS JOIN LATERAL (
+    SELECT * FROM scope_ladders
+    WHERE generation = $1::bigint AND scope_ladders.period = w.period
+        AND scope_ladders.scope = w.scope
+) AS l
