@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
 import pytest
 
-from tests.http.conftest import Targets, problem_of
+from tests.conftest import StartService
+from tests.http.conftest import Targets, pointers, problem_of
 from tests.http.serving import Serving, serving
+from tests.http.strain import resident_bytes
 from toprung.client import connect
-from toprung.errors import TooManyKeys
+from toprung.errors import TooManyKeys, TooManyLadders
 from toprung.http.settings import ServiceSettings
 
-QUOTAS = {"keys_per_owner": 3, "keys_per_board": 5}
+QUOTAS = {"keys_per_owner": 3, "keys_per_board": 5, "scope_ladders": 4}
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +94,52 @@ def test_client_raises_what_the_library_raises(guarded: Serving) -> None:
             board.submit("alice", 1, key=key)
         with pytest.raises(TooManyKeys, match="idempotency keys"):
             board.submit("alice", 1, key="d")
+
+
+def test_board_that_has_no_room_for_more_ladders(guarded: Serving) -> None:
+    make_board(guarded, "clans", windows=["all-time", "daily"], scopes=["clan"])
+    for player in ("ann", "bob", "cy"):
+        body = {"attributes": {"clan": f"clan of {player}"}}
+        assert guarded.http.put(f"/v1/players/{player}", json=body).is_success
+    path, before = "/v1/boards/clans/scores", refusals(guarded, "scope_ladders")
+    for player in ("ann", "bob"):
+        assert guarded.http.post(path, json={"player": player, "score": 1}).is_success
+    refused = problem_of(
+        guarded.http.post(path, json={"player": "cy", "score": 1}), 422, "too-many-ladders"
+    )
+    assert pointers(refused) == ["/player"]
+    assert "its quota is 4 (scope values in each period); use fewer" in refused["detail"]
+    rows = [{"player": player, "score": 9} for player in ("cy", "ann", "stranger")]
+    done = guarded.http.post(f"{path}/batch", json=rows).json()
+    assert (done["accepted"], [row["pointer"] for row in done["rejected"]]) == (2, ["/0/player"])
+    assert refusals(guarded, "scope_ladders") == before + 2
+    metrics = guarded.http.get("/metrics").text
+    assert "\ntoprung_scope_ladders_board_max 4.0\n" in metrics
+    with connect(guarded.url, guarded.key) as boards, pytest.raises(TooManyLadders, match="clans"):
+        boards.board("clans").submit("cy", 1)
+
+
+def test_attributes_and_late_scores_cannot_fill_the_memory(
+    targets: Targets, start_service: StartService
+) -> None:
+    """28,000 ladders of one entry each took about 90 MB."""
+    running = start_service("--db", targets.fresh(), "--scope-ladders", "1000")
+    scopes = [f"a{number}" for number in range(7)]
+    today = datetime.now(UTC)
+    with httpx2.Client(base_url=running.url, timeout=30) as http:
+        windows = [{"name": "daily", "retain": 45}]
+        assert http.put("/v1/boards/b", json={"windows": windows, "scopes": scopes}).is_success
+        for player in range(100):
+            body = {"attributes": {name: f"{name}-{player}" for name in scopes}}
+            assert http.put(f"/v1/players/p{player}", json=body).is_success
+        before = resident_bytes(running.process.pid)
+        accepted = rejected = 0
+        for day in range(40):
+            at = (today - timedelta(days=day)).isoformat()
+            rows = [{"player": f"p{player}", "score": day, "at": at} for player in range(100)]
+            done = http.post("/v1/boards/b/scores/batch", json=rows).json()
+            accepted += done["accepted"]
+            rejected += len(done["rejected"])
+        assert (accepted, rejected) == (142, 3858)  # 1,000 ladders by 7 scopes
+        assert resident_bytes(running.process.pid) - before < 40_000_000
+        assert http.get("/v1/boards/b/standings").json()["total"] == 100
