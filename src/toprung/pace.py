@@ -11,13 +11,20 @@ from __future__ import annotations
 
 import asyncio
 import weakref
+from collections.abc import Callable
 from time import perf_counter
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from toprung.pending import running_loop, turn
 
 SLICE_SECONDS: Final = 0.004
 """Of long work in one round of an event loop. Work looks at the clock every tenth of it or so."""
+
+
+FEW_ROWS: Final = 100
+"""Of an answer, which take a fraction of a millisecond."""
+
+T = TypeVar("T")
 
 
 class _Turnstile(asyncio.Lock):
@@ -87,6 +94,18 @@ class Work:
             self._is_held = False
             self._turnstile.spend(perf_counter() - self._begin_at)
             self._turnstile.release()
+
+
+async def in_turn(work: Callable[[], T], rows: int) -> T:
+    """What `work` makes of so many rows: at once of a few, when its turn comes of many.
+
+    It is not interrupted, so a round of the event loop has one such piece of work, and not one for
+    each of those who asked at the same moment.
+    """
+    if rows <= FEW_ROWS:
+        return work()
+    async with Work():
+        return work()
 
 
 def _turnstile(loop: asyncio.AbstractEventLoop) -> _Turnstile:

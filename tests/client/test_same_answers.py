@@ -49,7 +49,6 @@ INSIDE = {
     "recording_as",
     "refusal_of",
     "stamp",
-    "submissions_as_recorded",
 }
 ONLY_CLIENT = {"watch"}
 

@@ -914,7 +914,6 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
         "page_of",
         "refusal_of",
         "stamp",
-        "submissions_as_recorded",
     }  # for ways in, not for their users
     for kind in ("Leaderboards", "Leaderboard"):
         theirs, ours = getattr(asynchronous, kind), getattr(toprung, kind)

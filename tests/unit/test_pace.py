@@ -122,3 +122,19 @@ def test_who_gives_up_waiting_for_room_leaves_it_to_others(turns: int) -> None:
         assert room.taken == 0
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(("rows", "at_once"), [(pace.FEW_ROWS, 5), (pace.FEW_ROWS + 1, 1)])
+def test_long_answers_are_made_one_per_round_of_the_loop(rows: int, at_once: int) -> None:
+    async def main() -> None:
+        done: list[int] = []
+        tasks = [asyncio.create_task(pace.in_turn(lambda: done.append(1), rows)) for _ in range(5)]
+        rounds: list[int] = []
+        while not all(task.done() for task in tasks):
+            before = len(done)
+            await asyncio.sleep(0)
+            rounds.append(len(done) - before)
+        assert max(rounds) == at_once
+        assert len(done) == 5
+
+    asyncio.run(main())

@@ -31,6 +31,8 @@ Show = Callable[["Call[StandingsQuery, None]", "Glimpse"], Awaitable[bytes]]
 
 PAGES_MAX: Final = 512
 PAGE_BYTES_MAX: Final = 256 * 1024
+ALL_BYTES_MAX: Final = 32 * 1024 * 1024
+"""One page can be asked for in many spellings."""
 PRIVATE: Final = (b"cache-control", b"private, no-cache")
 PUBLIC: Final = (b"cache-control", b"public, max-age=1, stale-while-revalidate=5")
 
@@ -58,6 +60,7 @@ class Heads:
         self.clock = clock
         """Seconds that only go forward."""
         self._pages: OrderedDict[tuple[str, bytes], Head] = OrderedDict()
+        self._bytes = 0
         self.hits = 0
         self.misses = 0
 
@@ -110,11 +113,13 @@ class Heads:
         return Head(body, tag_of(body), names, stamp=stamp, version=version, digest=digest)
 
     def _keep(self, name: tuple[str, bytes], head: Head) -> None:
-        if len(head.body) <= PAGE_BYTES_MAX:
-            self._pages[name] = head
-            self._pages.move_to_end(name)
-            if len(self._pages) > PAGES_MAX:
-                self._pages.popitem(last=False)
+        if len(head.body) > PAGE_BYTES_MAX:
+            return
+        old = self._pages.pop(name, None)
+        self._bytes += len(head.body) - (0 if old is None else len(old.body))
+        self._pages[name] = head
+        while len(self._pages) > PAGES_MAX or self._bytes > ALL_BYTES_MAX:
+            self._bytes -= len(self._pages.popitem(last=False)[1].body)
 
 
 async def _stamp(call: Call[StandingsQuery, None], names: int) -> tuple[object, int]:

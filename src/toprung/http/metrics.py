@@ -6,6 +6,7 @@ when somebody asks.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from prometheus_client.registry import CollectorRegistry
 
 from toprung.domain.figures import SECONDS, Figures, Histogram
 from toprung.errors import ToprungError
+from toprung.pace import Work
 
 if TYPE_CHECKING:
     from toprung.http.state import State
@@ -148,13 +150,31 @@ def _profile(figures: Figures) -> Iterator[Metric]:
         yield CounterMetricFamily("toprung_clock_jumps", "Jumps of the clock", value=jumps)
 
 
-async def exposition(state: State) -> bytes:
-    """The metrics in Prometheus' text format; without the profile's, should it be out of reach."""
-    figures: Figures | None
-    try:
-        figures = await state.boards.figures()
-    except (ToprungError, OSError):
-        figures = None
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(ServiceCollector(state, figures))
-    return generate_latest(registry)
+class Exposition:
+    """The metrics in Prometheus' text format. It takes a while, so those who ask together share it.
+
+    Nobody gets one that was begun before they asked.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._next: asyncio.Task[bytes] | None = None
+
+    async def text(self) -> bytes:
+        """The metrics as they are now; without the profile's, should it be out of reach."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._make())
+        return await asyncio.shield(self._next)
+
+    async def _make(self) -> bytes:
+        async with Work():  # whoever comes while it waits for its turn gets this one
+            self._next = None
+        figures: Figures | None
+        try:
+            figures = await self._state.boards.figures()
+        except (ToprungError, OSError):
+            figures = None
+        async with Work():
+            registry = CollectorRegistry(auto_describe=False)
+            registry.register(ServiceCollector(self._state, figures))
+            return generate_latest(registry)

@@ -6,12 +6,14 @@ import itertools
 import secrets
 from typing import TYPE_CHECKING, Final, NoReturn
 
+import msgspec
+
 from toprung.http.backups import Backups
 from toprung.http.heads import Heads
 from toprung.http.live.hub import Hub
 from toprung.http.live.seats import Seats
 from toprung.http.memory import Memory
-from toprung.http.metrics import Meter
+from toprung.http.metrics import Exposition, Meter
 from toprung.http.readiness import Readiness
 from toprung.http.room import Room
 from toprung.http.settings import ServiceSettings
@@ -35,7 +37,7 @@ class State:
     """Who may do what, and how often."""
 
     def __init__(self, boards: Leaderboards, settings: ServiceSettings) -> None:
-        self.boards = boards.recording_as("http")
+        self.boards = boards.recording_as("http", msgspec.Raw)
         self.settings = settings
         self.heads = Heads(settings.head_seconds)
         self.names_version = 0
@@ -43,6 +45,7 @@ class State:
         self.is_closing = False
         self.upkeep = Upkeep()
         self.readiness = Readiness(self)
+        self.exposition = Exposition(self)
         self.meters: dict[tuple[str, str], Meter] = {}
         self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
         self.refused = {"backups": 0, "bodies": 0, "memory": 0}

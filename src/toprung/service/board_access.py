@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Self, TypeAlias
 
+import msgspec
+
 from toprung.domain.board import Board
 from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.idempotency import NOBODY
 from toprung.domain.ranking import Ranking
 from toprung.ports import Clock, Index, Journal
-from toprung.service.listing import Lister
+from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
 from toprung.service.view import View, current_period, view_of
 
@@ -22,7 +24,16 @@ _RecentView: TypeAlias = tuple[
 class BoardAccess:
     """One board by its id, and the ports to reach it. Threads may share it."""
 
-    __slots__ = ("_clock", "_index", "_journal", "_owner", "_recent", "_source", "id")
+    __slots__ = (
+        "_clock",
+        "_index",
+        "_journal",
+        "_owner",
+        "_read_details",
+        "_recent",
+        "_source",
+        "id",
+    )
 
     def __init__(
         self,
@@ -32,6 +43,7 @@ class BoardAccess:
         clock: Clock,
         source: str,
         owner: str = NOBODY,
+        read_details: ReadDetails = msgspec.json.decode,
     ) -> None:
         self.id = board_id
         self._journal = journal
@@ -39,6 +51,7 @@ class BoardAccess:
         self._clock = clock
         self._source = source
         self._owner = owner
+        self._read_details = read_details
         self._recent: _RecentView | None = None
 
     def __repr__(self) -> str:
@@ -46,7 +59,8 @@ class BoardAccess:
 
     def for_owner(self, owner: str) -> Self:
         """The same board for a caller whose idempotency keys belong to `owner`."""
-        return type(self)(self.id, self._journal, self._index, self._clock, self._source, owner)
+        ports = self._journal, self._index, self._clock
+        return type(self)(self.id, *ports, self._source, owner, self._read_details)
 
     async def rules(self) -> BoardRules:
         """The board's rules as they are now, in the form in which they are set."""
@@ -63,7 +77,10 @@ class BoardAccess:
     async def _lister(self, asked: AskedList) -> Lister:
         board = await self._journal.board(self.id)
         view = self._view_on(board, asked.window, asked.period, asked.scope, asked.ranking)
-        return Lister(self._journal, view, asked.names, asked.details)
+        return self._lister_of(view, asked)
+
+    def _lister_of(self, view: View, asked: AskedList) -> Lister:
+        return Lister(self._journal, view, self._read_details, asked.names, asked.details)
 
     def _view_on(
         self,

@@ -18,7 +18,7 @@ from toprung.errors import Invalid
 from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import FriendsCursor, cursor_text, parse_cursor
-from toprung.service.listing import Listed, Lister
+from toprung.service.listing import Listed
 from toprung.service.options import AskedList, ListOptions
 from toprung.service.pages import LIMIT_MAX, cursor_view
 from toprung.service.view import View
@@ -75,7 +75,7 @@ class BoardFriends(BoardAccess):
             *view.ladder,
             view.state,
             total,
-            await Lister(self._journal, view, asked.names, asked.details).standings(listed),
+            await self._lister_of(view, asked).standings(listed),
             _next(view, player, found[stop - 1]) if start < stop < total else None,
         )
 

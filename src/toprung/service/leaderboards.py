@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.command import DeleteBoard, SetBoard
@@ -15,6 +17,7 @@ from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.service.current import BoardCurrent
 from toprung.service.friends import BoardFriends
 from toprung.service.keys import Keys
+from toprung.service.listing import ReadDetails
 from toprung.service.overview import BoardOverview
 from toprung.service.pages import BoardPages
 from toprung.service.players import Players
@@ -56,9 +59,11 @@ class Leaderboards(Players):
         source: str = "library",
         keys: KeyStore | None = None,
         feed: Feed | None = None,
+        read_details: ReadDetails = msgspec.json.decode,
     ) -> None:
         super().__init__(journal, index, clock)
         self._source = source
+        self._read_details = read_details
         self._maintenance = maintenance
         self._key_store = keys
         self.feed = feed
@@ -66,7 +71,7 @@ class Leaderboards(Players):
         self.keys = None if keys is None else Keys(keys, clock)
         """The access keys of services; None if the profile stores none."""
 
-    def recording_as(self, source: str) -> Leaderboards:
+    def recording_as(self, source: str, read_details: ReadDetails) -> Leaderboards:
         """The same leaderboards for another way in, which is recorded with its submissions."""
         return Leaderboards(
             self._journal,
@@ -76,6 +81,7 @@ class Leaderboards(Players):
             source,
             self._key_store,
             self.feed,
+            read_details,
         )
 
     async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
@@ -169,4 +175,5 @@ class Leaderboards(Players):
         return self._board(board)
 
     def _board(self, board: Board) -> Leaderboard:
-        return Leaderboard(board.id, self._journal, self._index, self._clock, self._source)
+        ports = self._journal, self._index, self._clock
+        return Leaderboard(board.id, *ports, self._source, read_details=self._read_details)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple, TypeAlias
 
 from toprung.domain.ranking import TieCounts
 from toprung.domain.standing import Page, Standing
+from toprung.pace import in_turn
 from toprung.ports import Journal, Slice
 from toprung.service.cursor import BEST, WORST, PageCursor, cursor_text
 from toprung.service.view import View
+
+ReadDetails: TypeAlias = Callable[[bytes], Any]
+"""What callers get of the JSON that details are recorded as.
+
+Objects, unless they pass it on: a page of a thousand can take a tenth of a second to decode.
+"""
 
 
 class ScoreRange(NamedTuple):
@@ -45,6 +50,7 @@ class Lister(NamedTuple):
 
     journal: Journal
     view: View
+    read_details: ReadDetails
     names: bool = True
     details: bool = False
 
@@ -57,7 +63,7 @@ class Lister(NamedTuple):
             details = await self._details(players, records) if self.details else {}
             shown = [map(names.get, players), map(details.get, players)]
         columns = (players, records, counts, repeat(total), global_ranks, *shown)
-        return tuple(map(self.view.standing, *columns))
+        return await in_turn(lambda: tuple(map(self.view.standing, *columns)), len(players))
 
     async def page(
         self,
@@ -118,7 +124,7 @@ class Lister(NamedTuple):
         }
         found = await self.journal.details(list(versions.values())) if versions else {}
         return {
-            player: msgspec.json.decode(found[version])
+            player: self.read_details(found[version])
             for player, version in versions.items()
             if version in found
         }

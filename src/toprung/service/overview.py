@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Unpack
-
-import msgspec
+from collections.abc import Sequence
+from typing import Unpack
 
 from toprung.domain.board import Board
 from toprung.domain.instant import instant_datetime
@@ -26,6 +24,7 @@ from toprung.pace import Work
 from toprung.ports import RecordedSubmission, Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import SubmissionsCursor, cursor_text, parse_cursor
+from toprung.service.listing import ReadDetails
 from toprung.service.options import AskedLadder, LadderOptions
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import shown_period
@@ -108,20 +107,6 @@ class BoardOverview(BoardAccess):
         self, player: str, limit: int = 50, cursor: str | None = None
     ) -> PastSubmissions:
         """Return a player's submissions on this board, newest first, at most 1,000 at a time."""
-        return await self._submissions(player, limit, cursor, msgspec.json.decode)
-
-    async def submissions_as_recorded(
-        self, player: str, limit: int, cursor: str | None
-    ) -> PastSubmissions:
-        """The same with details as JSON text, for whoever passes them on.
-
-        A page of them as objects can take a tenth of a second to make, and 20 MB.
-        """
-        return await self._submissions(player, limit, cursor, msgspec.Raw)
-
-    async def _submissions(
-        self, player: str, limit: int, cursor: str | None, read: Callable[[bytes], Any]
-    ) -> PastSubmissions:
         bounded(limit, LIMIT_MAX, "limit")
         parse_player(player)
         board = await self._journal.board(self.id)
@@ -129,7 +114,7 @@ class BoardOverview(BoardAccess):
         found = await self._journal.submissions(self.id, player, before, limit + 1)
         more = len(found) > limit
         return PastSubmissions(
-            await _past(board, found[:limit], read),
+            await _past(board, found[:limit], self._read_details),
             _next(board, player, found[limit - 1].position) if more else None,
         )
 
@@ -158,7 +143,7 @@ def _distribution(board: Board, edges: list[int], below: list[int]) -> Distribut
 
 
 async def _past(
-    board: Board, found: Sequence[RecordedSubmission], read: Callable[[bytes], Any]
+    board: Board, found: Sequence[RecordedSubmission], read: ReadDetails
 ) -> tuple[PastSubmission, ...]:
     """Submissions as they are shown; `read` makes something of their details."""
     past: list[PastSubmission] = []
@@ -171,7 +156,7 @@ async def _past(
 
 
 def _past_submission(
-    board: Board, recorded: RecordedSubmission, read: Callable[[bytes], Any]
+    board: Board, recorded: RecordedSubmission, read: ReadDetails
 ) -> PastSubmission:
     return PastSubmission(
         recorded.position,

@@ -93,7 +93,7 @@ class BoardPages(BoardAccess):
             board = await self._journal.board(self.id)
             edge = parse_cursor(cursor, PageCursor, board)
             view = cursor_view(board, self._clock.now(), edge, asked)
-            lister = Lister(self._journal, view, asked.names, asked.details)
+            lister = self._lister_of(view, asked)
             return await self._walk(lister, edge, limit)
         lister = await self._lister(asked)
         view = lister.view

@@ -60,7 +60,7 @@ class BoardReads(BoardAccess):
             shown = (await self._journal.names((player,))).get(player)
             return view.standing(player, place.record, place, place.total, None, shown)
         if details:
-            lister = Lister(self._journal, view, names, details)
+            lister = Lister(self._journal, view, self._read_details, names, details)
             listed = Listed([player], [place.record], [place], place.total)
             return (await lister.standings(listed))[0]
         return view.standing(player, place.record, place, place.total)

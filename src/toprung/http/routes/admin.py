@@ -17,7 +17,6 @@ from toprung.errors import Unavailable
 from toprung.http.answers import NO_STORE, Answer, Empty, Sendable, ok
 from toprung.http.backups import too_many
 from toprung.http.call import Call
-from toprung.http.metrics import exposition
 from toprung.http.readiness import Status, status_of, stopped
 from toprung.http.requests import NoQuery
 from toprung.http.routing import Routes
@@ -106,7 +105,8 @@ async def backup(call: Call[NoQuery, dict[str, Any]]) -> Sendable:
 @routes.get("/metrics", None)
 async def metrics(call: Call[NoQuery, None]) -> Answer:
     """Metrics for Prometheus."""
-    return Answer(200, await exposition(call.state), (NO_STORE,), CONTENT_TYPE_PLAIN_0_0_4.encode())
+    text = await call.state.exposition.text()
+    return Answer(200, text, (NO_STORE,), CONTENT_TYPE_PLAIN_0_0_4.encode())
 
 
 @routes.get("/healthz", None, answer=HealthAnswer)

@@ -103,7 +103,7 @@ async def submit_batch(call: Call[NoQuery, bytes]) -> Answer:
 async def list_submissions(call: Call[PageQuery, None]) -> Answer:
     """List a player's submissions on this board, newest first."""
     board, query = await call.board(), call.query
-    found = await board.submissions_as_recorded(call.values[1], query.limit, query.cursor)
+    found = await board.submissions(call.values[1], query.limit, query.cursor)
     return ok(submissions_answer(found, shows(query.numbers)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toprung.contract import LookupAnswer, PageAnswer, StandingAnswer
-from toprung.domain.standing import Page
+from toprung.domain.standing import Lookup, Page
 from toprung.errors import Invalid
 from toprung.http.answers import Answer, Empty, Sendable, encode, ok
 from toprung.http.call import Call
@@ -24,6 +24,7 @@ from toprung.http.requests import (
 from toprung.http.routing import Routes
 from toprung.http.strict import members_of
 from toprung.http.wire import page_answer, row, shows, standing_answer
+from toprung.pace import in_turn
 from toprung.service.pages import Glimpse
 
 LOOKUP_BYTES_MAX: Final = 512 * 1024
@@ -48,8 +49,7 @@ async def list_standings(call: Call[StandingsQuery, None]) -> Sendable:
 
 async def _show(call: Call[StandingsQuery, None], seen: Glimpse) -> bytes:
     board, query = await call.board(), call.query
-    page = await board.page_of(seen)
-    return encode(_shown(page, query))
+    return await _encoded(await board.page_of(seen), query)
 
 
 async def _list(call: Call[StandingsQuery, None]) -> bytes:
@@ -65,7 +65,7 @@ async def _list(call: Call[StandingsQuery, None]) -> bytes:
         )
     except Invalid as error:
         raise _renamed(error) from None
-    return encode(_shown(page, query))
+    return await _encoded(page, query)
 
 
 @routes.get(
@@ -146,7 +146,7 @@ async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
     """Rank a player among friends; `global_rank` is the rank on the whole ladder."""
     board, query = await call.board(), call.query
     page = await board.friends(call.values[1], query.limit, query.cursor, **query.options())
-    return ok(_shown(page, query))
+    return Answer(200, await _encoded(page, query))
 
 
 @routes.get(
@@ -179,6 +179,11 @@ async def lookup_standings(call: Call[ListQuery, LookupBody | dict[str, Any]]) -
     else:
         players = members_of(body, LookupBody)["players"]
     found = await board.lookup(players, **query.options())
+    rows = len(found.standings)
+    return Answer(200, await in_turn(lambda: encode(_looked_up(found, query)), rows))
+
+
+def _looked_up(found: Lookup, query: ListQuery) -> LookupAnswer:
     show = shows(query.numbers)
     rows = [row(standing, show, percentile=query.percentile) for standing in found.standings]
     answer = LookupAnswer(rows, found.missing)
@@ -186,7 +191,12 @@ async def lookup_standings(call: Call[ListQuery, LookupBody | dict[str, Any]]) -
         one = found.standings[0]
         answer.total, answer.scope = one.total, one.scope
         answer.window, answer.period, answer.state = one.window, one.period, one.state
-    return ok(answer)
+    return answer
+
+
+async def _encoded(page: Page, query: ListQuery) -> bytes:
+    """The page as it is sent."""
+    return await in_turn(lambda: encode(_shown(page, query)), len(page.standings))
 
 
 def _shown(page: Page, query: ListQuery) -> PageAnswer:
