@@ -49,7 +49,7 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True):
 EMBEDDED_QUOTAS: Final = Quotas(
     keys=16_000_000, keys_per_board=12_000_000, keys_per_owner=4_000_000, scope_ladders=250_000
 )
-"""In memory a key takes about 45 bytes, for up to 48 hours, and a ladder at least 3 KB."""
+"""In memory a key takes about 45 bytes, for up to 48 hours, and a ladder at least 2.5 KB."""
 
 CLUSTER_QUOTAS: Final = Quotas(
     keys=1_600_000_000,
