@@ -184,16 +184,17 @@ def is_retained(board: Board, ladder: Ladder, now: int) -> bool:
     return False
 
 
-def is_kept(board: Board, ladder: Ladder, now: int) -> bool:
-    """Whether the ladder's period is retained, or yet to come."""
+def is_kept(board: Board, ladder: Ladder, now: int, until: int | None = None) -> bool:
+    """Whether the ladder's period is retained, or yet to come (and opens before `until`)."""
     for window in board.windows:
         if window.name == ladder.window:
             calendar = board.calendar(window)
             period = calendar.period(ladder.period)
             if period is None:
                 return False
-            ahead = period.opens_at is not None and period.opens_at > now
-            return ahead or calendar.is_retained(period, now)
+            if period.opens_at is not None and period.opens_at > now:
+                return until is None or period.opens_at < until
+            return calendar.is_retained(period, now)
     return False
 
 

@@ -29,6 +29,7 @@ from toprung.domain.ladder import Ladder
 from toprung.errors import ToprungError
 from toprung.files import replace, sync_folder
 from toprung.indexes.fold import MemoryFold
+from toprung.indexes.held import Held
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.sheets import PlayerSheets
 
@@ -61,7 +62,8 @@ class Checkpoint:
             "database": database,
             "position": position,
             "fingerprint": _hash(fingerprint.encode()).hex(),
-            "horizon": fold.horizon,
+            "horizon": fold.held.horizon,
+            "span": (fold.held.first, fold.held.last),
             "hashes": [_hash(section).hex() for section in plain],
             "lengths": [len(section) for section in self._sections],
             "ladders": [(*ladder, fold.index.version_of(ladder)) for ladder, _ in ladders],
@@ -151,7 +153,7 @@ def _assemble(header: dict[str, Any], sections: list[memoryview]) -> MemoryFold:
     last, attributes, rest, friends, boards = sections[:_HASHED]
     index = MemoryIndex(PlayerTable.load(sections[_HASHED]))
     fold = MemoryFold(index, PlayerSheets.load(last, attributes, rest))
-    fold.horizon = header.get("horizon", 0)
+    fold.held = Held(header.get("horizon", 0), *header.get("span", ()))
     for form in json.loads(bytes(boards)):
         board = Board.parse(form["id"], form["rules"])
         fold.boards[board.id] = board.recorded(form["version"], form["generation"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from toprung._native import RankedSet
-from toprung.domain.ladder import Ladder, is_kept
+from toprung.domain.ladder import Ladder, is_kept, is_retained
 from toprung.indexes.fold import MemoryFold
 
 DIFFERENCES_MAX = 1000
@@ -14,7 +14,10 @@ DIFFERENCES_MAX = 1000
 
 
 def differences(living: MemoryFold, replayed: MemoryFold, now: int) -> list[str]:
-    """One line per difference between the living fold and one replayed from the journal."""
+    """One line per difference between the living fold and one replayed from the journal.
+
+    Of ladders that are missing from memory for good reason, those are named that are needed `now`.
+    """
     return list(islice(_differences(living, replayed, now), DIFFERENCES_MAX))
 
 
@@ -32,7 +35,8 @@ def _differences(living: MemoryFold, replayed: MemoryFold, now: int) -> Iterator
     for board in replayed.boards.values():
         ours, theirs = (dict(fold.index.sets(board.id)) for fold in (living, replayed))
         for ladder in sorted(ours.keys() | theirs.keys()):
-            if is_kept(board, ladder, now):
+            is_due = living.held.has(board, ladder) or is_retained(board, ladder, now)
+            if is_due and is_kept(board, ladder, now):
                 yield from _ladder_differences(ladder, ours.get(ladder), theirs.get(ladder))
 
 

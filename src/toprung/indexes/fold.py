@@ -25,6 +25,7 @@ from toprung.domain.quotas import EMBEDDED_QUOTAS, Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import DatabaseDamaged, UnknownBoard
 from toprung.indexes.event_plan import EventPlan
+from toprung.indexes.held import Held
 from toprung.indexes.key_memory import KeyMemory, UsedKey
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
 from toprung.indexes.newest import NewestSubmissions
@@ -53,8 +54,8 @@ class MemoryFold:
         """Numbers from here on belong to a batch that is on its way, or to nobody."""
         self.used: set[int] = set()
         """Generations of boards on which a score was ever recorded."""
-        self.horizon = 0
-        """Ladders of periods that were obsolete at this moment may be missing."""
+        self.held = Held()
+        """Which ladders are here."""
         self._routers: dict[str, Router] = {}
 
     # --- deciding ------------------------------------------------------------------------------
@@ -175,7 +176,7 @@ class MemoryFold:
         self.index.become(other.index)
         self.players, self.sheets = other.players, other.sheets
         self.boards, self.friends, self.routes = other.boards, other.friends, other.routes
-        self.used, self.horizon = other.used, other.horizon
+        self.used, self.held = other.used, other.held
         self.newest = other.newest
         self._players_recorded = other._players_recorded
         self._routers.clear()
@@ -350,7 +351,7 @@ class MemoryFold:
     def prune(self, board: Board, moment: Moment) -> None:
         """Drop ladders that are empty or left retention more than a day ago, and their routes."""
         known: dict[tuple[str, ...], bool] = {}
-        self.horizon = max(self.horizon, moment.horizon)
+        self.held = self.held.without(moment.horizon)
 
         def is_of_use(ladder: Ladder) -> bool:
             found = known.get(ladder[1:3])

@@ -29,6 +29,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.command import Command, Receipts, Submit
 from toprung.domain.figures import Commits
+from toprung.domain.timekeeping import Moment
 from toprung.errors import Closed, OutcomeUnknown, Overloaded, StorageFailed, ToprungError
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_faults import FILE_LOST, FileLostError, passing_reason, refused
@@ -82,6 +83,7 @@ class SqliteJournal:
     """Append-only events in SQLite, written by one thread."""
 
     _fold: Fold
+    _prepare: Callable[[Moment], Moment]
     _after_commit: Callable[[bool], None]
 
     def __init__(self, store: SqliteStore, clock: Clock) -> None:
@@ -112,12 +114,20 @@ class SqliteJournal:
         """Whether this is a forked process's copy, which has no writer thread and owns no file."""
         _living.add(self)
 
-    def start(self, fold: Fold, after_commit: Callable[[bool], None]) -> None:
+    def start(
+        self,
+        fold: Fold,
+        prepare: Callable[[Moment], Moment],
+        after_commit: Callable[[bool], None],
+    ) -> None:
         """Begin to accept commands, deciding them against `fold`, which is complete by now.
 
-        `after_commit` is called in the writer thread and told whether a player was erased.
+        Both are called in the writer thread: `prepare` before a batch is decided, with the moment
+        at which that happens; it makes sure that the fold has what is needed then. `after_commit`
+        is told whether a player was erased.
         """
         self._fold = fold
+        self._prepare = prepare
         self._after_commit = after_commit
         self._thread = threading.Thread(target=self._run, name="toprung-writer", daemon=True)
         self._thread.start()
@@ -219,7 +229,7 @@ class SqliteJournal:
             return [StorageFailed(self._failure) for _ in batch]
         moment = self.time.look()
         recorded_at = max(moment.recorded_at, self._recorded_at)
-        moment = moment._replace(recorded_at=recorded_at)
+        moment = self._prepare(moment._replace(recorded_at=recorded_at))
         try:
             commands = [request.command for request in batch]
             plan = self._fold.plan(commands, self._head, moment)

@@ -13,7 +13,7 @@ from contextlib import suppress
 import apsw
 import msgspec
 
-from toprung.domain.instant import SECOND
+from toprung.domain.instant import DAY, SECOND
 from toprung.domain.timekeeping import (
     OFF_MAX,
     ClockState,
@@ -39,6 +39,8 @@ class _Known(msgspec.Struct):
     lowest: int
     off: int = 0
     """How far the clock was from the expected time."""
+    let_go: int | None = None
+    """What was obsolete then was not in memory any more; None in files of older versions."""
 
 
 class SqliteTime:
@@ -53,6 +55,8 @@ class SqliteTime:
         now, elapsed = self._now(), self._elapsed()
         if known is None:
             known = _Known(now, now, now)
+        self.let_go = known.confirmed - DAY if known.let_go is None else known.let_go
+        """What was obsolete then is not in memory."""
         self._lowest = LowestReading(now, elapsed, known.confirmed, known.lowest)
         # Where nobody stays for an hour, the expected time is at least what is confirmed.
         expected = max(known.expected, self._lowest.note(now, elapsed))
@@ -85,7 +89,9 @@ class SqliteTime:
         """Write down what is certain; a file that cannot be written to does without."""
         moment = self.look()
         self._kept_at, self._kept_off = moment.elapsed, self._keeper.off
-        known = _Known(moment.expected, moment.confirmed, self._lowest.lowest, self._kept_off)
+        known = _Known(
+            moment.expected, moment.confirmed, self._lowest.lowest, self._kept_off, self.let_go
+        )
         with suppress(apsw.Error):
             self._store.note("clock", msgspec.json.encode(known).decode())
 

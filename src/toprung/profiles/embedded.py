@@ -9,22 +9,23 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from toprung.domain.board import Board
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
 from toprung.domain.instant import DAY
-from toprung.domain.ladder import Ladder, is_kept
+from toprung.domain.ladder import Ladder
+from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import EMBEDDED_QUOTAS, Quotas
-from toprung.domain.timekeeping import ClockState
+from toprung.domain.timekeeping import ClockState, Moment
 from toprung.errors import Closed, DatabaseDamaged, Invalid, ToprungError
 from toprung.feeds.local import LocalFeed
 from toprung.indexes.checkpoint import Checkpoint, load_checkpoint, remove_checkpoint
 from toprung.indexes.difference import differences
 from toprung.indexes.fold import MemoryFold
+from toprung.indexes.held import Held, Holding
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.replay import replay_submissions, restore_players
 from toprung.journals.ownership import Ownership
@@ -40,6 +41,9 @@ MEMORY = "memory:"
 
 TAIL_MAX = 100_000
 """Events after which the checkpoint is rewritten, or a tenth of the journal if that is more."""
+
+REPAIR_SECONDS = 0.5
+"""How long somebody who asks for the health waits for ladders to be derived anew."""
 
 _log = logging.getLogger("toprung")
 T = TypeVar("T")
@@ -102,6 +106,7 @@ class EmbeddedProfile:
         self._checkpoint_path = f"{self._path}.checkpoint"
         self._checkpointing: threading.Thread | None = None
         self._checkpoint_fault: str | None = None
+        self._repairing: _Repair | None = None
         self._closing = threading.RLock()
         self._is_closed = False
         store: SqliteStore | None = None
@@ -113,7 +118,7 @@ class EmbeddedProfile:
             self.index = self.fold.index
             self.feed = LocalFeed(self.journal.last_position)
             self.keys = SqliteKeys(self._path, self.journal.paused, _in_thread)
-            self.journal.start(self.fold, self._after_commit)
+            self.journal.start(self.fold, self._prepare, self._after_commit)
         except BaseException as error:
             if store is not None:
                 store.close()
@@ -128,26 +133,31 @@ class EmbeddedProfile:
     def _recover(self) -> tuple[MemoryFold, int]:
         """The fold as of the journal's head, and the position of the checkpoint behind it."""
         found, recorded, moment = None, self.journal.recorded, self.journal.time.look()
+        let_go = self.journal.time.let_go
         if self._ownership is not None:
             found = load_checkpoint(
-                self._checkpoint_path, self.store.database, recorded.fingerprint, moment.confirmed
+                self._checkpoint_path,
+                self.store.database,
+                recorded.fingerprint,
+                max(moment.confirmed, let_go),
             )
         fold, position = found or (MemoryFold(MemoryIndex()), 0)
-        self.replay(fold, position)
+        if found is None:
+            fold.held = Held(let_go).without(moment.horizon).reaching(moment)
+        self._replay(fold, position)
+        self._complete(fold, moment)
         keys = recorded.keys_since(moment.confirmed - 2 * DAY)
         fold.recall_keys(keys, recorded.position_at(moment.confirmed - DAY))
         fold.keys.turn(moment.elapsed)  # a day begins
         return fold, position
 
-    def replay(self, fold: MemoryFold, after: int) -> None:
-        """Fold in what the journal holds after a position."""
+    def _replay(self, fold: MemoryFold, after: int) -> None:
+        """Fold in what the journal holds after a position, as far as the fold is to hold it."""
         recorded, head = self.journal.recorded, self.journal.last_position
         for players in recorded.players_from(fold.players.limit):
             restore_players(fold, players)
         fold.routes.next = recorded.last_route() + 1
-        horizon = self.journal.time.look().horizon
-        kept = _Retention([*fold.boards.values(), *recorded.board_rules()], horizon)
-        fold.horizon = max(fold.horizon, horizon)
+        kept = Holding([*fold.boards.values(), *recorded.board_rules()], fold.held)
         progress = _Progress(after, head)
         done = after
         for event in [*recorded.events_between(after, head), None]:
@@ -165,6 +175,62 @@ class EmbeddedProfile:
         fold.routes.shrink()
         for named in self.journal.recorded.routes_numbered(fold.routes.missing(numbers)):
             fold.routes.add(*named)
+
+    # --- a clock that came back ------------------------------------------------------------------
+
+    def _prepare(self, moment: Moment) -> Moment:
+        """In the writer thread: have all in memory that the next batch needs."""
+        self._complete(self.fold, moment)
+        held = self.fold.held
+        self.journal.time.let_go = held.horizon
+        return held.admit(moment)
+
+    def _complete(self, fold: MemoryFold, moment: Moment) -> bool:
+        """Derive the fold anew if it lacks something at this moment; whether that was necessary.
+
+        It does when a clock was believed that was wrong, and has come back.
+        """
+        if not fold.held.lacks(moment):
+            return False
+        held = fold.held.reaching(moment)
+        is_incomplete = self._is_recorded(held, fold.held)
+        if is_incomplete:
+            _log.warning(
+                "the clock has come back from a time that was believed: ladders that had left"
+                " memory by then are derived anew from the journal"
+            )
+            fold.become(self._replayed(held))
+        else:
+            fold.held = held
+        return is_incomplete
+
+    def _is_recorded(self, held: Held, before: Held) -> bool:
+        """Whether the journal knows a ladder that is to be held and was not before."""
+        recorded = self.journal.recorded
+        boards = recorded.board_rules()
+        new, old = Holding(boards, held), Holding(boards, before)
+        return any(
+            new.has(ladder) and not old.has(ladder)
+            for _, board, *_, route in recorded.routes()
+            for ladder in (Ladder(board, stop.window, stop.period, GLOBAL) for stop in route.stops)
+        )
+
+    def _repair(self) -> str | None:
+        """What is wrong with the ladders, if they lack something; it is being mended then."""
+        if self._repairing is None:
+            if not self.fold.held.lacks(self.journal.time.look()):
+                return None
+            self._repairing = _Repair(
+                lambda: self.journal.paused(
+                    lambda: self._complete(self.fold, self.journal.time.look())
+                )
+            )
+        repair = self._repairing
+        if repair.is_over(REPAIR_SECONDS):
+            self._repairing = None
+            if not repair.was_necessary:
+                return None
+        return "the clock has come back: ladders are derived anew from the journal"
 
     # --- checkpoints ---------------------------------------------------------------------------
 
@@ -233,6 +299,7 @@ class EmbeddedProfile:
         fault = await _in_thread(self.journal.look)
         return [
             HealthCheck("journal", fault, ("writes",)),
+            HealthCheck("ladders", await _in_thread(self._repair), ("reads",)),
             HealthCheck("checkpoint", self._checkpoint_fault, ()),
             HealthCheck("clock", self.journal.time.state().fault, ()),
         ]
@@ -248,20 +315,27 @@ class EmbeddedProfile:
 
     def _differences(self) -> list[str]:
         def compare() -> list[str]:
-            return differences(self.fold, self._replayed(), self.journal.time.look().settled)
+            replayed = self._replayed(self._held_now())
+            return differences(self.fold, replayed, self.journal.time.look().settled)
 
         return self.journal.paused(compare)
 
-    def _replayed(self) -> MemoryFold:
+    def _replayed(self, held: Held) -> MemoryFold:
         fold = MemoryFold(MemoryIndex())
-        self.replay(fold, 0)
+        fold.held = held
+        self._replay(fold, 0)
         return fold
+
+    def _held_now(self) -> Held:
+        """What the fold is to hold at this moment."""
+        moment = self.journal.time.look()
+        return self.fold.held.without(moment.horizon).reaching(moment)
 
     async def rebuild(self) -> None:
         """Replace every ladder by one derived from the journal."""
 
         def rebuild() -> None:
-            self.fold.become(self._replayed())
+            self.fold.become(self._replayed(self._held_now()))
 
         await _in_thread(lambda: self.journal.paused(rebuild))
 
@@ -288,6 +362,9 @@ class EmbeddedProfile:
             if self._is_closed:
                 return
             await self.journal.finish()
+            if self._repairing is not None:
+                self._repairing.is_over(None)
+            self.journal.time.let_go = self.fold.held.horizon
             self.journal.time.keep()
             if self._ownership is not None:
                 self._finish_checkpoint()
@@ -301,27 +378,26 @@ class EmbeddedProfile:
             self._is_closed = True
 
 
-class _Retention:
-    """Which ladders a replay must fill: those that any rules the board ever had would keep.
+class _Repair:
+    """Work in a thread of its own that tells whether it was necessary."""
 
-    Rules that keep more may come later in the journal than the submissions.
-    """
+    def __init__(self, work: Callable[[], bool]) -> None:
+        self.was_necessary = True
+        """False only when it is over and nothing had to be done."""
+        self._work = work
+        self._thread = threading.Thread(target=self._run, name="toprung-repair")
+        self._thread.start()
 
-    def __init__(self, boards: Iterable[Board], now: int) -> None:
-        self._boards: dict[str, list[Board]] = {}
-        for board in boards:
-            self._boards.setdefault(board.id, []).append(board)
-        self._now = now
-        self._known: dict[Ladder, bool] = {}
+    def _run(self) -> None:
+        try:
+            self.was_necessary = self._work()
+        except Exception:  # noqa: BLE001 -- the next look tries again
+            _log.exception("ladders could not be derived anew")
 
-    def has(self, ladder: Ladder) -> bool:
-        """Whether the ladder is one of them."""
-        known = self._known.get(ladder)
-        if known is None:
-            boards = self._boards.get(ladder.board, ())
-            known = any(is_kept(board, ladder, self._now) for board in boards)
-            self._known[ladder] = known
-        return known
+    def is_over(self, seconds: float | None) -> bool:
+        """Whether it is, waiting for so long at most; None: as long as it takes."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
 
 class _Progress:
