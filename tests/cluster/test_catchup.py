@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,18 +11,23 @@ import pytest
 
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.board import Board
-from toprung.domain.instant import parse_instant
+from toprung.domain.instant import DAY, parse_instant
 from toprung.domain.ladder import Ladder
 from toprung.errors import IndexUnavailable, NotReady, Unavailable
+from toprung.indexes.breaker import CircuitBreaker
 from toprung.indexes.redis import shard_key
+from toprung.journals.postgres_store import statement
 from toprung.ports import Event
 from toprung.profiles.cluster import ClusterProfile
+from toprung.service import catchup
+from toprung.service.catchup import NOTICE_SECONDS, ROWS_AT_ONCE
 from toprung.service.reconcile import Reconciled
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Session, session
-from toprung.testing.servers import PostgresServer, RedisServer
+from toprung.testing.servers import PostgresServer, RedisClusterServers, RedisServer
 
 LADDER = Ladder("blitz", "all-time", "all", "global")
+SECONDS_MAX = 30.0
 
 
 class Bench:
@@ -70,8 +77,7 @@ def bench(postgres: PostgresServer, redis_server: RedisServer) -> Iterator[Bench
 def sweep_until_ready(bench: Bench) -> None:
     """Sweep until all is complete: the worker itself may be rebuilding, which only one does."""
     for _ in range(1000):
-        bench.run(bench.profile.catch_up.sweep())
-        if bench.profile.catch_up.is_ready:
+        if bench.run(bench.profile.catch_up.sweep()):
             return
     pytest.fail("the shard was not rebuilt")
 
@@ -113,6 +119,29 @@ def test_reconcile_repairs_and_counts(bench: Bench) -> None:
     bench.run(bench.workbench.plant(bench.opened.opened, LADDER, "bob"))
     found = [bench.run(bench.profile.reconciler.reconcile(1000)) for _ in range(60)]
     assert sum(each.repaired for each in found) == 1 == bench.profile.reconciler.repaired
+    assert bench.verify() == []
+
+
+def test_what_another_process_is_rebuilding_is_not_counted_as_repaired(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ladders were let go of by a clock that has come back; only a rebuild brings them back."""
+
+    async def reconcile_kept_out() -> Reconciled:
+        async with bench.profile.outbox.alone(bench.board.generation) as alone:
+            assert alone
+            return await bench.profile.reconciler.reconcile(1000)
+
+    daily = bench.run(bench.opened.boards.create("daily", windows=["daily"]))
+    for player in ("ann", "bob"):
+        bench.run(daily.submit(player, 1))
+    bench.board = bench.run(bench.opened.journal.board("daily"))
+    here = bench.profile.clock.now()
+    assert bench.run(bench.profile.shards.expire(bench.board, here + 100 * DAY)) == 1
+    kept_out = bench.run(reconcile_kept_out())
+    assert (kept_out.repaired, bench.profile.reconciler.repaired) == (0, 0)
+    assert not [each for each in caplog.records if "were repaired" in each.message]
+    assert bench.run(bench.profile.reconciler.reconcile(1000)).repaired > 0
     assert bench.verify() == []
 
 
@@ -166,6 +195,153 @@ def test_erased_players_leave_no_trace(bench: Bench) -> None:
     for table in ("outbox", "players", "cards"):
         rows = bench.run(bench.profile.store.pool.fetch(f"SELECT * FROM {table}"))
         assert "cy" not in repr(rows)
+
+
+def open_breaker(bench: Bench, key: str) -> CircuitBreaker:
+    """Have the server of a key count as away."""
+    breaker = bench.profile.client.breaker(key)
+    while not breaker.is_open:
+        breaker.failed()
+    return breaker
+
+
+def test_housekeeping_of_the_truth_goes_on_while_the_index_is_away(bench: Bench) -> None:
+    """And erasures are kept until the index has forgotten the players."""
+    bench.run(bench.opened.boards.erase("cy"))
+    bench.run(bench.profile.catch_up.close())
+    bench.run(bench.profile.journal.finish())
+    bench.sql("UPDATE outbox SET marked_at = now() - interval '1 hour'")
+    outbox = "SELECT erased FROM outbox"
+    assert len(bench.run(bench.profile.store.pool.fetch(outbox))) == 4
+    bench.profile.catch_up._housekept_at = bench.profile.catch_up._swept_at = -1e9
+    breaker = open_breaker(bench, bench.key("epoch"))
+    with pytest.raises(IndexUnavailable):
+        bench.run(bench.profile.catch_up.step())
+    (left,) = bench.run(bench.profile.store.pool.fetch(outbox))
+    assert left["erased"] == ["cy"]
+    breaker.succeeded()
+    assert bench.redis("HEXISTS", bench.key("cards"), "cy")
+    bench.profile.catch_up._housekept_at = -1e9
+    bench.run(bench.profile.catch_up.step())
+    assert bench.run(bench.profile.store.pool.fetch(outbox)) == []
+    assert not bench.redis("HEXISTS", bench.key("cards"), "cy")
+
+
+def leave_behind(bench: Bench, board: Board, rows: int) -> None:
+    """Have rows of a board that nobody has applied, and nobody at work but the test."""
+    bench.run(bench.profile.catch_up.close())
+    bench.run(bench.profile.journal.finish())
+    bench.sql(
+        "INSERT INTO outbox (generation, version, players, written_at)"
+        f" SELECT {board.generation}, 1, array_agg(number), now() - interval '1 hour'"
+        f" FROM players, generate_series(1, {rows}) AS n GROUP BY n"
+    )
+
+
+def unmarked(bench: Bench, generation: int) -> int:
+    text = "SELECT count(*) FROM outbox WHERE marked_at IS NULL AND generation = $1"
+    return int(bench.run(bench.profile.store.pool.fetchval(text, generation)))
+
+
+def test_many_rows_of_a_board_that_is_incomplete(bench: Bench) -> None:
+    """They were looked at again and again, and the board was never rebuilt."""
+    leave_behind(bench, bench.board, 2 * ROWS_AT_ONCE)
+    bench.redis("DEL", bench.key("epoch"))
+    bench.profile.catch_up._swept_at = time.monotonic()
+    for _ in range(2):
+        bench.run(asyncio.wait_for(bench.profile.catch_up.step(), SECONDS_MAX))
+    assert unmarked(bench, bench.board.generation) == 0
+    assert bench.verify() == []
+
+
+def test_rows_of_a_server_that_is_away_do_not_keep_others_waiting(
+    postgres: PostgresServer, redis_cluster: RedisClusterServers
+) -> None:
+    workbench = ClusterWorkbench(postgres.url, redis_cluster.url)
+    with session(workbench, FrozenClock("2026-11-15T12:30:00Z")) as opened:
+        bench = Bench(opened, workbench)
+        breaker = bench.profile.client.breaker(bench.key("epoch"))
+        number, other = 0, bench.board
+        while bench.profile.client.breaker(shard_key("", other.generation)) is breaker:
+            number += 1
+            leaderboard = bench.run(bench.opened.boards.create(f"other-{number}"))
+            bench.run(leaderboard.submit("ann", 1))
+            other = bench.run(bench.opened.journal.board(f"other-{number}"))
+        leave_behind(bench, bench.board, 2 * ROWS_AT_ONCE)
+        leave_behind(bench, other, 1)
+        open_breaker(bench, bench.key("epoch"))
+        with pytest.raises(IndexUnavailable):
+            bench.run(bench.profile.catch_up.sweep())
+        bench.profile.catch_up._swept_at = time.monotonic()
+        bench.run(asyncio.wait_for(bench.profile.catch_up.step(), SECONDS_MAX))
+        assert unmarked(bench, other.generation) == 0
+        assert unmarked(bench, bench.board.generation) == 2 * ROWS_AT_ONCE
+        breaker.succeeded()
+        bench.run(bench.profile.catch_up.step())
+        assert unmarked(bench, bench.board.generation) == 0
+
+
+def test_every_board_that_cannot_be_read_is_a_fault_before_any_is_rebuilt(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the first of many was rebuilt, nobody knew of the others."""
+    bench.run(bench.profile.catch_up.close())
+    for number in range(8):
+        bench.run(bench.opened.boards.create(f"more-{number}"))
+    for board in bench.run(bench.profile.outbox.all_boards()):
+        bench.redis("DEL", shard_key(bench.workbench.settings.prefix, board.generation))
+    rebuild, told = bench.profile.rebuilder.rebuild, []
+
+    async def rebuild_slowly(board: Board, *, anew: bool = False) -> bool:
+        since = bench.profile.catch_up._incomplete
+        monkeypatch.setattr(
+            catchup, "NOTICE_SECONDS", time.monotonic() - max(since.values()) - 1e-6
+        )
+        told.append(bench.profile.catch_up.health()[0].fault)
+        return await rebuild(board, anew=anew)
+
+    monkeypatch.setattr(bench.profile.rebuilder, "rebuild", rebuild_slowly)
+    assert bench.run(bench.profile.catch_up.sweep())
+    assert told == [f"{left} of 9 boards are being rebuilt" for left in range(9, 0, -1)]
+    assert bench.profile.catch_up.health()[0].fault is None
+
+
+def test_a_board_counts_as_incomplete_after_a_while_only(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has just created it, or changed its rules, is building it."""
+    bench.run(bench.profile.catch_up.close())
+    bench.redis("DEL", bench.key("epoch"))
+
+    async def look() -> list[str | None]:
+        async with bench.profile.outbox.alone(bench.board.generation):
+            assert not await bench.profile.catch_up.sweep()
+            first = bench.profile.catch_up.health()[0].fault
+            (since,) = bench.profile.catch_up._incomplete.values()
+            bench.profile.catch_up._incomplete[bench.board.generation] = since - NOTICE_SECONDS
+            assert not await bench.profile.catch_up.sweep()
+            return [first, bench.profile.catch_up.health()[0].fault]
+
+    assert bench.run(look()) == [None, "1 of 1 boards are being rebuilt"]
+    assert bench.run(bench.profile.catch_up.sweep())
+    assert bench.profile.catch_up.health()[0].fault is None
+
+
+def test_a_random_place_is_found_by_the_key(bench: Bench) -> None:
+    """Compared as another type than the column's, it made every card before it be read."""
+    bench.sql(
+        "INSERT INTO cards (generation, player, version, entries) SELECT "
+        f"{bench.board.generation}, 1000 + n, 1, '' FROM generate_series(1, 20000) AS n"
+    )
+    bench.sql("ANALYZE cards")
+    plan = bench.run(
+        bench.profile.store.pool.fetch(
+            f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {statement('sample_cards')}",
+            bench.board.generation, 100, 0.99,
+        )
+    )  # fmt: skip
+    lines = "\n".join(row[0] for row in plan)
+    assert "Rows Removed by Filter" not in lines, lines
 
 
 def test_deleted_boards_are_buried(bench: Bench) -> None:

@@ -22,6 +22,7 @@ from toprung.service.leaderboards import Leaderboard, Leaderboards
 from toprung.testing.clock import FrozenClock
 from toprung.testing.servers import PostgresServer, RedisServer
 
+SECONDS_MAX = 30.0
 NOON = "2026-11-15T12:30:00Z"
 RULES: dict[str, Any] = {
     "policy": "sum",
@@ -57,7 +58,9 @@ class Process:
         """Lose the board's shard, and have it rebuilt by this process."""
         board = await self.profile.journal.board("total")
         await self.profile.shards.remove(board)
-        await self.profile.catch_up.sweep()
+        async with asyncio.timeout(SECONDS_MAX):
+            while not await self.profile.catch_up.sweep():  # the worker itself may be rebuilding
+                await asyncio.sleep(0.01)
 
     async def days(self) -> list[str]:
         """The days that have a ladder in Redis."""

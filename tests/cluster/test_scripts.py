@@ -28,7 +28,8 @@ SMALL = {
         "RECORDS_PER_SCRIPT": 2,
         "ROWS_PER_SCRIPT": 2,
         "KEYS_PER_SCRIPT": 2,
-        "LADDERS_PER_SCRIPT": 1,
+        "LADDERS_LISTED_PER_SCRIPT": 1,
+        "CARD_BYTES_PER_READ": 70,
         "UNITS_PER_SCRIPT": 20,
     },
     redis_distinct: {"UNITS_PER_SCRIPT": 20, "PREFIXES_PER_SCRIPT": 2},
@@ -38,7 +39,10 @@ SMALL = {
         "UNITS_PER_LOOK": 2,
         "NAMES_PER_SCRIPT": 1,
         "MEMBERS_PER_SCRIPT": 2,
-        "LADDERS_PER_SCRIPT": 1,
+        "LADDERS_DROPPED_PER_SCRIPT": 1,
+        "CARD_BYTES_PER_READ": 70,
+        "CARD_BYTES_PER_SCRIPT": 70,
+        "CARDS_FOUND_FIRST": 1,
     },
 }
 SCORES = 6_000

@@ -31,7 +31,9 @@ PLAYERS_PER_SCRIPT = 150
 RECORDS_PER_SCRIPT = 250
 ROWS_PER_SCRIPT = 400
 KEYS_PER_SCRIPT = 500
-LADDERS_PER_SCRIPT = 500
+LADDERS_LISTED_PER_SCRIPT = 500
+CARD_BYTES_PER_READ = 1_000_000
+"""Bytes of cards that a script reads before no further card: one may have thousands of entries."""
 
 SHARD = 0
 """One shard per board for now; its number is already part of every key."""
@@ -70,7 +72,9 @@ class RedisIndex:
         if board is None:
             return None
         head = _ladder_arguments(board, ladder)
-        total, *_, row = await self._run("places", board, *head, UNITS_PER_SCRIPT, 0, player)
+        total, *_, row = await self._run(
+            "places", board, *head, UNITS_PER_SCRIPT, CARD_BYTES_PER_READ, 0, player
+        )
         if row is None:
             return None
         offset, tied_before, distinct_before, tied_until, record = row
@@ -79,7 +83,7 @@ class RedisIndex:
         return Place(offset, tied_before, distinct_before, tied_until, total, record)
 
     async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
-        """Where many players stand. O(k log n), a round trip for every 150 of them."""
+        """Where many players stand. O(k log n), a round trip per 150 of them or 1 MB of cards."""
         board = await self._board(ladder)
         if board is None or not players:
             return [None] * len(players)
@@ -89,15 +93,16 @@ class RedisIndex:
         self, board: Board, ladder: Ladder, players: Sequence[str], seen: set[int]
     ) -> list[Place | None]:
         head = _ladder_arguments(board, ladder)
-        several = len(players) > PLAYERS_PER_SCRIPT
-        units = 0 if several else UNITS_PER_SCRIPT  # then all of them are counted in one sweep
-        total, reached, found = 0, Reached(), []
-        for at in range(0, len(players), PLAYERS_PER_SCRIPT):
-            some = players[at : at + PLAYERS_PER_SCRIPT]
-            answer = await self._run("places", board, *head, units, int(several), *some)
-            total, changes, *scan = answer[:4]
-            reached = Reached(*scan)
-            found += answer[4:]
+        total, reached = 0, Reached()
+        found: list[Any] = []
+        while len(found) < len(players):
+            some = players[len(found) : len(found) + PLAYERS_PER_SCRIPT]
+            several = len(some) < len(players)
+            units = 0 if several else UNITS_PER_SCRIPT  # then all of them are counted in one sweep
+            arguments = (*head, units, CARD_BYTES_PER_READ, int(several), *some)
+            total, changes, rest, results, *rows = await self._run("places", board, *arguments)
+            reached = Reached(rest, results)
+            found += rows
             seen.add(changes)
         await self._count_distinct(board, ladder, [row for row in found if row], reached, seen)
         return [
@@ -150,18 +155,20 @@ class RedisIndex:
         words = 8 * board.shape.order
         found: list[tuple[bytes, bytes]] = []
         head = _ladder_arguments(board, ladder)[:4]
-        for start in range(0, len(players), RECORDS_PER_SCRIPT):
+        start = 0
+        while start < len(players):
             some = players[start : start + RECORDS_PER_SCRIPT]
-            records = await self._run("records", board, *head, *some)
+            records = await self._run("records", board, *head, CARD_BYTES_PER_READ, *some)
+            start += len(records)
             found += [
                 (record[:words], player.encode())
-                for player, record in zip(some, records, strict=True)
+                for player, record in zip(some, records, strict=False)
                 if record is not None
             ]
         return [(key, player.decode()) for key, player in sorted(found)]
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
-        """The entries at offsets [start, stop). O(log n + k), a round trip for every 400."""
+        """The entries at offsets [start, stop). O(log n + k): a script per 400 or 1 MB of cards."""
         found = await self._slice(ladder, "range", start, stop)
         return _EMPTY if found is None else found
 
@@ -224,7 +231,7 @@ class RedisIndex:
         found: dict[bytes, int] = {}
         cursor = -1
         while cursor:
-            answer = await self._run("ladders", board, max(cursor, 0), LADDERS_PER_SCRIPT)
+            answer = await self._run("ladders", board, max(cursor, 0), LADDERS_LISTED_PER_SCRIPT)
             cursor = int(answer[0])
             found.update(zip(answer[1::2], answer[2::2], strict=True))
         return [
@@ -252,7 +259,8 @@ class RedisIndex:
         self, board: Board, ladder: Ladder, how: Sequence[Any], seen: set[int]
     ) -> Slice | None:
         head = _ladder_arguments(board, ladder)
-        answer = await self._run("slice", board, *head, UNITS_PER_SCRIPT, ROWS_PER_SCRIPT, *how)
+        limits = (UNITS_PER_SCRIPT, ROWS_PER_SCRIPT, CARD_BYTES_PER_READ)
+        answer = await self._run("slice", board, *head, *limits, *how)
         if answer is None:
             return None
         start, stop, total, tied_before, distinct_before, changes, *scan = answer[:8]
@@ -265,7 +273,9 @@ class RedisIndex:
         found = dict(zip(rows[::2], rows[1::2], strict=True))
         while last and len(found) < stop - start:
             count = min(ROWS_PER_SCRIPT, stop - start - len(found))
-            changes, last, until, *rows = await self._run("rows", board, *head[:5], last, count)
+            changes, last, until, *rows = await self._run(
+                "rows", board, *head[:5], CARD_BYTES_PER_READ, last, count
+            )
             tied_until = until or tied_until
             found |= zip(rows[::2], rows[1::2], strict=True)
             seen.add(changes)

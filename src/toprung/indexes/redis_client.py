@@ -151,10 +151,10 @@ class ScriptClient:
 
         return await self._ask(key, call)
 
-    async def scan_hash(self, key: str, cursor: int, count: int) -> tuple[int, list[bytes]]:
-        """Some fields of a HASH, and where to go on; 0 at the end."""
+    async def scan_hash(self, key: str, cursor: int, count: int) -> tuple[int, dict[bytes, bytes]]:
+        """Some fields of a HASH with their values, and where to go on; 0 at the end."""
         following, found = await self._ask(key, lambda: self.client.hscan(key, cursor, count=count))
-        return int(following), list(found)
+        return int(following), found
 
     async def server_of(self, key: str) -> str:
         """Which server now answers for a key: its run id."""

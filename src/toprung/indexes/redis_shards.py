@@ -12,14 +12,18 @@ from toprung.domain.card import Card, entry_width, number_bytes, parse_period_na
 from toprung.domain.ladder import Ladder, is_retained
 from toprung.domain.window import Period, Window
 from toprung.errors import NotReady
-from toprung.indexes.redis import shard_key
+from toprung.indexes.redis import CARD_BYTES_PER_READ, shard_key
 from toprung.indexes.redis_client import ScriptClient, UndefinedNames
 from toprung.ports import Clock, Names, Shards, ShardState
 
 # No script may hold the server up for more than a few milliseconds. What a card costs depends on
-# how many ladders it is on (1 to 512), so scripts that take cards stop by themselves when they have
-# worked enough, and are asked again for the rest.
+# how many ladders it is on (1 to 512) and how many entries it has (a window by the hour keeps 27,
+# one by the minute 1,500), so scripts that take cards stop by themselves when they have worked
+# enough, and are asked again for the rest.
 CARDS_PER_SCRIPT = 100
+CARD_BYTES_PER_SCRIPT = 256_000
+"""Bytes of cards before no further one is sent along: the server copies all that it is sent."""
+
 UNITS_PER_APPLY = 300
 """Members that are put or taken off before no further card is begun."""
 
@@ -27,8 +31,11 @@ UNITS_PER_LOOK = 500
 """Entries that are looked for before no further card is begun."""
 
 NAMES_PER_SCRIPT = 1_000
+CARDS_FOUND_FIRST = 10
+"""Cards that the server is asked for before their length is known."""
+
 MEMBERS_PER_SCRIPT = 200
-LADDERS_PER_SCRIPT = 200
+LADDERS_DROPPED_PER_SCRIPT = 200
 LANES = 2
 """Scripts with cards that are under way at a time: the server works while the next is packed, and
 others do not have to wait for more than these."""
@@ -85,7 +92,7 @@ class RedisShards:
         known = self._marks.get(board.generation, 0)
         at, size, cut = 0, CARDS_PER_SCRIPT, 0
         while at < len(cards):
-            arguments = (*head, cut, *_flat(_rows(cards[at : at + size])))
+            arguments = (*head, cut, *_some(cards, at, size))
             try:
                 before, _, done, cut = await self._run("apply", board, *arguments)
             except UndefinedNames:
@@ -125,7 +132,7 @@ class RedisShards:
         await self._run("begin_rebuild", board, token)
         cursor = -1
         while cursor:
-            arguments = (token, max(cursor, 0), LADDERS_PER_SCRIPT)
+            arguments = (token, max(cursor, 0), LADDERS_DROPPED_PER_SCRIPT)
             cursor = int(await self._run("empty", board, *arguments))
             if cursor < 0:
                 raise NotReady
@@ -148,8 +155,8 @@ class RedisShards:
         found: list[tuple[str, str]] = []
         at, size = 0, CARDS_PER_SCRIPT
         while at < len(cards):
-            rows = _flat(_rows(cards[at : at + size]))
-            done, *told = await self._run("differing", board, *head, *rows)
+            some = _some(cards, at, size)
+            done, *told = await self._run("differing", board, *head, *some)
             texts = [text.decode() for text in told]
             found += zip(texts[::2], texts[1::2], strict=True)
             at, size = at + done, _next_size(done)
@@ -161,22 +168,24 @@ class RedisShards:
         start, shape = 0, board.shape
         head = (f"{ladder.window}/{ladder.period}", ladder.scope)
         while True:
-            counted, *players = await self._run(
+            counted, goes_on, *players = await self._run(
                 "ghosts", board, *head, entry_width(shape), 8 * shape.order,
-                start, start + MEMBERS_PER_SCRIPT, int(remove),
+                CARD_BYTES_PER_READ, start, start + MEMBERS_PER_SCRIPT, int(remove),
             )  # fmt: skip
             found += [player.decode() for player in players]
             start += counted - (len(players) if remove else 0)
-            if counted < MEMBERS_PER_SCRIPT:
+            if not goes_on:
                 return found
 
     async def players(self, board: Board) -> AsyncIterator[list[str]]:
         """Every player that has a card in the shard, some of them twice."""
         key = shard_key(self._prefix, board.generation).removesuffix("epoch") + "cards"
-        cursor = -1
+        cursor, count = -1, CARDS_FOUND_FIRST
         while cursor:
-            cursor, fields = await self._client.scan_hash(key, max(cursor, 0), MEMBERS_PER_SCRIPT)
-            yield [field.decode() for field in fields]
+            cursor, found = await self._client.scan_hash(key, max(cursor, 0), count)
+            yield [field.decode() for field in found]
+            length = sum(map(len, found.values())) // max(1, len(found))
+            count = max(1, min(MEMBERS_PER_SCRIPT, CARD_BYTES_PER_READ // max(1, length)))
 
     async def forget(self, board: Board, players: Sequence[str]) -> None:
         """Drop what is left of erased players: their empty cards."""
@@ -188,7 +197,7 @@ class RedisShards:
         dropped, cursor = 0, -1
         head = (max(1, horizon // 1000), int(anew))
         while cursor:
-            arguments = (*head, max(cursor, 0), LADDERS_PER_SCRIPT)
+            arguments = (*head, max(cursor, 0), LADDERS_DROPPED_PER_SCRIPT)
             following, some = await self._run("expire", board, *arguments)
             cursor, dropped = int(following), dropped + some
         return dropped
@@ -202,8 +211,16 @@ class RedisShards:
         return await self._client.run(name, shard_key(self._prefix, board.generation), *arguments)
 
 
-def _rows(cards: Sequence[Card]) -> list[tuple[str, bytes]]:
-    return [(card.player, card.version.to_bytes(8) + card.entries) for card in cards]
+def _some(cards: Sequence[Card], at: int, size: int) -> list[str | bytes]:
+    """Player, card, ... of at least one and at most `size` cards, by their bytes."""
+    found: list[str | bytes] = []
+    left = CARD_BYTES_PER_SCRIPT
+    for card in cards[at : at + size]:
+        if left <= 0:
+            break
+        found += (card.player, card.version.to_bytes(8) + card.entries)
+        left -= len(card.entries)
+    return found
 
 
 def _next_size(done: int) -> int:

@@ -54,13 +54,13 @@ class PostgresOutbox:
         async with self._store.connection() as connection:
             return await self._time.horizon(connection)
 
-    async def unmarked(self, limit: int, work: OutboxWork) -> int:
+    async def unmarked(self, limit: int, work: OutboxWork, without: Sequence[int] = ()) -> int:
         """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
         async with self._store.connection() as connection, connection.transaction():
             rows = [
                 OutboxRow(*row)
                 for row in await connection.fetch(
-                    statement("unmarked_outbox"), limit, self._grace_seconds
+                    statement("unmarked_outbox"), limit, self._grace_seconds, list(without)
                 )
             ]
             if rows:
@@ -158,15 +158,19 @@ class PostgresOutbox:
         """A snapshot of the truth."""
         return PostgresHistories.open(self._store)
 
-    async def erased(self) -> list[tuple[int, Sequence[str]]]:
-        """(generation, players) of erasures whose rows are about to be pruned."""
+    async def erased(self) -> list[tuple[int, int, Sequence[str]]]:
+        """(mark, generation, players) of erasures that nothing late can undo any more."""
         async with self._store.connection() as connection:
             rows: list[Any] = await connection.fetch(
-                "SELECT generation, erased FROM outbox WHERE erased <> '{}'"
+                "SELECT id, generation, erased FROM outbox WHERE erased <> '{}'"
                 " AND marked_at < now() - make_interval(secs => $1)",
                 KEPT_SECONDS,
             )
-        return [(row[0], row[1]) for row in rows]
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    async def drop_erased(self, marks: Sequence[int]) -> None:
+        """Prune erasures, now that the index knows nothing of the players."""
+        await self._store.execute("DELETE FROM outbox WHERE id = ANY ($1)", list(marks))
 
     async def housekeep(self) -> None:
         """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
@@ -174,7 +178,9 @@ class PostgresOutbox:
         await self._key_counts.tell()
         execute = self._store.execute
         await execute(
-            "DELETE FROM outbox WHERE marked_at < now() - make_interval(secs => $1)", KEPT_SECONDS
+            "DELETE FROM outbox WHERE erased = '{}'"
+            " AND marked_at < now() - make_interval(secs => $1)",
+            KEPT_SECONDS,
         )
         await execute(
             "DELETE FROM batches WHERE written_at <"

@@ -40,8 +40,11 @@ class Outbox(Protocol):
         """The confirmed time, less a day: what was obsolete then may be destroyed."""
         ...
 
-    async def unmarked(self, limit: int, work: OutboxWork) -> int:
-        """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
+    async def unmarked(self, limit: int, work: OutboxWork, without: Sequence[int] = ()) -> int:
+        """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied.
+
+        Answers how many there were. Boards of the generations in `without` are left out.
+        """
         ...
 
     async def kept(self, generation: int, after: int, limit: int) -> list[OutboxRow]:
@@ -88,8 +91,12 @@ class Outbox(Protocol):
         """A snapshot of the truth."""
         ...
 
-    async def erased(self) -> list[tuple[int, Sequence[str]]]:
-        """(generation, players) of erasures that are about to be pruned."""
+    async def erased(self) -> list[tuple[int, int, Sequence[str]]]:
+        """(mark, generation, players) of erasures that nothing late can undo any more."""
+        ...
+
+    async def drop_erased(self, marks: Sequence[int]) -> None:
+        """Prune erasures, now that the index knows nothing of the players."""
         ...
 
     async def housekeep(self) -> None:

@@ -29,8 +29,9 @@ from toprung.pending import run_blocking
 from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.profiles.embedded import SystemClock
 from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
-from toprung.service.catchup import CatchUp, IndexFollower, Rebuilder
+from toprung.service.catchup import CatchUp, IndexFollower
 from toprung.service.leaderboards import Leaderboards
+from toprung.service.rebuilder import Rebuilder
 from toprung.service.reconcile import Patrol, Reconciler
 
 REBUILD_POLL_SECONDS = 0.05

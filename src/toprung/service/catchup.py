@@ -16,97 +16,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from toprung.domain.board import Board
-from toprung.domain.card import Card
 from toprung.domain.health import HealthCheck
 from toprung.domain.ladder import Ladder
 from toprung.domain.ranking import Counts
-from toprung.errors import NotReady, Unavailable
+from toprung.errors import IndexUnavailable, NotReady, Unavailable
 from toprung.pending import end_task
 from toprung.ports import CardChanges, CardSink, Index, Outbox, OutboxRow, Shards
+from toprung.service.rebuilder import Rebuilder
 
 ROWS_AT_ONCE = 100
-CARDS_PER_PAGE = 1_000
 POLL_SECONDS = 0.5
 SWEEP_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 60.0
 REBUILD_SECONDS_MAX = 600.0
+LOOKS_AT_ONCE = 4
 NOTICE_SECONDS = 3.0
 """How long a board may be incomplete before that is a fault: longer than from sweep to sweep."""
 
 STALL_SECONDS = 60.0
 
 _log = logging.getLogger("toprung")
-
-
-class Rebuilder:
-    """Derives shards from cards."""
-
-    def __init__(self, outbox: Outbox, shards: Shards, index: Index) -> None:
-        self._outbox = outbox
-        self._shards = shards
-        self._index = index
-        self.cards_done = 0
-        """How many cards the present rebuild has put: its progress."""
-
-    async def rebuild(self, board: Board, *, anew: bool = False) -> bool:
-        """Rebuild the board's shard unless it is complete; `anew` even then. False: another does.
-
-        Raises Unavailable when the index or the truth cannot be reached.
-        """
-        async with self._outbox.alone(board.generation) as alone:
-            if not alone:
-                return False
-            current = await self._current(board)
-            if current is None:
-                return True
-            self.cards_done = 0
-            if (await self._shards.state(current)).ready:
-                if anew:
-                    await self._put_anew(current)
-                return True
-            while not await self._derive(current):
-                _log.warning("board %r was lost while it was rebuilt; once more", board.id)
-            return True
-
-    async def _current(self, board: Board) -> Board | None:
-        """The board as it is now: its rules may have changed since somebody asked."""
-        boards = await self._outbox.all_boards()
-        return next((b for b in boards if b.generation == board.generation), None)
-
-    async def _put_anew(self, board: Board) -> None:
-        """Replace every card and every entry of a shard that is being read meanwhile."""
-        await self._shards.expire(board, await self._outbox.horizon(), anew=True)
-        async for cards in card_pages(self._outbox, board):
-            await self._shards.put(board, 0, cards, force=True)
-            self.cards_done += len(cards)
-        async for players in self._shards.players(board):
-            cards = await self._outbox.cards_by_id(board.generation, players)
-            gone = [card for card in cards if not card.entries and not card.version]
-            if gone:
-                head = await self._outbox.position()
-                empty = [card._replace(version=head) for card in gone]
-                await self._shards.put(board, 0, empty, force=True)
-        for ladder, _ in await self._index.ladders(board.id):
-            await self._shards.ghosts(board, ladder, remove=True)
-
-    async def _derive(self, board: Board) -> bool:
-        token = await self._shards.begin_rebuild(board)
-        told = time.monotonic()
-        try:
-            await self._shards.expire(board, await self._outbox.horizon(), anew=True)
-            async for cards in card_pages(self._outbox, board):
-                await self._shards.put(board, 0, cards, force=False)
-                self.cards_done += len(cards)
-                if time.monotonic() - told > 1:
-                    told = time.monotonic()
-                    _log.info("rebuilding board %r: %s cards", board.id, self.cards_done)
-        except NotReady:
-            return False
-        return await self._shards.finish_rebuild(board, token)
 
 
 class IndexFollower:
@@ -174,10 +107,14 @@ class CatchUp:
         self._task: asyncio.Task[None] | None = None
         self._swept_at = self._housekept_at = -1e9
         self._moved_at = time.monotonic()
+        self._away: set[int] = set()
+        """Generations whose shards took no cards when last asked."""
         self._incomplete: dict[int, float] = {}
+        """Since when boards cannot be read, by generation."""
+        self._behind: set[int] = set()
+        """Generations whose shards have gone back: what is kept is to be applied to them."""
         self._boards = 0
-        self.is_ready = False
-        """Whether every board was complete when last looked at."""
+        self._cards_done = 0
 
     def start(self) -> None:
         """Begin to work in the background."""
@@ -229,65 +166,121 @@ class CatchUp:
             self._wake.clear()
 
     async def step(self) -> None:
-        """Look once: shards first, then what was left behind, now and then the housekeeping."""
+        """Look once: now and then the housekeeping, then shards, then what was left behind.
+
+        The housekeeping comes first because the truth's does not need the index.
+        """
         now = time.monotonic()
+        if now - self._housekept_at >= HOUSEKEEPING_SECONDS:
+            self._housekept_at = now
+            await self._housekeep()
         if now - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = now
             await self.sweep()
-        while await self._outbox.unmarked(ROWS_AT_ONCE, self._apply) == ROWS_AT_ONCE:
+        self._away.clear()
+        while await self._outbox.unmarked(ROWS_AT_ONCE, self._apply, [*self._away]) == ROWS_AT_ONCE:
             self._moved_at = time.monotonic()
-        if now - self._housekept_at >= HOUSEKEEPING_SECONDS:
-            self._housekept_at = now
-            await self._forget_erased()
-            await self._expire()
-            await self._outbox.housekeep()
         self._moved_at = time.monotonic()
 
-    async def _forget_erased(self) -> None:
-        """Nothing late can bring them back any more: drop the last traces of erased players."""
-        boards = {board.generation: board for board in await self._outbox.all_boards()}
-        for generation, players in await self._outbox.erased():
-            if generation in boards:
-                await self._shards.forget(boards[generation], players)
+    async def _housekeep(self) -> None:
+        """Drop what is obsolete; the index's part waits where a server of it is away."""
+        await self._outbox.housekeep()
+        await self._expire()
+        await self._forget_erased()
 
     async def _expire(self) -> None:
         """Drop ladders that are certainly obsolete."""
         horizon = await self._outbox.horizon()
         for board in await self._outbox.all_boards():
-            await self._shards.expire(board, horizon)
+            with suppress(IndexUnavailable):
+                await self._shards.expire(board, horizon)
 
-    async def sweep(self) -> None:
-        """See that every shard is complete and none has gone back."""
-        ready = True
-        try:
-            boards = await self._outbox.all_boards()
-            self._boards, known = len(boards), {board.generation for board in boards}
-            self._incomplete = {g: at for g, at in self._incomplete.items() if g in known}
-            for board in boards:
-                ready = await self._check(board) and ready
-        except Unavailable:
-            ready = False
-            raise
-        finally:
-            self.is_ready = ready
+    async def _forget_erased(self) -> None:
+        """Nothing late can bring them back any more: drop the last traces of erased players."""
+        boards = {board.generation: board for board in await self._outbox.all_boards()}
+        forgotten = []
+        for mark, generation, players in await self._outbox.erased():
+            with suppress(IndexUnavailable, NotReady):
+                if generation in boards:
+                    await self._shards.forget(boards[generation], players)
+                forgotten.append(mark)
+        await self._outbox.drop_erased(forgotten)
 
-    async def _check(self, board: Board) -> bool:
+    async def sweep(self) -> bool:
+        """See that every shard is complete and none has gone back; whether all are complete.
+
+        All are looked at before the first is rebuilt, so that `health` knows of every board that
+        cannot be read. Boards on a server that is away do not keep the others waiting; what they
+        raised is raised in the end.
+        """
+        boards = await self._outbox.all_boards()
+        self._boards, known = len(boards), {board.generation for board in boards}
+        self._incomplete = {g: at for g, at in self._incomplete.items() if g in known}
+        self._behind &= known
+        away = await self._look_at(boards)
+        for board in boards:
+            if board.generation in self._incomplete or board.generation in self._behind:
+                try:
+                    await self._mend(board)
+                except IndexUnavailable as error:
+                    away = error
+        if away is not None:
+            raise away
+        return not self._incomplete
+
+    async def _look_at(self, boards: Sequence[Board]) -> IndexUnavailable | None:
+        """Look at boards, some at a time; what those raised that cannot be reached."""
+        away = None
+        for at in range(0, len(boards), LOOKS_AT_ONCE):
+            looks = map(self._look, boards[at : at + LOOKS_AT_ONCE])
+            for error in await asyncio.gather(*looks, return_exceptions=True):
+                if isinstance(error, IndexUnavailable):
+                    away = error
+                elif error is not None:
+                    raise error
+            self._moved_at = time.monotonic()
+        return away
+
+    async def _look(self, board: Board) -> None:
+        """Note whether a board can be read, and whether its shard has gone back."""
         state = await self._shards.state(board)
         known_mark, known_server = await self._outbox.shard(board.generation)
-        self._moved_at = time.monotonic()
+        if state.mark < known_mark or (known_server and state.server != known_server):
+            self._behind.add(board.generation)
         if not state.ready:
             self._incomplete.setdefault(board.generation, time.monotonic())
-            if not await self._rebuilder.rebuild(board):
-                return False
-            state = await self._shards.state(board)
-        if state.ready:
-            self._incomplete.pop(board.generation, None)
-        if state.mark < known_mark or (known_server and state.server != known_server):
+            return
+        self._incomplete.pop(board.generation, None)
+        if board.generation not in self._behind:
+            await self._outbox.note_shard(board.generation, state.mark, state.server)
+
+    async def _mend(self, board: Board) -> None:
+        """Rebuild a board that is incomplete, and apply what is kept to one that has gone back."""
+        if board.generation in self._incomplete and not await self._rebuild(board):
+            return
+        if board.generation in self._behind:
             _log.warning("board %r: the index went back; applying what is kept", board.id)
             await self._apply_kept(board)
             state = await self._shards.state(board)
-        await self._outbox.note_shard(board.generation, state.mark, state.server)
-        return state.ready
+            if state.mark < 0:  # it has gone back once more
+                return
+            self._behind.discard(board.generation)
+            await self._outbox.note_shard(board.generation, state.mark, state.server)
+        await self._look(board)
+
+    async def _rebuild(self, board: Board) -> bool:
+        """Rebuild a board; the others that cannot be read are looked at meanwhile."""
+        rebuilding = asyncio.create_task(self._rebuilder.rebuild(board))
+        try:
+            while not (await asyncio.wait([rebuilding], timeout=SWEEP_SECONDS))[0]:
+                if self._cards_done != self._rebuilder.cards_done:
+                    self._cards_done = self._rebuilder.cards_done
+                    self._moved_at = time.monotonic()
+                boards = await self._outbox.all_boards()
+                await self._look_at([b for b in boards if b.generation in self._incomplete])
+            return rebuilding.result()
+        finally:
+            await end_task(rebuilding)
 
     async def _apply_kept(self, board: Board) -> None:
         after = 0
@@ -298,34 +291,28 @@ class CatchUp:
             after = rows[-1].mark
 
     async def _apply(self, rows: Sequence[OutboxRow]) -> list[int]:
-        """Apply rows of the outbox; the marks of those that are done."""
+        """Apply rows of the outbox; the marks of those that are done.
+
+        Boards that take no cards at the moment are left out from then on: there may be more rows
+        of theirs than are looked at at a time.
+        """
         boards = {board.generation: board for board in await self._outbox.all_boards()}
         done = []
         for row in rows:
+            if row.generation in self._away:
+                continue
             board = boards.get(row.generation)
             if board is not None:
+                cards = await self._outbox.cards_of(row)
                 try:
-                    cards = await self._outbox.cards_of(row)
                     await self._shards.put(board, row.mark, cards, force=False)
-                except NotReady:
-                    self._swept_at = -1e9
+                except (NotReady, IndexUnavailable) as error:
+                    self._away.add(row.generation)
+                    if isinstance(error, NotReady):
+                        self._swept_at = -1e9
                     continue
             done.append(row.mark)
         return done
-
-
-async def card_pages(outbox: Outbox, board: Board) -> AsyncIterator[list[Card]]:
-    """All cards of a board, a page at a time; the next page is fetched meanwhile."""
-    following = asyncio.ensure_future(outbox.cards_page(board.generation, 0, CARDS_PER_PAGE))
-    try:
-        while page := await following:
-            following = asyncio.ensure_future(
-                outbox.cards_page(board.generation, page[-1][0], CARDS_PER_PAGE)
-            )
-            yield [card for _, card in page]
-    finally:
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
 
 
 _: type[CardSink] = IndexFollower

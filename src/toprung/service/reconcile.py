@@ -19,7 +19,7 @@ from toprung.domain.ladder import is_retained
 from toprung.errors import Unavailable
 from toprung.pending import end_task
 from toprung.ports import Clock, Index, Outbox, Shards
-from toprung.service.catchup import Rebuilder, card_pages
+from toprung.service.rebuilder import Rebuilder, card_pages
 from toprung.service.recount import Recount
 
 DIFFERENCES_MAX = 1000
@@ -73,26 +73,29 @@ class Reconciler:
                 continue
             cards = await self._outbox.sample_cards(board.generation, sample)
             players = sorted({player for player, _ in await self._differing(board, cards)})
-            if players:
-                await self._repair(board, players)
-                _log.warning("board %r: %s players were repaired", board.id, len(players))
             looked_at += len(cards)
-            repaired += len(players)
             self.looked_at += len(cards)
-            self.repaired += len(players)
+            if players and await self._repair(board, players):
+                _log.warning("board %r: %s players were repaired", board.id, len(players))
+                repaired += len(players)
+                self.repaired += len(players)
         return Reconciled(looked_at, repaired)
 
-    async def _repair(self, board: Board, players: Sequence[str]) -> None:
-        """Put the players' cards once more.
+    async def _repair(self, board: Board, players: Sequence[str]) -> bool:
+        """Put the players' cards once more; False when that is left to another process.
 
         If that is not enough, their ladders were let go of, by a clock that was believed and has
         come back. Then others are missing there as well: all cards are put once more.
         """
         wrong = await self._outbox.cards_by_id(board.generation, players)
         await self._shards.put(board, 0, wrong, force=True)
-        if any(ladder for _, ladder in await self._differing(board, wrong)):
-            _log.warning("board %r lacks ladders that are retained: rebuilding it", board.id)
-            await self._rebuilder.rebuild(board, anew=True)
+        if not any(ladder for _, ladder in await self._differing(board, wrong)):
+            return True
+        _log.warning("board %r lacks ladders that are retained: rebuilding it", board.id)
+        if await self._rebuilder.rebuild(board, anew=True):
+            return True
+        _log.warning("board %r is being rebuilt by another process", board.id)
+        return False
 
     async def verify(self) -> list[str]:
         """One line per difference, none when all is well: cards and index, events and cards."""

@@ -4,7 +4,8 @@
 -- ARGV: mark, width of an entry, bytes of a key, bytes of a tied prefix (0: not dense), force (1
 -- replaces a card of the same version and puts all its members again), units of work, the period
 -- from which on to force the first card, then player, card, ...
--- A unit is a member to be put or taken off. While there are units the next card is begun, and it
+-- A unit is a member to be put or taken off, or 4 KB of a card that are read or written. Entries that
+-- are gone through cost a part of one. While there are units the next card is begun, and its entries
 -- may take as many again. One that takes more is on more than a hundred ladders and is cut: the
 -- shard keeps a card that is new up to some period, old from there on and of the old version, so
 -- applying it once more does the rest.
@@ -12,15 +13,15 @@
 -- cut or 0}; the mark is moved once all are done with. Error UNDEFINED asks for define.lua first.
 if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_reply(not_ready) end
 local mark, width, order = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local tied, force, units = tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
-local least = -units
+local tied, force, budget = tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
+local units = budget
 local undefined, horizon = false, horizon_ms()
 local removed, added, gone, come, versions = {}, {}, {}, {}, {}
 local memo = {}
 
 local function touch(ladder, version)
   local known = versions[ladder]
-  if not known then units = units - 2 end -- it is noted with the ladder, and told
+  units = units - (known and 0.1 or 2) -- it is noted with the ladder, and told
   if version > (known or 0) then versions[ladder] = version end
 end
 
@@ -64,14 +65,34 @@ local function note(where, prefixes, entry, player, version, zeros)
   end
 end
 
+-- Where two cards differ next. What is alike is compared in pieces that grow while it is, up to 64
+-- entries: a score changes a few entries, of hundreds.
+local function skip_alike(old, i, new, j)
+  local piece = 1
+  while piece >= 1 and i <= #old and j <= #new do
+    local length = piece * width
+    units = units - 0.1
+    if sub(old, i, i + length - 1) == sub(new, j, j + length - 1) then
+      i, j, piece = i + length, j + length, math.min(64, 2 * piece)
+    else
+      piece = piece / 2
+    end
+  end
+  return math.min(i, #old + 1), math.min(j, #new + 1)
+end
+
 -- Answers the first period that was not looked at, if there are too many.
 local function replace(player, old, new, from)
   local version = version_of(new)
   local i, j = first_entry(old, from, width), first_entry(new, from, width)
-  while i <= #old or j <= #new do
+  local least, walked = units - budget, false
+  while true do
+    if not force then i, j = skip_alike(old, i, new, j) end
     local before = i <= #old and number_at(old, i) or nil
     local after = j <= #new and number_at(new, j) or nil
-    if units < least then return math.min(before or after, after or before) end
+    if not before and not after then return nil end
+    if walked and units < least then return math.min(before or after, after or before) end
+    walked, units = true, units - 0.25
     local gone_entry, new_entry
     if before and (not after or before <= after) then
       gone_entry = sub(old, i, i + width - 1)
@@ -99,11 +120,11 @@ for at = 8, #ARGV, 2 do
   players[#players + 1] = ARGV[at]
   cards[#cards + 1] = ARGV[at + 1]
 end
-local olds = call('HMGET', base .. 'cards', unpack(players))
 local fields, done, cut = {}, 0, nil
 for n, player in ipairs(players) do
   if units <= 0 then break end
-  local old, new = olds[n] or '', cards[n]
+  local old, new = call('HGET', cards_key, player) or '', cards[n]
+  units = units - (#old + #new) / 4096
   local known = old ~= '' and version_of(old) or -1
   local version = version_of(new)
   if version > known or (force and version == known) then
@@ -147,7 +168,7 @@ if tied > 0 then
     flush('ZADD', base .. 'd:' .. ladder, list)
   end
 end
-flush('HSET', base .. 'cards', fields)
+flush('HSET', cards_key, fields)
 if next(removed) or next(added) then call('INCR', base .. 'changes') end
 local ladders, told, noted = {}, {}, {}
 for ladder in pairs(versions) do ladders[#ladders + 1] = ladder end

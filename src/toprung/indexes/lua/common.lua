@@ -15,9 +15,14 @@
 --   <base>z:<ladder>  ZSET, every score 0, member = key bytes .. player: the order
 --   <base>d:<ladder>  ZSET of the distinct tied prefixes, on boards with ranking "dense"
 --
+-- A card has an entry for each period that its player has scored in and that is not over for a day,
+-- so it may have thousands. Reading and writing it costs by its bytes: a script that takes several
+-- cards has a budget for those, and takes at least one.
+--
 -- Numbers and versions are compared as numbers: Lua would compare strings by the server's locale.
 local base = string.sub(KEYS[1], 1, -6)
 local call, sub = redis.call, string.sub
+local cards_key = base .. 'cards'
 local not_ready = 'NOTREADY the shard has no complete order'
 
 local function number_at(text, at)
@@ -54,21 +59,26 @@ end
 
 -- Where the entries of a card begin whose periods have this number or a greater one.
 local function first_entry(card, period, width)
-  local at = 9
-  while at <= #card and number_at(card, at) < period do at = at + width end
-  return at
+  local low, high = 0, math.max(0, (#card - 8) / width)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if number_at(card, 9 + middle * width) < period then low = middle + 1 else high = middle end
+  end
+  return 9 + low * width
 end
 
--- Append player and record of each member of a ladder.
-local function add_rows(answer, members, period, width, order)
-  local players = {}
-  for n, member in ipairs(members) do players[n] = sub(member, order + 1) end
-  local cards = call('HMGET', base .. 'cards', unpack(players))
-  for n, player in ipairs(players) do
-    local entry = period and cards[n] and find_entry(cards[n], period, width)
+-- Append player and record of members of a ladder while there are bytes for their cards; how many.
+local function add_rows(answer, members, period, width, order, bytes)
+  for n, member in ipairs(members) do
+    if bytes <= 0 then return n - 1 end
+    local player = sub(member, order + 1)
+    local card = call('HGET', cards_key, player)
+    local entry = period and card and find_entry(card, period, width)
     answer[#answer + 1] = player
     answer[#answer + 1] = entry and sub(entry, 5) or ''
+    if card then bytes = bytes - #card end
   end
+  return #members
 end
 
 -- The least bytes that sort after everything beginning with a prefix, as a range's exclusive end.

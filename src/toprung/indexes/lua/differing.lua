@@ -1,7 +1,8 @@
 #!lua flags=no-writes
 -- What is not as it should be. ARGV: width of an entry, bytes of a key, numbers of the periods that
 -- matter (4 bytes each), units of work, then player, card, ... (an empty card for a player who has
--- none). A unit is an entry on one ladder that is looked for. Answers {cards looked at, player,
+-- none). A unit is an entry on one ladder that is looked for, or eight entries or 4 KB of a card that
+-- are gone through. Answers {cards looked at, player,
 -- ladder, ...}; the ladder is empty when the card itself is another.
 if call('EXISTS', KEYS[1]) == 0 then return redis.error_reply(not_ready) end
 local width, order, alive = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
@@ -14,7 +15,8 @@ local function tell(player, ladder)
 end
 
 local function look_at(player, card)
-  local known = call('HGET', base .. 'cards', player) or ''
+  local known = call('HGET', cards_key, player) or ''
+  units = units - #known / 4096 - #card / (8 * width)
   if #known <= 8 and #card <= 8 then return end
   if known ~= card then return tell(player, '') end
   for at = 9, #card, width do

@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- Consecutive entries of one ladder. ARGV: <window>/<period>, scope, width of an entry, bytes of a
 -- key, bytes of a tied prefix, how distinct results are counted ('', 'set', 'scan'), the most that
--- are scanned, units of work for that, the most rows that are told, then
+-- are scanned, units of work for that, the most rows that are told, bytes of cards to read, then
 --   'range', start, stop           offsets [start, stop)
 --   'player', id, above, below     the player with neighbours, shifted so that it stays full
 --   'point', bytes, above, below, full   before the point and from it on
@@ -15,18 +15,18 @@ local key = base .. 'z:' .. ladder
 local width, order, tied = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local total = call('ZCARD', key)
 local start, stop, full = 0, 0, true
-if ARGV[10] == 'range' then
-  start, stop, full = tonumber(ARGV[11]), tonumber(ARGV[12]), false
-elseif ARGV[10] == 'player' then
-  local card = period and call('HGET', base .. 'cards', ARGV[11])
+if ARGV[11] == 'range' then
+  start, stop, full = tonumber(ARGV[12]), tonumber(ARGV[13]), false
+elseif ARGV[11] == 'player' then
+  local card = period and call('HGET', cards_key, ARGV[12])
   local entry = card and find_entry(card, period, width)
-  local offset = entry and call('ZRANK', key, sub(entry, 5, 4 + order) .. ARGV[11])
+  local offset = entry and call('ZRANK', key, sub(entry, 5, 4 + order) .. ARGV[12])
   if not offset then return false end
-  start, stop = offset - tonumber(ARGV[12]), offset + tonumber(ARGV[13]) + 1
+  start, stop = offset - tonumber(ARGV[13]), offset + tonumber(ARGV[14]) + 1
 else
-  local point = call('ZLEXCOUNT', key, '-', '(' .. ARGV[11])
-  start, stop = point - tonumber(ARGV[12]), point + tonumber(ARGV[13])
-  full = ARGV[14] == '1'
+  local point = call('ZLEXCOUNT', key, '-', '(' .. ARGV[12])
+  start, stop = point - tonumber(ARGV[13]), point + tonumber(ARGV[14])
+  full = ARGV[15] == '1'
 end
 if full then
   if start < 0 then start, stop = 0, stop - start end
@@ -34,14 +34,15 @@ if full then
 end
 start, stop = math.max(0, math.min(start, total)), math.min(stop, total)
 if stop <= start then return { start, start, total, 0, 0, 0, '-', 0, '', '', 0 } end
-local told = math.min(stop, start + tonumber(ARGV[9]))
-local members = call('ZRANGE', key, start, told - 1)
+local most = math.min(stop, start + tonumber(ARGV[9]))
+local members = call('ZRANGE', key, start, most - 1)
 local prefix = sub(members[1], 1, tied)
 local before = call('ZLEXCOUNT', key, '-', '(' .. prefix)
-local last = members[#members]
-local until_ = call('ZLEXCOUNT', key, '-', after_prefix(sub(last, 1, tied)))
-local answer = { start, stop, total, before, 0, 0, '-', 0, prefix, last, until_ }
-local is_whole = told == stop
+local answer = { start, stop, total, before, 0, 0, '-', 0, prefix, '', 0 }
+local told = add_rows(answer, members, period, width, order, tonumber(ARGV[10]))
+answer[10] = members[told]
+answer[11] = call('ZLEXCOUNT', key, '-', after_prefix(sub(members[told], 1, tied)))
+local is_whole = start + told == stop
 if ARGV[6] == 'set' then
   answer[5] = call('ZLEXCOUNT', base .. 'd:' .. ladder, '-', '(' .. prefix)
 elseif ARGV[6] == 'scan' then
@@ -51,5 +52,4 @@ elseif ARGV[6] == 'scan' then
   is_whole = is_whole and is_counted
 end
 if not is_whole then answer[6] = tonumber(call('GET', base .. 'changes') or '0') end
-add_rows(answer, members, period, width, order)
 return answer
