@@ -59,7 +59,7 @@ class Process:
         board = await self.profile.journal.board("total")
         await self.profile.shards.remove(board)
         async with asyncio.timeout(SECONDS_MAX):
-            while not await self.profile.catch_up.sweep():  # the worker itself may be rebuilding
+            while not await self.profile.catch_up.sweep():  # noqa: ASYNC110 -- others rebuild
                 await asyncio.sleep(0.01)
 
     async def days(self) -> list[str]:
