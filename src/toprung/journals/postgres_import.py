@@ -48,7 +48,7 @@ class PostgresImport:
     @asynccontextmanager
     async def begin(cls, store: PostgresStore) -> AsyncIterator[PostgresImport]:
         """Lock the database; committed when the block ends, undone when it raises."""
-        async with store.connection() as connection, connection.transaction():
+        async with store.connection(writes=True) as connection, connection.transaction():
             await connection.execute(f"LOCK TABLE {_TABLES} IN EXCLUSIVE MODE")
             yield cls(connection)
 

@@ -76,7 +76,7 @@ class PostgresLadders:
         unknown = [each for each in users if (generation, each) not in self._known]
         if not unknown and not left:
             return [None] * len(wanted)
-        async with self._store.connection() as connection, connection.transaction():
+        async with self._store.connection(writes=True) as connection, connection.transaction():
             count = await connection.fetchval("SELECT lock_ladder_count($1)", generation)
             found = await self._find(connection, generation, [*unknown, *left])
             missing = set(unknown) - found.keys()

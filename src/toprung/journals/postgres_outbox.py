@@ -56,7 +56,7 @@ class PostgresOutbox:
 
     async def unmarked(self, limit: int, work: OutboxWork, without: Sequence[int] = ()) -> int:
         """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
-        async with self._store.connection() as connection, connection.transaction():
+        async with self._store.connection(writes=True) as connection, connection.transaction():
             rows = [
                 OutboxRow(*row)
                 for row in await connection.fetch(

@@ -11,21 +11,21 @@ import logging
 import math
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from toprung.domain.player import fold_name
 from toprung.errors import (
     Closed,
     DatabaseDamaged,
-    MissingExtra,
     StorageFailed,
     TruthUnavailable,
 )
+from toprung.journals.postgres_driver import driver
+from toprung.journals.postgres_migrations import alone, apply_migration
 
 if TYPE_CHECKING:
     import asyncpg
@@ -35,19 +35,19 @@ NAMES_REMEMBERED = 200_000
 STATEMENT_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
 LOOK_SECONDS_MAX = 1.5
-MIGRATION_SECONDS_MAX = 3600.0
-"""An index on many events takes its time."""
 MONTHS_AHEAD = 2
 OWNERS_MIGRATION = 6
 UNOWNED_SECONDS = 3 * 86_400.0
 """How long after that migration keys without an owner are looked for: 48 hours, and one more day
 in which processes of the version before may still have run."""
-_FOLDED_AT_ONCE = 10_000
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+_FULL = "is out of disk space, memory or connections"
 _log = logging.getLogger("toprung")
 _SQL = files(__package__).joinpath("sql/postgres")
 _MIGRATION = re.compile(r"(\d{4})_\w+\.sql")
-_MIGRATION_LOCK = 0x546F7072756E67  # "Toprung"
 
 
 @cache
@@ -60,15 +60,6 @@ def migrations() -> list[tuple[int, str]]:
     """(number, SQL) of every migration, in order."""
     found = ((_MIGRATION.fullmatch(file.name), file) for file in _SQL.iterdir())
     return sorted((int(match[1]), file.read_text()) for match, file in found if match)
-
-
-def driver() -> Any:
-    """The asyncpg module; a missing one names its cure."""
-    try:
-        import asyncpg
-    except ImportError:
-        raise MissingExtra("cluster") from None
-    return asyncpg
 
 
 class PostgresStore:
@@ -114,8 +105,11 @@ class PostgresStore:
     # --- connections -----------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Any]:
-        """A connection for a few statements; TruthUnavailable when there is none to be had."""
+    async def connection(self, *, writes: bool = False) -> AsyncIterator[Any]:
+        """A connection for a few statements; TruthUnavailable when there is none to be had.
+
+        Whoever `writes` hears StorageFailed of a server that is full: nothing was recorded.
+        """
         if self._is_closed:
             raise Closed
         try:
@@ -123,6 +117,10 @@ class PostgresStore:
                 yield connection
         except (*self.lost, self._asyncpg.InsufficientPrivilegeError) as error:
             raise TruthUnavailable(f"PostgreSQL does not answer: {error}") from error
+        except self._asyncpg.InsufficientResourcesError as error:
+            if writes:
+                raise self.refusal(error) from error
+            raise TruthUnavailable(f"PostgreSQL {_FULL}") from error
         except self.refused as error:
             raise self.refusal(error) from error
 
@@ -133,8 +131,8 @@ class PostgresStore:
             return rows
 
     async def execute(self, text: str, *values: object) -> str:
-        """Run one statement; what became of it, in the server's words."""
-        async with self.connection() as connection:
+        """Run one statement that writes; what became of it, in the server's words."""
+        async with self.connection(writes=True) as connection:
             return str(await connection.execute(text, *values))
 
     @property
@@ -161,7 +159,7 @@ class PostgresStore:
         """What callers hear of it; the log has the server's own words."""
         is_read_only = isinstance(error, self._asyncpg.ReadOnlySQLTransactionError)
         _log.warning("PostgreSQL refuses to write: %s", error)
-        reason = "is read-only" if is_read_only else "is out of disk space, memory or connections"
+        reason = "is read-only" if is_read_only else _FULL
         return StorageFailed(f"PostgreSQL {reason}; nothing was recorded")
 
     async def look(self) -> str | None:
@@ -186,10 +184,7 @@ class PostgresStore:
     async def migrate(self) -> list[int]:
         """Apply the migrations that are missing, one process at a time; their numbers."""
         known = migrations()
-        async with self.connection() as connection, connection.transaction():
-            await connection.execute(
-                "SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK, timeout=MIGRATION_SECONDS_MAX
-            )
+        async with self.connection(writes=True) as connection, alone(connection):
             await connection.execute(
                 "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY,"
                 " applied_at timestamptz NOT NULL DEFAULT now())"
@@ -200,10 +195,7 @@ class PostgresStore:
                 raise DatabaseDamaged("the database was migrated by a newer version of Toprung")
             missing = [(number, text) for number, text in known if number not in done]
             for number, text in missing:
-                await connection.execute(text, timeout=MIGRATION_SECONDS_MAX)
-                if number in _FURTHER_STEPS:
-                    await _FURTHER_STEPS[number](connection)
-                await connection.execute("INSERT INTO migrations VALUES ($1)", number)
+                await apply_migration(connection, number, text)
             passed = await connection.fetchval(
                 "SELECT extract(epoch FROM now() - applied_at)::float8 FROM migrations"
                 " WHERE number = $1",
@@ -224,7 +216,7 @@ class PostgresStore:
         for month in range(first, first + 1 + MONTHS_AHEAD):
             begins, ends = _month_start(month), _month_start(month + 1)
             name = f"events_{month // 12:04}_{month % 12 + 1:02}"
-            async with self.connection() as connection:
+            async with self.connection(writes=True) as connection:
                 if await connection.fetchval("SELECT to_regclass($1)", name) is not None:
                     continue
                 try:
@@ -251,12 +243,12 @@ class PostgresStore:
         found = dict(asked)
         missing = sorted(name for name, number in found.items() if number is None)
         if missing:
-            async with self.connection() as connection:
+            async with self.connection(writes=True) as connection:
                 await connection.execute(statement("add_names"), generation, kind, missing)
                 rows = await connection.fetch(statement("find_names"), generation, kind, missing)
             self._remember(generation, kind, rows)
             found |= {name: number for number, name in rows}
-        return cast(dict[str, int], found)
+        return _complete(found, "numbers of names")
 
     async def names(self, numbers: Iterable[int]) -> dict[int, str]:
         """The names behind numbers."""
@@ -266,7 +258,7 @@ class PostgresStore:
             for number, generation, kind, name in await self.select("names_of_numbers", missing):
                 self._remember(generation, kind, [(number, name)])
                 found[number] = name
-        return cast(dict[int, str], found)
+        return _complete(found, "names of numbers")
 
     async def all_names(self, generation: int) -> tuple[dict[int, str], dict[int, str]]:
         """Every period name and every scopes name of a board, by number."""
@@ -283,22 +275,13 @@ class PostgresStore:
             self._numbers[generation, kind, name] = number
 
 
-async def _fold_names(connection: Any) -> None:
-    """Fold the names that were set before folded ones were kept."""
-    after = 0
-    while rows := await connection.fetch(
-        "SELECT number, name FROM players WHERE number > $1 AND name IS NOT NULL"
-        " ORDER BY number LIMIT $2",
-        after,
-        _FOLDED_AT_ONCE,
-    ):
-        folded = [(number, fold_name(name)) for number, name in rows]
-        await connection.executemany("UPDATE players SET folded = $2 WHERE number = $1", folded)
-        after = rows[-1][0]
-
-
-_FURTHER_STEPS: Mapping[int, Callable[[Any], Awaitable[None]]] = {5: _fold_names}
-"""What migrations do that SQL cannot, by number, in the same transaction."""
+def _complete(found: Mapping[K, V | None], what: str) -> dict[K, V]:
+    """What was found, if nothing is missing: the database itself refers to all of it."""
+    complete = {key: value for key, value in found.items() if value is not None}
+    if len(complete) < len(found):
+        lacking = sorted(str(key) for key in found.keys() - complete.keys())[:5]
+        raise DatabaseDamaged(f"{what} are missing in the database: {', '.join(lacking)}")
+    return complete
 
 
 def _month_start(month: int) -> int:

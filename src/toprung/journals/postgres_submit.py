@@ -9,8 +9,8 @@ memory, and what changed is written: events, keys, cards, and one outbox row per
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -492,10 +492,10 @@ async def _player_states(
     cards: Sequence[bytes | None],
 ) -> dict[str, PlayerState]:
     shape, scopes = board.shape, board.scopes
-    texts: Iterable[str] = repeat("{}") if attributes is None else attributes
+    texts = ["{}"] * len(players) if attributes is None else attributes
     states: dict[str, PlayerState] = {}
     async with Work() as work:
-        for player, number, text, card in zip(players, numbers, texts, cards, strict=False):
+        for player, number, text, card in zip(players, numbers, texts, cards, strict=True):
             if len(board.scopes) > 1:
                 scopes = player_scopes(board, text)
             states[player] = PlayerState(number, scopes, split_card(card or b"", shape))

@@ -1,4 +1,3 @@
--- Names of players as they are looked for: see toprung.domain.player.fold_name, which also folds
--- the names that are here already.
-ALTER TABLE players ADD COLUMN folded text COLLATE "C";
-CREATE INDEX players_by_name ON players (folded, id) WHERE folded IS NOT NULL;
+-- Names of players as they are looked for: see toprung.domain.player.fold_name. What takes long, folding
+-- the names that are here already and the index on them, is done by postgres_migrations, under no lock.
+ALTER TABLE players ADD COLUMN IF NOT EXISTS folded text COLLATE "C";
