@@ -79,7 +79,7 @@ def test_others_go_on_while_names_are_folded(
             assert await store.migrate() == [5]
 
     async def work(migrating: threading.Thread) -> list[float]:
-        waits = []
+        waits: list[float] = []
         async with opened(bench) as store:
             while migrating.is_alive():
                 begin = time.monotonic()
