@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import RunningService
 from tests.http.raw import BYE, HELLO, connected, until_closed
 from tests.http.serving import Serving, serving
-from tests.http.strain import strained
+from tests.http.strain import cpu_seconds, strained
 from toprung.http.connection import REST_BYTES_MAX
 from toprung.http.framing import HEAD_BYTES_MAX, HEADERS_MAX
 from toprung.http.proxies import Proxies
@@ -64,6 +64,7 @@ ENDLESS = {
     "a chunk's size": (b"", b"0"),
     "a chunk's extension": (b"1;", b"x"),
     "extensions of chunks": (b"", b"1;%s\r\nx\r\n" % (b"x" * 1000)),
+    "ends of heads": (b"0\r\na: b\r\n\r\n", b"\r\n\r\n"),
 }
 
 
@@ -78,9 +79,31 @@ def test_what_frames_a_body_without_end_is_cut_off(
         head = chunked(board, path=path, method=method)
         sent, last_words = send_without_end(raw, head + begin, piece, 16 * MEGABYTE)
     assert sent < 8 * MEGABYTE  # the system's buffers take some of it
-    assert path != "scores" or last_words == b"" or statuses(last_words) == [b"431"]
+    assert path != "scores" or last_words == b"" or statuses(last_words)[-1] == b"431"
     assert strain.grown_bytes < 24 * MEGABYTE
     assert strain.longest_wait < 2
+
+
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["whole", "in chunks"])
+def test_a_body_of_ends_of_heads_costs_no_more_than_another(
+    service: RunningService, is_chunked: bool
+) -> None:
+    """The request is refused by its head, and the rest is read and dropped."""
+    head, size = chunked("blitz", path="nowhere"), 12 * MEGABYTE
+    if not is_chunked:
+        head = head.replace(b"Transfer-Encoding: chunked", b"Content-Length: %d" % size)
+
+    def cost(piece: bytes) -> float:
+        before = cpu_seconds(service.process.pid)
+        body = piece * (size // len(piece))
+        if is_chunked:
+            body = b"%x\r\n%s\r\n0\r\n\r\n" % (size, body)
+        with connected(service.url) as raw:
+            raw.sendall(head + body + BYE)
+            assert statuses(until_closed(raw)) == [b"404", b"200"]
+        return cpu_seconds(service.process.pid) - before
+
+    assert cost(b"\r\n\r\n") < 3 * cost(b"    ") + 1, "it was five seconds"
 
 
 def test_a_refusal_of_trailers_says_why(service: RunningService, board: str) -> None:

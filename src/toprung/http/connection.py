@@ -53,6 +53,8 @@ READ_SECONDS_MAX: Final = 60.0
 """For a caller to take anything at all of an answer that waits for it."""
 PARSED_BYTES_MAX: Final = 1024
 """Parsed in one go; what is longer is parsed one request at a time."""
+BODY_PARSED_BYTES_MAX: Final = 16 * 1024
+"""Of a body of a known length, parsed in one go."""
 
 _PLAIN_METHODS: Final = {b"GET": "GET", b"POST": "POST"}
 _UNPLAIN: Final = frozenset({b"connection", b"expect", b"upgrade"})
@@ -76,6 +78,10 @@ class HttpConnection(HttpToolsProtocol):
     """How many heads of requests have arrived."""
     _is_begun = False
     """Whether one more has begun to arrive."""
+    _is_in_body = False
+    """Whether what arrives belongs to a request whose head has ended."""
+    _received_bytes = 0
+    """Of the body of that request."""
     _unended_bytes = 0
     """Of the head that has begun, or of a body whose answer is not waiting for it."""
     _framing_bytes = 0
@@ -169,8 +175,7 @@ class HttpConnection(HttpToolsProtocol):
         if not data:  # the caller has gone meanwhile
             return
         while at < len(data) and not self.pipeline:
-            stop = data.find(_HEAD_END, at, at + PARSED_BYTES_MAX)
-            stop = at + PARSED_BYTES_MAX if stop < 0 else stop + len(_HEAD_END)
+            stop = self._stop(data, at)
             self._first = self._heads + 1
             at = stop if self._parse(data[at:stop]) else len(data)
             if time.perf_counter() > until:
@@ -184,6 +189,22 @@ class HttpConnection(HttpToolsProtocol):
         if self._held is not None:
             self._serve_as_usual()
         self.flow.resume_reading()
+
+    def _stop(self, data: bytes, at: int) -> int:
+        """Where the piece ends that is parsed next: after the next head, if that ends soon.
+
+        What looks like the end of a head within a body is none: a body may consist of them.
+        """
+        if self._is_in_body:
+            declared = self._asked.get(b"content-length")
+            if declared is None:
+                return at + PARSED_BYTES_MAX
+            left = int(declared) - self._received_bytes
+            if left > PARSED_BYTES_MAX:
+                return at + min(left, BODY_PARSED_BYTES_MAX)
+            at += left
+        stop = data.find(_HEAD_END, at, at + PARSED_BYTES_MAX)
+        return at + PARSED_BYTES_MAX if stop < 0 else stop + len(_HEAD_END)
 
     def _go_on(self) -> None:
         """Have the rest of what has arrived parsed, if nothing that was is still to be served."""
@@ -278,7 +299,8 @@ class HttpConnection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """A head is complete: a plain request is a moment later, or not within these bytes."""
         self._heads += 1
-        self._is_begun = False
+        self._is_begun, self._is_in_body = False, True
+        self._received_bytes = 0
         self._is_answered = self.transport.is_closing()
         if self._is_answered:  # the last answer said that nothing follows
             return
@@ -294,7 +316,9 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """A piece of a body has arrived."""
-        self._body_bytes += len(body) + CHUNK_BYTES
+        size = len(body)
+        self._received_bytes += size
+        self._body_bytes += size + CHUNK_BYTES
         if self._held is not None:
             self._held.append(body)
         elif not self._is_answered:
@@ -302,6 +326,7 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """A request is complete."""
+        self._is_in_body = False
         if self._held is not None:
             if self._serve_at_once(b"".join(self._held)):
                 self._held = None
