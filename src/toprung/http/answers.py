@@ -106,30 +106,41 @@ class Empty(Answer):
 
 
 class Stream:
-    """An answer that is sent piece by piece."""
+    """An answer that is sent piece by piece; `on_end` is called when no piece will be any more."""
 
-    __slots__ = ("_pieces", "headers", "status")
+    __slots__ = ("_on_end", "_pieces", "headers", "status")
 
     def __init__(
-        self, pieces: AsyncGenerator[bytes], content_type: bytes, headers: Headers = ()
+        self,
+        pieces: AsyncGenerator[bytes],
+        content_type: bytes,
+        headers: Headers = (),
+        on_end: Callable[[], None] | None = None,
     ) -> None:
         self.status = 200
         self.headers: Headers = ((b"content-type", content_type), *headers)
         self._pieces = pieces
+        self._on_end = on_end
 
     async def send(self, send: Send, extra: Headers) -> None:
         """Send it, with `extra` headers first."""
         headers = [*self.headers, NO_SNIFF, *extra]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        async for piece in self._pieces:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+        try:
+            await send({"type": "http.response.start", "status": self.status, "headers": headers})
+            async for piece in self._pieces:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            await self.end()
 
     async def end(self) -> None:
-        """Have no piece sent, for whoever asks for the head alone: the pieces may have no end."""
-        async for _ in self._pieces:  # only what has begun can clean up after itself
-            break
-        await self._pieces.aclose()
+        """Have no more pieces sent: also for whoever asks for the head alone."""
+        on_end, self._on_end = self._on_end, None
+        try:
+            await self._pieces.aclose()
+        finally:
+            if on_end is not None:
+                on_end()
 
 
 def _lines(headers: Headers) -> bytes:

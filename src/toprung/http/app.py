@@ -18,13 +18,13 @@ from toprung.http.answers import Answer, Headers, Sendable, Stream
 from toprung.http.auth import Gate
 from toprung.http.call import Call, CallerGone, Patience, Receive, check_size, read_body
 from toprung.http.cors import Cors
-from toprung.http.limits import RateLimit
 from toprung.http.live.sockets import LiveSockets
+from toprung.http.log import log_request
 from toprung.http.pages import Pages
 from toprung.http.problems import Refused, is_for_operators, problem, unexpected
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route, Router
-from toprung.http.settings import Rate, ServiceSettings
+from toprung.http.settings import ServiceSettings
 from toprung.http.state import State
 from toprung.http.transport import Tray
 from toprung.http.underway import Reply, Underway
@@ -42,8 +42,6 @@ MEMORY_SECONDS: Final = 1
 UPKEEP_SECONDS: Final = 5
 """How often uses of keys are recorded, and connections of revoked ones closed."""
 
-_outages = RateLimit(Rate(1.0, 3))
-"""How often the same outage is logged: each request meets it."""
 _NOWHERE = "(none)"
 _NO_ROUTE = Refused(404, "no-such-route", "no such path; see /docs")
 
@@ -57,7 +55,7 @@ class Service:
         keys = self.state.boards.keys
         self._gate = self.state.gate = Gate(self.state.settings, keys, self._cors)
         self._patience = Patience(self.state.settings.body_seconds_max)
-        self._sockets = LiveSockets(self.state, self._gate, self._cors, self.state.hub)
+        self.sockets = LiveSockets(self.state, self._gate, self.state.hub)
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
         self._pages = Pages()
@@ -80,6 +78,7 @@ class Service:
 
     async def __aexit__(self, *_error: object) -> None:
         await self.state.upkeep.stop()
+        await self.state.readiness.close()
         if self.state.boards.keys is not None:
             try:
                 await self.state.boards.keys.save_uses()
@@ -104,7 +103,7 @@ class Service:
         """Serve one request or connection."""
         if scope["type"] == "http":
             return self._http(scope, receive, send)
-        return self._sockets.serve(scope, receive, send)
+        return self.sockets.serve(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         begin = time.perf_counter()
@@ -127,7 +126,7 @@ class Service:
         except CallerGone:
             return
         except Exception as error:  # noqa: BLE001 -- see `_told`
-            answer = _told(error, request)
+            answer = self._told(error, request)
         finally:
             if call is not None and call.held_bytes:
                 self.state.bodies.give_back(call.held_bytes)
@@ -203,7 +202,7 @@ class Service:
         except CallerGone:
             raise
         except Exception as error:  # noqa: BLE001 -- see `_told`
-            return _told(error, request)
+            return self._told(error, request)
 
     def _find(self, scope: Scope) -> tuple[Route, list[str]] | None:
         """The route of a request; an address that is refused counts as one of a page does."""
@@ -239,28 +238,18 @@ class Service:
         else:
             self._meters[call.route].note(status, seconds)
         if _log.isEnabledFor(logging.INFO):
-            _log.info(
-                "request",
-                extra={
-                    "request": request.decode(),
-                    "method": method,
-                    "route": _NOWHERE if call is None else call.route.path,
-                    "status": status,
-                    "milliseconds": round(1000 * seconds, 3),
-                    "address": None if client is None else client[0],
-                    "key": None if call is None or call.key is None else call.key.id,
-                },
-            )
+            route = _NOWHERE if call is None else call.route.path
+            key_id = None if call is None or call.key is None else call.key.id
+            log_request(request, method, route, status, seconds, client, key_id)
 
-
-def _told(error: Exception, request: bytes) -> Answer:
-    """The answer that tells of an error; nobody but the log may see what was not foreseen."""
-    if isinstance(error, ToprungError):
-        if is_for_operators(error) and _outages.take(type(error).__name__) is None:
-            _log.warning("unavailable: %s", error, extra={"request": request.decode()})
-        return problem(error, request)
-    _log.error("request failed", exc_info=error, extra={"request": request.decode()})
-    return unexpected(request)
+    def _told(self, error: Exception, request: bytes) -> Answer:
+        """The answer that tells of an error; nobody but the log may see what was not foreseen."""
+        if isinstance(error, ToprungError):
+            if is_for_operators(error):
+                self.state.outages.log(error, request)
+            return problem(error, request)
+        _log.error("request failed", exc_info=error, extra={"request": request.decode()})
+        return unexpected(request)
 
 
 def _check_type(call: Call[Any, Any]) -> None:

@@ -17,7 +17,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from toprung.errors import UnknownBoard
 from toprung.http.answers import Headers
 from toprung.http.call import Call
 from toprung.http.cors import Cors
@@ -66,6 +65,7 @@ _FOREIGN_PAGE: Final = (
     "without keys, only the service's own pages may write; to allow this page, start the service"
     " with --origin ORIGIN"
 )
+_KEY_REQUIRED: Final = "a key is required: Authorization: Bearer <key>"
 
 
 class Gate:
@@ -101,16 +101,24 @@ class Gate:
                 call.is_public = await _is_public(call)
             return
         if route.verb is None:
-            self._count_address(call.client)
-            return
-        if route.public and await _is_public(call):
-            call.is_public = True
-            if call.header(b"authorization") is None:
-                self._count_address(call.client)
-                return
-        call.key = await self.key(call.client, bearer(call.headers))
-        if not _allows(call, call.key):
-            raise Refused(403, "forbidden", _missing(call))
+            self.count_address(call.client)
+        elif call.header(b"authorization") is None:
+            await self._admit_stranger(call)
+        else:
+            call.key = await self.key(call.client, bearer(call.headers))
+            call.is_public = route.public and await _is_public(call)
+            if not _allows(call, call.key):
+                raise Refused(403, "forbidden", _missing(call))
+
+    async def _admit_stranger(self, call: Call[Any, Any]) -> None:
+        """Let in who shows no key, where the board is public.
+
+        It is counted first: to look for a board that does not exist may cost a query.
+        """
+        self.count_address(call.client)
+        call.is_public = call.route.public and await _is_public(call)
+        if not call.is_public:
+            raise _unauthorized(_KEY_REQUIRED)
 
     def check_private(self, call: Call[Any, Any]) -> None:
         """Refuse what a public board does not show to everybody, unless a key allows to read it.
@@ -124,8 +132,7 @@ class Gate:
         if not self._settings.needs_keys:
             return
         if call.key is None:
-            detail = f"{what} are not public; a key is required: Authorization: Bearer <key>"
-            raise Refused(401, "unauthorized", detail, headers=CHALLENGE)
+            raise _unauthorized(f"{what} are not public; {_KEY_REQUIRED}")
         if not call.key.allows("read", call.values[0]):
             raise Refused(403, "forbidden", f"{what} are not public; {_missing(call)}")
 
@@ -135,13 +142,8 @@ class Gate:
         if text is not None and self._keys is not None:
             found = await self._keys.find(text)
         if found is None:
-            self._count_address(client)
-            detail = (
-                "a key is required: Authorization: Bearer <key>"
-                if text is None
-                else "this key is not valid"
-            )
-            raise Refused(401, "unauthorized", detail, headers=CHALLENGE)
+            self.count_address(client)
+            raise _unauthorized(_KEY_REQUIRED if text is None else "this key is not valid")
         if self._by_key is not None:
             self._by_key.check(found.id)
         return found
@@ -154,9 +156,16 @@ class Gate:
     def check_page(self, scope: Any) -> None:
         """Refuse what is not allowed to ask for pages: they are for everybody, but not so often."""
         if self._settings.needs_keys:
-            self._count_address(scope.get("client"))
+            self.count_address(scope.get("client"))
         else:
             self.check_local(dict(scope["headers"]))
+
+    def trusts(self, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether the caller may read everything without a key.
+
+        That is a user of this machine, and not a page of another origin that one has open.
+        """
+        return not self._settings.needs_keys and self._cors.is_welcome(headers)
 
     def check_local(self, headers: Mapping[bytes, bytes]) -> None:
         """Refuse what others than users of this machine may have sent, where no keys are asked for.
@@ -180,11 +189,12 @@ class Gate:
 
     def count_address(self, client: Client) -> None:
         """Count what somebody without a key asks; Refused when that is too often."""
-        self._count_address(client)
-
-    def _count_address(self, client: Client) -> None:
         if self._by_address is not None:
             self._by_address.check(caller_of(client))
+
+
+def _unauthorized(detail: str) -> Refused:
+    return Refused(401, "unauthorized", detail, headers=CHALLENGE)
 
 
 def bearer(headers: Mapping[bytes, bytes]) -> str | None:
@@ -221,11 +231,7 @@ def _tells_public(call: Call[Any, Any]) -> bool:
 
 
 async def _is_public(call: Call[Any, Any]) -> bool:
-    try:
-        board = await call.board()
-        return (await board.definition()).public
-    except UnknownBoard:
-        return False
+    return await call.state.is_public(call.values[0])
 
 
 def _allows(call: Call[Any, Any], key: AccessKey) -> bool:

@@ -39,18 +39,17 @@ _HEADERS: Final[Headers] = (
 
 
 class Backups:
-    """The backups that are under way."""
+    """The backups that are under way, and how many there was no room for."""
 
     def __init__(self) -> None:
         self.running = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether one more would be too many."""
-        return self.running >= BACKUPS_MAX
+        self.refused = 0
 
     async def begin(self, boards: Leaderboards, receive: Receive) -> Download:
-        """Make a copy, unless there are too many."""
+        """Make a copy; Refused if there are too many."""
+        if self.running >= BACKUPS_MAX:
+            self.refused += 1
+            raise _too_many()
         self.running += 1
         try:
             copy = await _copy(boards)
@@ -115,7 +114,7 @@ class Download:
             message = await self._receive()
 
 
-def too_many() -> Refused:
+def _too_many() -> Refused:
     """What a caller is told while there are enough."""
     return Refused(
         429,

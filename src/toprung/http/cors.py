@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from toprung.errors import ToprungError
 from toprung.http.answers import Answer, Empty, Headers
 from toprung.http.problems import Refused
 from toprung.http.routing import Router
@@ -94,8 +93,4 @@ async def _is_public(scope: Any, state: State) -> bool:
     segments = scope["raw_path"].split(b"/")
     if segments[1:3] != [b"v1", b"boards"] or len(segments) < 4:
         return False
-    try:
-        board = await state.board(segments[3].decode("latin-1"))
-        return (await board.definition()).public
-    except ToprungError:
-        return False
+    return await state.is_public(segments[3].decode("latin-1"))

@@ -58,14 +58,17 @@ class RateLimit:
         """Count one request; None when it may pass, else the seconds to wait.
 
         `cost`: how many requests it counts as; one that costs more than the whole burst passes
-        when the burst is unused. `counted`: how many of them it was counted as before.
+        when the burst is unused, and what follows waits until all of it is made up for.
+        `counted`: how many of them it was counted as before. They stay counted if it is refused,
+        so a caller that asks again after the wait may be counted that often once more.
         """
         now = self._clock()
-        charge = min(self._interval * cost, self._ahead_max) - self._interval * counted
-        until = max(self._until.get(caller, now), now) + charge
-        if until - now > self._ahead_max:
-            return (until - now - self._ahead_max) / _SECOND
-        self._note(caller, until, now)
+        until = max(self._until.get(caller, now), now)
+        charge, before = self._interval * cost, self._interval * counted
+        wait = until - now + min(charge, self._ahead_max) - self._ahead_max
+        if wait > before:
+            return wait / _SECOND
+        self._note(caller, until + charge - before, now)
         return None
 
     def book(self, caller: str, cost: int, wait_max: float) -> float | None:

@@ -11,6 +11,8 @@ import msgspec
 
 FIELDS: Final = ("request", "method", "route", "status", "milliseconds", "address", "key")
 
+_log = logging.getLogger("toprung.http")
+
 
 class JsonFormatter(logging.Formatter):
     """A record as one line of JSON. Headers, bodies and keys are never in it."""
@@ -39,3 +41,28 @@ def set_up_logging(level: str) -> None:
         logger.setLevel(level.upper())
         logger.propagate = False
     logging.getLogger("uvicorn").setLevel(logging.ERROR)  # what strangers send is no news
+
+
+def log_request(
+    request: bytes,
+    method: str,
+    route: str,
+    status: int,
+    seconds: float,
+    client: tuple[str, int] | None,
+    key_id: str | None,
+) -> None:
+    """Tell of a request that was answered, or of a WebSocket that was opened."""
+    if _log.isEnabledFor(logging.INFO):
+        _log.info(
+            "request",
+            extra={
+                "request": request.decode(),
+                "method": method,
+                "route": route,
+                "status": status,
+                "milliseconds": round(1000 * seconds, 3),
+                "address": None if client is None else client[0],
+                "key": key_id,
+            },
+        )

@@ -57,7 +57,8 @@ class ServiceCollector:
             yield from _profile(self._figures)
         state = self._state
         yield _counter("toprung_submissions", "Submissions by outcome", "outcome", state.outcomes)
-        yield _counter("toprung_refused", "Requests there was no room for", "reason", state.refused)
+        refused = {"backups": state.backups.refused, **state.refused}
+        yield _counter("toprung_refused", "Requests there was no room for", "reason", refused)
         yield GaugeMetricFamily("toprung_backups", "Backups under way", value=state.backups.running)
         if state.memory.bytes_max is not None:
             yield GaugeMetricFamily(
@@ -79,11 +80,13 @@ class ServiceCollector:
             "toprung_upkeep_age_seconds", "Time since a chore was done", labels=("chore",)
         )
         for chore in state.upkeep.chores:
-            ages.add_metric((chore.name,), chore.age_seconds)
+            if not chore.is_endless:
+                ages.add_metric((chore.name,), chore.age_seconds)
         yield ages
         yield GaugeMetricFamily("toprung_live_sockets", "Live connections", value=state.seats.taken)
-        refused = state.seats.refused
-        yield _counter("toprung_live_refused", "Live requests refused", "reason", refused)
+        yield _counter(
+            "toprung_live_refused", "Live requests refused", "reason", state.seats.refused
+        )
 
     def _requests(self) -> Iterator[Metric]:
         counts = CounterMetricFamily(

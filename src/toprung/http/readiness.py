@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Final, Literal
 
 from toprung.domain.health import BOTH, HealthCheck, Part
+from toprung.pending import end_task
 
 if TYPE_CHECKING:
     from toprung.http.state import State
@@ -20,6 +21,8 @@ Status = Literal["ready", "degraded", "not-ready"]
 
 FRESH_SECONDS: Final = 1.0
 LOOK_SECONDS_MAX: Final = 3.0
+UNKNOWN: Final = "health"
+"""The check that stands for those of the leaderboards when they cannot be asked."""
 
 _log = logging.getLogger("toprung.http")
 
@@ -32,6 +35,8 @@ class Readiness:
         self._checks: list[HealthCheck] = []
         self._looked_at = -FRESH_SECONDS
         self._looking: asyncio.Task[list[HealthCheck]] | None = None
+        self._told: set[str] = set()
+        """What was logged to be wrong, and not yet to be well again."""
 
     async def look(self) -> list[HealthCheck]:
         """Every check, at most a second old."""
@@ -47,14 +52,20 @@ class Readiness:
         """`look` as a chore: faults are logged although nobody asks."""
         await self.look()
 
+    async def close(self) -> None:
+        """End a look that is under way."""
+        await end_task(self._looking)
+
     async def _look(self) -> list[HealthCheck]:
         try:
+            limit = asyncio.timeout(LOOK_SECONDS_MAX)
             try:
-                async with asyncio.timeout(LOOK_SECONDS_MAX):
+                async with limit:
                     checks = await self._state.boards.health()
             except Exception as error:  # noqa: BLE001 -- whatever it is, it is a fault
                 _log.warning("the health cannot be told: %r", error)
-                checks = [HealthCheck("health", "it could not be found out in time")]
+                when = " in time" if limit.expired() else ""
+                checks = [HealthCheck(UNKNOWN, f"it could not be found out{when}")]
             checks = [*checks, *self._state.memory.health(), self._state.upkeep.health()]
             self._tell(checks)
             self._checks, self._looked_at = checks, time.monotonic()
@@ -63,13 +74,16 @@ class Readiness:
             self._looking = None
 
     def _tell(self, checks: list[HealthCheck]) -> None:
-        """Log what has changed."""
-        before = {check.name: check.fault for check in self._checks}
-        for check in checks:
-            if check.fault is not None and before.get(check.name) is None:
-                _log.error("not ready: %s: %s", check.name, check.fault)
-            elif check.fault is None and before.get(check.name) is not None:
-                _log.warning("ready again: %s", check.name)
+        """Log what has changed; what a look does not tell of is as before, if much is unknown."""
+        faults = {check.name: check.fault for check in checks if check.fault is not None}
+        for name in faults.keys() - self._told:
+            _log.error("not ready: %s: %s", name, faults[name])
+        is_whole, seen = UNKNOWN not in faults, {check.name for check in checks}
+        for name in self._told - faults.keys():
+            if is_whole or name in seen:
+                _log.warning("ready again: %s", name)
+                self._told.discard(name)
+        self._told |= faults.keys()
 
 
 def stopped(checks: list[HealthCheck]) -> set[Part]:

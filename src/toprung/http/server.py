@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import uvicorn
 
 from toprung.errors import Invalid, Unavailable
+from toprung.http.app import Service
 from toprung.http.connection import HttpConnection
 from toprung.http.limits import Peers
-from toprung.http.live.protocol import LiveSocket
+from toprung.http.live.protocol import LiveSocket, Malformed, tell_malformed
 from toprung.http.live.seats import Seats
 from toprung.http.proxies import ProxiedConnection, ProxiedSocket, Proxies
 from toprung.http.settings import ServiceSettings
@@ -124,16 +125,19 @@ def server_config(
     connections_per_address_max: int | None = None,
 ) -> uvicorn.Config:
     """How the server runs: within bounds, and telling strangers nothing."""
-    tray = getattr(app, "tray", None) or Tray()
     peers = Peers(connections_per_address_max, None if proxies is None else proxies.trusts)
-    # uvicorn asks for classes and takes what makes their objects.
-    seats = getattr(getattr(app, "state", None), "seats", None) or Seats(ServiceSettings())
+    malformed: Malformed = tell_malformed
+    tray, seats = Tray(), Seats(ServiceSettings())
+    if isinstance(app, Service):
+        tray, seats, malformed = app.tray, app.state.seats, app.sockets.malformed
     shared: dict[str, Any] = {"tray": tray, "turns": seats.turns, "peers": peers}
+    live: dict[str, Any] = {"seats": seats, "malformed": malformed}
+    # uvicorn asks for classes and takes what makes their objects.
     http: Any = partial(HttpConnection, **shared)
-    ws: Any = partial(LiveSocket, seats=seats)
+    ws: Any = partial(LiveSocket, **live)
     if proxies is not None:
         http = partial(ProxiedConnection, **shared, proxies=proxies)
-        ws = partial(ProxiedSocket, seats=seats, proxies=proxies)
+        ws = partial(ProxiedSocket, **live, proxies=proxies)
     return uvicorn.Config(
         app,
         access_log=False,

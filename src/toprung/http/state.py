@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import msgspec
 
+from toprung.errors import Invalid, UnknownBoard
 from toprung.http.backups import Backups
 from toprung.http.heads import Heads
 from toprung.http.live.hub import Hub
 from toprung.http.live.seats import Seats
 from toprung.http.memory import Memory
 from toprung.http.metrics import Exposition, Meter
+from toprung.http.outages import Outages
 from toprung.http.readiness import Readiness
 from toprung.http.room import Room
 from toprung.http.settings import ServiceSettings
@@ -48,8 +50,9 @@ class State:
         self.exposition = Exposition(self)
         self.meters: dict[tuple[str, str], Meter] = {}
         self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
-        self.refused = {"backups": 0, "bodies": 0, "memory": 0}
+        self.refused = {"bodies": 0, "memory": 0}
         """Requests that there was no room for."""
+        self.outages = Outages()
         self.backups = Backups()
         self.memory = Memory(settings.memory_max)
         self.bodies = Room(BODIES_BYTES_MAX)
@@ -75,6 +78,13 @@ class State:
                 self.held.clear()
             self.held[board_id] = held
         return held
+
+    async def is_public(self, board_id: str) -> bool:
+        """Whether anybody may read a board; of one that does not exist, nobody may."""
+        try:
+            return (await (await self.board(board_id)).definition()).public
+        except (UnknownBoard, Invalid):  # there can be none with an id that is none
+            return False
 
     def refuse_growth(self) -> NoReturn:
         """Refuse a write that needs room, because memory is short."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toprung.errors import UnknownBoard
 from toprung.http.problems import Refused
 
 if TYPE_CHECKING:
@@ -30,12 +29,7 @@ class Access:
         """Refuse what may not be watched; whether it may only because the board is public."""
         if self._trusted or (self._key is not None and self._key.allows("read", asked.board)):
             return False
-        try:
-            board = await self._state.board(asked.board)
-            is_public = (await board.definition()).public
-        except UnknownBoard:
-            is_public = False
-        if not is_public:
+        if not await self._state.is_public(asked.board):
             raise not_public(asked.board)
         if asked.friends:
             detail = f"friends are not public; board {asked.board!r} needs a key that allows 'read'"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toprung.http.answers import Stream
 from toprung.http.call import Call
+from toprung.http.live.access import Access
 from toprung.http.live.messages import LiveQuery, Message, Subscribe
 from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
@@ -22,15 +23,18 @@ _HEADERS: Final = ((b"cache-control", b"no-store"), (b"x-accel-buffering", b"no"
 
 async def event_stream(call: Call[LiveQuery, None], hub: Hub) -> Stream:
     """The answer that goes on until the caller hangs up or the service stops."""
-    asked, as_public = _asked(call), not call.may(call.values[0])
-    key_id = None if call.key is None else call.key.id
-    watcher = Watcher(hub, call.state, caller_name(call.client, key_id), key_id).__enter__()
+    asked = _asked(call)
+    access = Access(call.state, call.key, trusted=call.state.gate.trusts(call.headers))
+    as_public = await access.admit(asked)
+    caller = caller_name(call.client, access.key_id)
+    watcher = Watcher(hub, call.state, caller, access.key_id)
     try:
         await watcher.subscribe(asked, as_public=as_public)
     except BaseException:
-        watcher.__exit__()
+        watcher.leave()
         raise
-    return Stream(_events(watcher, call.receive), b"text/event-stream", _HEADERS)
+    events = _events(watcher, call.receive)
+    return Stream(events, b"text/event-stream", _HEADERS, watcher.leave)
 
 
 async def _events(watcher: Watcher, receive: Any) -> AsyncGenerator[bytes]:
@@ -43,7 +47,6 @@ async def _events(watcher: Watcher, receive: Any) -> AsyncGenerator[bytes]:
                 return
     finally:
         gone.cancel()
-        watcher.__exit__()
 
 
 async def _until_gone(watcher: Watcher, receive: Any) -> None:

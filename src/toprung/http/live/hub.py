@@ -66,14 +66,16 @@ class Hub:
 
         `as_public`: the caller was let in because the board is public, so the topic must know.
         """
-        topic = self._topics.get(name)
-        if topic is None:
-            topic = Topic(name, await self._state.board(name.board))
-            await topic.look()
-            topic = self._topics.setdefault(name, topic)
-        elif as_public and not topic.is_public and await topic.look():
-            await self._wake(topic, set())
-        return topic
+        while True:
+            topic = self._topics.get(name)
+            if topic is None:
+                topic = Topic(name, await self._state.board(name.board))
+                await topic.look()
+                self._topics.setdefault(name, topic)
+            elif as_public and not topic.is_public and await topic.look():
+                await self._wake(topic, set())
+            if self._topics.get(name) is topic:  # and no other was made meanwhile
+                return topic
 
     def join(self, subscription: Subscription) -> None:
         """Watch the subscription's topic from now on."""

@@ -156,8 +156,3 @@ def text_frame(text: bytes) -> bytes:
     if size < 1 << 16:
         return b"\x81\x7e%s%s" % (size.to_bytes(2, "big"), text)
     return b"\x81\x7f%s%s" % (size.to_bytes(8, "big"), text)
-
-
-def part_of(value: Any) -> bytes:
-    """The part of a message, encoded."""
-    return encode(value)

@@ -10,13 +10,16 @@ Every frame counts, pings and pongs among them; who sends too many is told so an
 Nothing is compressed: a message is made once for all who are sent it, and what one of them sends
 cannot unfold into more than arrived.
 
-The application sends whole frames: `{"type": "websocket.send", "frames": ...}`.
+The application sends whole frames: `{"type": "websocket.send", "frames": ...}`. It may also ask to
+be kept waiting, `{"type": "websocket.pause", "seconds": ...}`, which ends early if the connection
+does. Once that has ended, from either side, messages that were received before are dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +27,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
 
+from toprung.http.answers import Answer
 from toprung.http.limits import RateLimit, caller_of
 from toprung.http.problems import Refused, problem
 from toprung.http.settings import Rate
@@ -50,18 +54,29 @@ LINGER_SECONDS: Final = 1.0
 """For a client to read why it was cut off, before the connection ends."""
 
 TOO_MANY: Final = (1008, f"more than {FRAMES.per_second:.0f} messages a second were sent")
-_MALFORMED: Final = Refused(
+MALFORMED: Final = Refused(
     400, "malformed", "the request to open a WebSocket cannot be read", close=True
 )
 NOT_TEXT: Final = (1007, "text must be UTF-8")
+
+Malformed = Callable[[tuple[str, int] | None], Answer]
+"""Counts an opening from an address that cannot be read, and returns the answer."""
+
+
+def tell_malformed(_client: tuple[str, int] | None) -> Answer:
+    """The answer to an opening that cannot be read."""
+    return problem(MALFORMED)
 
 
 class LiveSocket(WebSocketsSansIOProtocol):
     """One WebSocket connection, from the request that opens it."""
 
-    def __init__(self, *args: Any, seats: Seats, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, seats: Seats, malformed: Malformed = tell_malformed, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         self._seats = seats
+        self._malformed = malformed
         self._frames_rate = RateLimit(FRAMES)
         self._caller = ""
         self._unparsed = b""
@@ -72,6 +87,8 @@ class LiveSocket(WebSocketsSansIOProtocol):
         self._is_deaf = False
         """Whether it was told why it is cut off; what it sends is dropped."""
         self._patience: asyncio.TimerHandle | None = None
+        self._pause: asyncio.Future[None] | None = None
+        """While the application waits."""
 
     def connection_made(self, transport: Any) -> None:
         """An HTTP connection becomes a WebSocket."""
@@ -91,22 +108,35 @@ class LiveSocket(WebSocketsSansIOProtocol):
         self.frames = []
         self.conn.parser.close()
         self._end_patience()
+        self._end_pause()
         super().connection_lost(exc)
 
     # --- what is received ---------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have arrived: nothing more is received until they are parsed."""
+        """Bytes have arrived: nothing more is received until they are parsed.
+
+        While the application waits it is, up to a bound: only so is it noticed if the peer goes.
+        """
         if self._is_deaf:
             return
         self._keep(self._unparsed[self._parsed :] + data)
         if self._is_too_much():
             self._refuse()
             return
+        if self._pause is None:
+            self._stop_reading()
+        self._go_on()
+
+    def _stop_reading(self) -> None:
         if not self.read_paused:
             self.read_paused = True
             self.transport.pause_reading()
-        self._go_on()
+
+    def _start_reading(self) -> None:
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
 
     def _keep(self, data: bytes) -> None:
         """Keep this to be parsed, instead of what was kept."""
@@ -127,9 +157,8 @@ class LiveSocket(WebSocketsSansIOProtocol):
         if self._unparsed:
             self._has_asked = True
             self._seats.turns.ask(self._caller, self._parse)
-        elif self.read_paused:
-            self.read_paused = False
-            self.transport.resume_reading()
+        else:
+            self._start_reading()
 
     def _may_parse(self) -> bool:
         """Whether the application has taken what came before, and the peer what was answered."""
@@ -151,7 +180,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
             return
         self.handle_events()
         if not self.handshake_initiated:  # the library refuses some heads without a word
-            self.transport.write(problem(_MALFORMED).whole())
+            self.transport.write(self._malformed(self.client).whole())
             self.transport.close()
             return
         pongs = self.conn.data_to_send()
@@ -179,6 +208,8 @@ class LiveSocket(WebSocketsSansIOProtocol):
         """The opening request is complete."""
         self._caller = caller_of(self.client)
         super().handle_connect(event)
+        if self.close_sent:  # the library has refused it, and said why
+            self._malformed(self.client)
 
     def handle_cont(self, event: Frame) -> None:
         """A further part of a message; empty ones would add up to a long list of nothing."""
@@ -202,8 +233,14 @@ class LiveSocket(WebSocketsSansIOProtocol):
     async def receive(self) -> Any:
         """The next message for the application."""
         received = await self.queue.get()
+        while self._is_over() and received["type"] != "websocket.disconnect":
+            received = await self.queue.get()
         self._go_on()
         return received
+
+    def _is_over(self) -> bool:
+        """Whether nothing more can be sent: then it is of no use to obey what was received."""
+        return self.disconnected or self.close_sent
 
     # --- what is sent -------------------------------------------------------------------------
 
@@ -217,10 +254,36 @@ class LiveSocket(WebSocketsSansIOProtocol):
                 raise ClientDisconnected
             self.transport.write(frames)
             return
+        if message["type"] == "websocket.pause":
+            await self._wait(message["seconds"])
+            return
+        if self._is_over():
+            raise ClientDisconnected
         await super().send(message)
         if self.close_sent:  # uvicorn would complain of an opening that was refused
             self.handshake_complete = True
+            self._end_pause()
         self._go_on()
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait so long, but no longer than the connection lasts."""
+        if not self._is_over():
+            self._pause = self.loop.create_future()
+            timer = self.loop.call_later(seconds, self._end_pause)
+            self._start_reading()
+            try:
+                await self._pause
+            finally:
+                timer.cancel()
+                self._pause = None
+        if self._is_over():
+            raise ClientDisconnected
+        if self._unparsed:
+            self._stop_reading()
+
+    def _end_pause(self) -> None:
+        if self._pause is not None and not self._pause.done():
+            self._pause.set_result(None)
 
     def pause_writing(self) -> None:
         """The peer takes nothing: wait for it, but not for ever."""
@@ -283,6 +346,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
         self.stop_keepalive()
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
+        self._end_pause()
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
         self.read_paused = True
         self.transport.pause_reading()

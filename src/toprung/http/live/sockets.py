@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
+from uvicorn.protocols.utils import ClientDisconnected
+
 from toprung.contract import ErrorPart
 from toprung.errors import Invalid, ToprungError
-from toprung.http.answers import Answer
-from toprung.http.auth import Gate, bearer
-from toprung.http.cors import Cors
+from toprung.http.answers import Answer, encode
+from toprung.http.auth import Client, Gate, bearer
 from toprung.http.live.access import Access
 from toprung.http.live.messages import (
     Request,
     Subscribe,
     message,
-    part_of,
     read_request,
     subscription_in,
 )
+from toprung.http.live.protocol import MALFORMED
 from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
+from toprung.http.log import log_request
 from toprung.http.problems import Refused, as_problem, problem
+from toprung.pending import end_task
 
 if TYPE_CHECKING:
     from toprung.http.live.hub import Hub
@@ -35,7 +39,6 @@ PROTOCOL: Final = "toprung.v1"
 BEARER: Final = "bearer."
 IDLE_SECONDS_MAX: Final = 60.0
 """A connection that watches nothing for so long is closed."""
-CANCEL_SECONDS: Final = 0.5
 FRIENDS_COST: Final = 10
 """Messages that a subscription to friends counts as: it reads as many standings."""
 
@@ -47,47 +50,83 @@ Closing = tuple[int, str]
 STOPPING: Final[Closing] = (1012, "the service is stopping; connect again")
 REVOKED: Final[Closing] = (1008, "the key was revoked")
 IDLE: Final[Closing] = (1008, f"nothing was watched for {IDLE_SECONDS_MAX:.0f} seconds")
+FAILED: Final[Closing] = (1011, "something went wrong on our side; connect again")
+
+_NOWHERE: Final = "(none)"
+"""What logs and metrics call an address that is no route."""
+
+_log = logging.getLogger("toprung.http")
 
 
 class LiveSockets:
     """All WebSockets of a service."""
 
-    def __init__(self, state: State, gate: Gate, cors: Cors, hub: Hub) -> None:
+    def __init__(self, state: State, gate: Gate, hub: Hub) -> None:
         self._state = state
         self._gate = gate
-        self._cors = cors
         self._hub = hub
         self._meter = state.meter("GET", PATH)
 
     async def serve(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one connection from its opening to its end."""
-        begin = perf_counter()
+        begin, request = perf_counter(), self._state.next_request()
         await receive()  # that it is being opened
+        client, route = scope.get("client"), PATH if scope["path"] == PATH else _NOWHERE
         try:
             access = await self._open(scope)
-            caller = caller_name(scope.get("client"), access.key_id)
-            watcher = Watcher(self._hub, self._state, caller, access.key_id).__enter__()
+            caller = caller_name(client, access.key_id)
+            watcher = Watcher(self._hub, self._state, caller, access.key_id)
         except ToprungError as error:
-            answer = problem(error)
-            self._meter.note(answer.status, perf_counter() - begin)
-            await _deny(send, answer)
+            answer = problem(error, request)
+            self._note(request, route, answer.status, begin, client)
+            await _deny(send, answer, request)
             return
-        self._meter.note(101, perf_counter() - begin)
         try:
+            self._note(request, route, 101, begin, client, access.key_id)
             offered = PROTOCOL in scope.get("subprotocols", ())
             await send({"type": "websocket.accept", "subprotocol": PROTOCOL if offered else None})
             await _Connection(receive, send, watcher, access, self._state).run()
         finally:
-            watcher.__exit__()
+            watcher.leave()
+
+    def malformed(self, client: Client) -> Answer:
+        """Count an opening that cannot be read, as any request of its address, and answer it."""
+        begin, request = perf_counter(), self._state.next_request()
+        refusal = MALFORMED
+        if self._state.settings.needs_keys:
+            try:
+                self._gate.count_address(client)
+            except Refused as too_many:
+                refusal = too_many
+        answer = problem(refusal, request)
+        self._note(request, PATH, answer.status, begin, client)
+        return answer
+
+    def _note(
+        self,
+        request: bytes,
+        route: str,
+        status: int,
+        begin: float,
+        client: Client,
+        key_id: str | None = None,
+    ) -> None:
+        seconds = perf_counter() - begin
+        meter = self._meter
+        if route != PATH:
+            meter = self._state.meter("*" if status == 404 else "GET", route)
+        meter.note(status, seconds)
+        log_request(request, "GET", route, status, seconds, client, key_id)
 
     async def _open(self, scope: Any) -> Access:
         if scope["path"] != PATH:
+            self._gate.check_page(scope)
             raise Refused(404, "no-such-route", f"the WebSocket is at {PATH}")
         client, headers = scope.get("client"), dict(scope["headers"])
         if not self._state.settings.needs_keys:
             self._gate.check_local(headers)
-            return Access(self._state, None, trusted=self._cors.is_welcome(headers))
-        text = _offered_key(headers) or bearer(headers)
+            return Access(self._state, None, trusted=self._gate.trusts(headers))
+        text = _offered_key(scope.get("subprotocols", ())) or bearer(headers)
         if text is None:
             self._gate.count_address(client)
             return Access(self._state, None, trusted=False)
@@ -111,12 +150,12 @@ class _Connection:
         """Serve until either side ends it."""
         sending = asyncio.create_task(self._send_news())
         try:
-            with suppress(OSError):  # whoever is to be answered may be gone
+            with suppress(ClientDisconnected):  # whoever is to be answered may be gone
                 await self._read()
             await self._watcher.turn()  # a thousand may leave at once
         finally:
             self._watcher.close()
-            await _end(sending)
+            await end_task(sending)
 
     async def _read(self) -> None:
         while await self._read_one():
@@ -127,6 +166,8 @@ class _Connection:
         if received["type"] == "websocket.disconnect":
             return False
         await self._watcher.turn()
+        if self._watcher.is_closed:
+            return False
         text = received["text"].encode()
         try:
             await self._obey(read_request(text))
@@ -139,7 +180,7 @@ class _Connection:
         is_costly = isinstance(asked, Subscribe) and asked.friends
         wait = self._seats.pace(self._watcher.party, FRIENDS_COST if is_costly else 1)
         if wait:
-            await asyncio.sleep(wait)
+            await self._send({"type": "websocket.pause", "seconds": wait})
         if isinstance(asked, Subscribe):
             as_public = await self._access.admit(asked)
             await self._watcher.subscribe(asked, as_public=as_public)
@@ -152,47 +193,51 @@ class _Connection:
         """Say what is wrong; the subscription that was to be replaced, if any, has ended."""
         if subscription_id is not None:
             self._watcher.unsubscribe(subscription_id)
-        part = part_of(ErrorPart(None, as_problem(error)))
+        part = encode(ErrorPart(None, as_problem(error)))
         told = message("error", subscription_id, "", part)
         await self._send({"type": "websocket.send", "frames": told.frame})
 
     async def _send_news(self) -> None:
         """Send what is new, and say why when no more can come; then the reader ends, too."""
-        with suppress(OSError):  # the caller has gone
-            async for news in self._watcher.messages(IDLE_SECONDS_MAX):
-                if news:
-                    frames = news[0].frame if len(news) == 1 else _joined(news)
-                    await self._send({"type": "websocket.send", "frames": frames})
-                elif not len(self._watcher):
-                    await self._close(IDLE)
-                    return
-            await self._close(STOPPING if self._watcher.is_allowed else REVOKED)
+        with suppress(ClientDisconnected):
+            try:
+                code, reason = await self._send_until_closed()
+            except ClientDisconnected:
+                raise
+            except Exception:  # noqa: BLE001 -- whoever watches must not wait for ever
+                _log.exception("a live connection failed, and is closed")
+                code, reason = FAILED
+            self._watcher.close()
+            await self._send({"type": "websocket.close", "code": code, "reason": reason})
 
-    async def _close(self, closing: Closing) -> None:
-        code, reason = closing
-        await self._send({"type": "websocket.close", "code": code, "reason": reason})
+    async def _send_until_closed(self) -> Closing:
+        """Send what is new, until there is a reason not to."""
+        async for news in self._watcher.messages(IDLE_SECONDS_MAX):
+            if news:
+                frames = news[0].frame if len(news) == 1 else _joined(news)
+                await self._send({"type": "websocket.send", "frames": frames})
+            elif not len(self._watcher):
+                return IDLE
+        return STOPPING if self._watcher.is_allowed else REVOKED
 
 
-async def _deny(send: Send, answer: Answer) -> None:
+async def _deny(send: Send, answer: Answer, request: bytes) -> None:
     """Answer the request to open a WebSocket as any other request that is refused."""
-    await answer.send(lambda part: send({**part, "type": "websocket." + part["type"]}), ())
-
-
-async def _end(sending: asyncio.Task[None]) -> None:
-    """Cancel a task until it is done: a client of a database may swallow a cancellation."""
-    while not sending.done():
-        sending.cancel()
-        await asyncio.wait([sending], timeout=CANCEL_SECONDS)
+    extra = ((b"x-request-id", request),)
+    await answer.send(lambda part: send({**part, "type": "websocket." + part["type"]}), extra)
 
 
 def _joined(news: list[Any]) -> bytes:
     return b"".join([each.frame for each in news])
 
 
-def _offered_key(headers: Mapping[bytes, bytes]) -> str | None:
-    """The key among the offered protocols: all that a browser lets a page send."""
-    offered = headers.get(b"sec-websocket-protocol", b"")
-    for each in offered.decode("latin-1").split(","):
-        if each.strip().startswith(BEARER):
-            return each.strip().removeprefix(BEARER)
+def _offered_key(protocols: Iterable[str]) -> str | None:
+    """The key among the offered protocols: all that a browser lets a page send.
+
+    >>> _offered_key(["toprung.v1", "bearer.tr_1"])
+    'tr_1'
+    """
+    for each in protocols:
+        if each.startswith(BEARER):
+            return each.removeprefix(BEARER)
     return None

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toprung.contract import ErrorPart, PeriodPart, RankPart, ScorePart
 from toprung.errors import NotRanked, UnknownBoard
+from toprung.http.answers import encode
 from toprung.http.live.access import not_public
 from toprung.http.live.hub import TICK_SECONDS
-from toprung.http.live.messages import Message, Subscribe, message, part_of
+from toprung.http.live.messages import Message, Subscribe, message
 from toprung.http.problems import as_problem
 from toprung.http.wire import shows, standing_answer
 from toprung.service.options import LadderOptions
@@ -198,4 +199,4 @@ class Subscription:
         return {"window": name.window, "period": self.topic.period, "scope": name.scope}
 
     def _message(self, kind: str, part: Any) -> Message:
-        return message(kind, self.asked.id, self.topic.token, part_of(part))
+        return message(kind, self.asked.id, self.topic.token, encode(part))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from msgspec import Raw
 
 from toprung.contract import TopPart
-from toprung.http.live.messages import Message, message, part_of
+from toprung.http.answers import encode
+from toprung.http.live.messages import Message, message
 from toprung.http.wire import row, shows
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class _Head(NamedTuple):
         """The part of a message that shows the first `count`."""
         rows = cast("list[Any]", self.rows[:count])
         worse = self.total - self.tied_until[len(rows) - 1] if rows else 0
-        return part_of(TopPart(self.token, self.period, self.state, self.total, worse, rows))
+        return encode(TopPart(self.token, self.period, self.state, self.total, worse, rows))
 
 
 class Topic:
@@ -154,7 +155,7 @@ class Topic:
         )
         page = await self.board.page_of(seen)
         show = shows(numbers)
-        rows = [Raw(part_of(row(standing, show))) for standing in page.standings]
+        rows = [Raw(encode(row(standing, show))) for standing in page.standings]
         tied_until = _tied_until(page.standings, seen.found.tied_until)
         head = _Head(count, token, page.period, page.state, page.total, rows, tied_until)
         if edition == self.edition:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from toprung.contract import ErrorPart
 from toprung.errors import Invalid, ToprungError
-from toprung.http.live.messages import Message, Subscribe, message, part_of
+from toprung.http.answers import encode
+from toprung.http.live.messages import Message, Subscribe, message
 from toprung.http.live.subscriptions import Subscription
 from toprung.http.live.topics import TopicName
 from toprung.http.problems import as_problem
@@ -27,7 +28,10 @@ TURN_BYTES_MAX: Final = 64 * 1024
 
 
 class Watcher:
-    """A connection: subscriptions by id, and those among them that may have news."""
+    """A connection: subscriptions by id, and those among them that may have news.
+
+    It takes a seat when it is made, and whoever made it has to `leave`.
+    """
 
     def __init__(self, hub: Hub, state: State, caller: str, key_id: str | None = None) -> None:
         self._hub = hub
@@ -45,14 +49,14 @@ class Watcher:
         """When it will have been quiet for long."""
         self.is_closed = False
         self.is_allowed = True
+        self.party: Party = state.seats.take(caller)
+        hub.watchers.add(self)
 
-    def __enter__(self) -> Self:
-        self.party: Party = self._state.seats.take(self._caller)
-        self._hub.watchers.add(self)
-        return self
-
-    def __exit__(self, *_error: object) -> None:
+    def leave(self) -> None:
+        """Watch nothing more, and give the seat back; harmless if that was done before."""
         self.close()
+        if self not in self._hub.watchers:
+            return
         for subscription_id in list(self._subscriptions):
             self.unsubscribe(subscription_id)
         self._hub.watchers.discard(self)
@@ -168,7 +172,7 @@ class Watcher:
         try:
             news = await subscription.news()
         except ToprungError as error:
-            part = part_of(ErrorPart(None, as_problem(error)))
+            part = encode(ErrorPart(None, as_problem(error)))
             news = [message("error", subscription.asked.id, "", part)]
         if subscription.is_over:  # meanwhile
             return []

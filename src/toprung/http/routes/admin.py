@@ -15,7 +15,6 @@ from toprung.domain.instant import instant_datetime
 from toprung.domain.values import parse_choice
 from toprung.errors import Unavailable
 from toprung.http.answers import NO_STORE, Answer, Empty, Sendable, ok
-from toprung.http.backups import too_many
 from toprung.http.call import Call
 from toprung.http.readiness import Status, status_of, stopped
 from toprung.http.requests import NoQuery
@@ -95,11 +94,7 @@ async def revoke_key(call: Call[NoQuery, None]) -> Answer:
 async def backup(call: Call[NoQuery, dict[str, Any]]) -> Sendable:
     """Download a consistent copy of the embedded database, which stays in use."""
     members_of(call.body, BackupBody)
-    state = call.state
-    if state.backups.is_full:
-        state.refused["backups"] += 1
-        raise too_many()
-    return await state.backups.begin(state.boards, call.receive)
+    return await call.state.backups.begin(call.boards, call.receive)
 
 
 @routes.get("/metrics", None)
