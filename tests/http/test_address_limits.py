@@ -19,6 +19,7 @@ from toprung.http.limits import Peers, caller_of
 from toprung.http.problems import Refused
 from toprung.http.proxies import Proxies
 from toprung.http.settings import Rate, ServiceSettings
+from toprung.service.leaderboards import Leaderboard
 
 LIMITED = ServiceSettings(needs_keys=True, address_rate=Rate(0.01, 3))
 MEGABYTE = 1024 * 1024
@@ -181,3 +182,31 @@ def test_a_flood_of_connections_does_not_hold_up_others(start_service: StartServ
         problem_of(http.get("/nowhere"), 404, "no-such-route")
     assert strain.longest_wait < 2
     assert strain.grown_bytes < 32 * MEGABYTE
+
+
+def test_an_address_is_counted_before_anything_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a cluster each board that does not exist is a query."""
+    with serving(LIMITED) as running:
+        state, looked_for = running.service.state, []
+        find = state.board
+
+        async def board(board_id: str) -> Leaderboard:
+            looked_for.append(board_id)
+            return await find(board_id)
+
+        monkeypatch.setattr(state, "board", board)
+        wrong = {"authorization": "Bearer nonsense"}
+        assert running.anyone.get("/v1/boards/b0/standings", headers=wrong).status_code == 401
+        assert looked_for == []
+        paths = [f"/v1/boards/b{number}/standings" for number in range(1, 5)]
+        statuses = [running.anyone.get(path).status_code for path in paths]
+        assert statuses == [401, 401, 429, 429]
+        assert looked_for == ["b1", "b2"]
+
+
+def test_a_stranger_is_not_told_what_a_board_may_be_called() -> None:
+    with serving(ServiceSettings(needs_keys=True)) as running:
+        problem_of(running.anyone.get("/v1/boards/No!/standings"), 401, "unauthorized")
+        assert running.http.get("/v1/boards/No!/standings").status_code == 422

@@ -16,6 +16,7 @@ from tests.http.conftest import MakeBoard, Targets, pointers, problem_of
 from tests.http.raw import connected
 from tests.http.serving import serving
 from tests.http.watching import bystander, resident_bytes
+from toprung.http.limits import RateLimit
 from toprung.http.settings import Rate, ServiceSettings
 
 MEBI = 2**20
@@ -260,3 +261,18 @@ def sent_whole(raw: socket.socket, data: bytes) -> bool:
     assert b" 503 " in answer, answer
     assert b"retry-after: 1" in answer
     return False
+
+
+def test_a_batch_that_follows_retry_after_gets_in() -> None:
+    """Before: each try used up what the next one would have needed."""
+    now = 0
+    settings = ServiceSettings(needs_keys=True, key_rate=Rate(1, 10))
+    with serving(settings) as running:
+        running.http.put("/v1/boards/blitz", json={}).raise_for_status()
+        running.service.state.gate._by_key = RateLimit(Rate(1, 10), lambda: now)
+        assert running.http.get("/v1/boards").status_code == 200
+        rows = [{"player": f"p{number}", "score": number} for number in range(1000)]
+        refused = running.http.post("/v1/boards/blitz/scores/batch", json=rows)
+        problem_of(refused, 429, "too-many-requests")
+        now += int(refused.headers["retry-after"]) * 1_000_000_000
+        assert running.http.post("/v1/boards/blitz/scores/batch", json=rows).status_code == 200

@@ -80,3 +80,35 @@ def test_who_waits_as_long_as_told_may_ask_once_more(
     now += round(wait * 1e9)
     assert limit.take("alice") is None
     assert limit.take("alice") is not None
+
+
+@given(st.integers(0, 2**62), st.floats(0.01, 1000), st.integers(2, 20), st.integers(2, 200))
+def test_a_batch_that_waits_as_long_as_told_passes(
+    begin: int, per_second: float, burst: int, cost: int
+) -> None:
+    """Each time it asks it is counted once before it is known what it costs."""
+    now = begin
+    limit = RateLimit(Rate(per_second, burst), lambda: now)
+    for _ in range(burst - 1):
+        limit.take("alice")
+
+    def ask() -> float | None:
+        wait = limit.take("alice")
+        return limit.take("alice", cost, counted=1) if wait is None else wait
+
+    wait = ask()
+    assert wait is not None
+    now += round(wait * 1e9) + 1
+    assert ask() is None
+
+
+def test_a_batch_counts_in_full_although_it_exceeds_the_burst() -> None:
+    now = 0
+    limit = RateLimit(Rate(2, 1), lambda: now)
+    assert limit.take("alice") is None
+    assert limit.take("alice", 100, counted=1) is None
+    assert limit.take("alice") == 50, "a hundred requests at two a second"
+    now += 49_999_999_999
+    assert limit.take("alice") is not None
+    now += 1
+    assert limit.take("alice") is None
