@@ -137,7 +137,8 @@ def test_a_foreign_page_reads_events_only_as_long_as_the_board_is_public(targets
         http = running.http
         http.put(BOARD, json={"public": True}).raise_for_status()
         http.put("/v1/boards/secret", json={}).raise_for_status()
-        assert http.get("/v1/boards/secret/live", headers=FOREIGN).status_code == 403
+        with http.stream("GET", "/v1/boards/secret/live", headers=FOREIGN) as refused:
+            assert refused.status_code == 403
         with (
             running.anyone.stream("GET", f"{BOARD}/live", headers=FOREIGN) as theirs,
             running.anyone.stream("GET", f"{BOARD}/live") as ours,
