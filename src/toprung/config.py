@@ -117,7 +117,7 @@ def _file_values(path: str) -> dict[str, object]:
         raise Invalid("target", f"{path!r} is not valid TOML: {error}") from None
     table = content.get("cluster")
     if not isinstance(table, dict):
-        raise Invalid("target", f"{path!r} has no table [cluster]")
+        raise Invalid("target", f"{path!r} has no [cluster] table")
     return table
 
 

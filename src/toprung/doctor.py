@@ -123,7 +123,7 @@ async def _migrated(connection: Any) -> Check:
 async def _clock_jump(connection: Any) -> Check:
     """Whether the clocks of the processes at work keep time, and agree with each other."""
     if await connection.fetchval("SELECT to_regclass('clocks')") is None:
-        return Check("clock jump", True, "no process has told its time yet")
+        return Check("clock jump", True, "no process has reported its time yet")
     rows = await connection.fetch(_CLOCKS)
     faults = [
         f"{ClockState(off / SECOND, 0).fault} in {name}"

@@ -1,7 +1,7 @@
 """Files that only their owner may read, and that are nobody else's.
 
 Scores, names, submissions and digests of keys are in them: whoever shares the machine has no
-business there. A file that exists already keeps the permissions that its owner gave it.
+business there. A file that already exists keeps the permissions that its owner gave it.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def test_a_distribution_counts_everybody_once(there: Cli, board: str) -> None:
     answer = there("distribution", board, "--json").json
     assert answer["total"] == sum(bucket["count"] for bucket in answer["buckets"]) == 3
     empty = there("distribution", board, "--window", "daily")
-    assert (empty.code, empty.out, empty.err) == (0, "", "nobody is on this ladder\n")
+    assert (empty.code, empty.out, empty.err) == (0, "", "there are no entries\n")
 
 
 def test_friends_are_ranked_among_themselves(there: Cli, board: str) -> None:

@@ -107,9 +107,7 @@ def test_a_proxy_that_is_no_address_is_refused_before_anything_happens(tmp_path:
     )
     keyless = toprung(*place, "--proxy", "127.0.0.1")
     assert (keyless.returncode, keyless.stdout) == (1, "")
-    assert keyless.stderr == (
-        "toprung: proxy: without keys nothing is taken from a proxy; add --require-keys\n"
-    )
+    assert keyless.stderr == ("toprung: proxy: --proxy requires keys; add --require-keys\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -210,12 +208,11 @@ def test_a_rate_that_cannot_hold_is_refused_before_anything_happens(
     place = ("serve", "--port", "0", "--db", str(tmp_path / "new.db"))
     refused = toprung(*place, "--require-keys", option, "many")
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.startswith(f"toprung: {option[2:]}: 'many' is no rate; write ")
+    assert refused.stderr.startswith(f"toprung: {option[2:]}: 'many' is not a rate; write ")
     uncounted = toprung(*place, option, "5/10")
     assert uncounted.returncode == 1
     assert uncounted.stderr == (
-        f"toprung: {option[2:]}: nobody is counted where no keys are asked for; add"
-        " --require-keys\n"
+        f"toprung: {option[2:]}: rate limits require keys; add --require-keys\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -179,14 +179,14 @@ def test_bad_lines_of_json(there: Cli, board: str) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"player,points\nalice,5\n", "score: the first line must name this column"),
-        (b"", "player: the first line must name this column"),
+        (b"player,points\nalice,5\n", "score: the header line must name this column"),
+        (b"", "player: the header line must name this column"),
         (b"player,score,scroe\nalice,5,6\n", "scroe: is not one of"),
         (b"player,score,score\n", "names a column twice"),
         (gzip.compress(b"player,score\nalice,5\n", mtime=0), "gunzip"),
         ("player,score\nalice,5\n".encode("utf-16"), "iconv"),
-        (b"\xff\xff\xfe,score\n", "the head cannot be read: line 1 is not UTF-8 text"),
-        (b"x" * (LINE_BYTES_MAX + 9), "the head cannot be read: line 1 has more than"),
+        (b"\xff\xff\xfe,score\n", "the header line cannot be read: line 1 is not UTF-8 text"),
+        (b"x" * (LINE_BYTES_MAX + 9), "the header line cannot be read: line 1 has more than"),
     ],
 )
 def test_a_file_that_cannot_be_meant_is_refused_whole(

@@ -200,7 +200,7 @@ def test_nobody_there(cli: Cli) -> None:
     assert result.out.startswith("FAIL  reachable: ")
     assert "check --url" in result.out
     for url in ("nonsense", "file:///etc/hostname"):
-        assert "begins with http://" in cli("doctor", "--url", url).out
+        assert "must begin with http://" in cli("doctor", "--url", url).out
 
 
 def test_a_key_from_the_environment(cli: Cli, start_service: StartService) -> None:

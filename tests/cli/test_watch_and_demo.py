@@ -113,7 +113,7 @@ def test_demo_is_alive_and_keeps_to_itself(cli: Cli) -> None:
 def test_demo_wants_a_new_file(cli: Cli) -> None:
     cli("board", "create", "mine")
     refused = cli("demo", "--db", "toprung.db")
-    assert (refused.code, "exists already" in refused.err) == (1, True)
+    assert (refused.code, "already exists" in refused.err) == (1, True)
 
 
 def world_of(seed: int) -> tuple[Any, ...]:

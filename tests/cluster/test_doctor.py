@@ -176,7 +176,7 @@ def test_clock_of_a_process_that_has_jumped(
         return {check.name: check for check in await examine(workbench.settings)}["clock jump"]
 
     async def main() -> None:
-        assert (await clock_jump()).line == "no process has told its time yet"
+        assert (await clock_jump()).line == "no process has reported its time yet"
         clock = FrozenClock("2026-11-15T12:30:00Z")
         one = await workbench.open(clock)
         assert (await clock_jump()).line == "none in 1 processes at work"

@@ -63,8 +63,8 @@ def test_mistakes_are_told_in_one_line(file: Path, settings: Path) -> None:
     assert missing.stderr.startswith("toprung: there is no database ")
     swapped = run("migrate", "--from", str(settings), "--to", str(file))
     assert swapped.returncode == 2
-    assert "--from names a database file" in swapped.stderr
+    assert "--from must be a database file" in swapped.stderr
     done("board", "create", "mine", "--db", str(settings))
     taken = run("migrate", "--from", str(file), "--to", str(settings))
     assert (taken.returncode, taken.stdout) == (1, "")
-    assert "holds other data" in taken.stderr
+    assert "contains other data" in taken.stderr

@@ -82,7 +82,7 @@ def test_redis_that_hangs(postgres: PostgresServer, own_redis: RedisServer, tmp_
         try:
             found = until(running, lambda found: found["checks"]["index"] != "ok")
             assert found["status"] == "degraded"
-            assert "Redis does not answer" in found["checks"]["index"]
+            assert "Redis does not respond" in found["checks"]["index"]
             assert str(own_redis.port) not in str(found)
             assert [status_of(running, part) for part in ("all", "reads", "writes")] == [
                 503,
@@ -173,7 +173,7 @@ def test_postgresql_that_is_read_only_or_gone(
         until(running, lambda found: found["status"] == "ready")
         own_postgres.stop()
         found = until(running, lambda found: found["status"] == "not-ready")
-        assert found["checks"]["journal"] == "PostgreSQL does not answer"
+        assert found["checks"]["journal"] == "PostgreSQL does not respond"
         own_postgres.start()
         until(running, lambda found: found["status"] == "ready")
 

@@ -157,7 +157,7 @@ def test_backup_to_an_impossible_place(filled: Path) -> None:
             boards.backup(str(filled.parent / "nowhere" / "copy.db"))
         with pytest.raises(StorageFailed, match="cannot write the copy"):
             boards.backup(str(filled / "copy.db"))  # as if the file were a directory
-        with pytest.raises(toprung.errors.Invalid, match="exists already"):
+        with pytest.raises(toprung.errors.Invalid, match="already exists"):
             boards.backup(str(filled))
         assert filled.exists()
         boards["blitz"].submit("ann", 1)

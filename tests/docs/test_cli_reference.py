@@ -26,7 +26,8 @@ def walk(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield path + name, found
 
 
-COMMANDS = dict(walk(get_command(app)))
+PROGRAM: Any = get_command(app)
+COMMANDS = dict(walk(PROGRAM))
 
 
 def sections() -> dict[str, tuple[str, str]]:
@@ -101,3 +102,23 @@ def test_the_program_itself_has_options() -> None:
 def test_help_says_what_every_parameter_is_for(name: str) -> None:
     assert COMMANDS[name].help
     assert [p.name for p in COMMANDS[name].params if not p.help] == []
+
+
+@pytest.mark.parametrize("name", [None, *COMMANDS])
+def test_help_has_one_style(name: str | None) -> None:
+    """Options are described by phrases; what they are by default comes after them, in brackets."""
+    command = PROGRAM if name is None else COMMANDS[name]
+    with command.make_context("toprung", ["-h"], resilient_parsing=True) as context:
+        texts = [parameter.help for parameter in command.get_params(context)]
+    assert texts
+    assert [text for text in texts if not text or text.endswith(".") or "default:" in text] == []
+    assert [text for text in texts if not re.match(r"[a-z]|JSON", text)] == []
+
+
+@pytest.mark.parametrize("name", [None, *sorted({n.split()[0] for n in COMMANDS if " " in n})])
+def test_lists_of_commands_cut_nothing_short(name: str | None) -> None:
+    group = PROGRAM if name is None else PROGRAM.commands[name]
+    with group.make_context("toprung", [], resilient_parsing=True, max_content_width=80) as context:
+        listed = group.get_help(context).partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed

@@ -96,7 +96,7 @@ def last_words(running: Serving, address: str = "127.0.0.1") -> bytes:
 
 def is_refused(told: bytes) -> bool:
     """Refused before anything was sent: whoever sends all the same may not hear why."""
-    return told == b"" or (told.startswith(b"HTTP/1.1 429 ") and b"connections open" in told)
+    return told == b"" or (told.startswith(b"HTTP/1.1 429 ") and b"open connections" in told)
 
 
 def test_an_address_has_so_many_connections_and_others_have_theirs() -> None:
@@ -122,7 +122,7 @@ def test_a_refusal_says_why() -> None:
     assert told.startswith(b"HTTP/1.1 429 ")
     assert b"/docs#too-many-connections" in told
     assert b"retry-after: 5\r\n" in told
-    assert b"your address has 1 connections open already" in told
+    assert b"your address has reached its limit of 1 open connections" in told
 
 
 def test_connections_that_end_are_forgotten_however_they_end() -> None:

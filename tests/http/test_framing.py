@@ -232,7 +232,7 @@ def test_a_hot_request_is_looked_at_as_well(service: RunningService, board: str)
         raw.sendall(standings[:-2] + b"Host: evil.example\r\n\r\n")
         last_words = until_closed(raw)
     assert statuses(last_words) == [b"400"]
-    assert b"a request has at most one Host header" in last_words
+    assert b"a request can have only one Host header" in last_words
 
 
 @pytest.mark.parametrize("body", [b"", b"x", b"12345"], ids=["none yet", "some", "all"])

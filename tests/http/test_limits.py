@@ -54,7 +54,7 @@ def test_a_rate_is_written_as_a_second_and_at_once(text: str, rate: Rate | None)
     ],
 )
 def test_what_is_no_rate_is_refused(text: str) -> None:
-    with pytest.raises(Invalid, match=r"^key-rate: .* is no rate; write .* 50/200"):
+    with pytest.raises(Invalid, match=r"^key-rate: .* is not a rate; write .* 50/200"):
         parse_rate("key-rate", text)
 
 

@@ -74,7 +74,7 @@ def test_an_outage_is_told_without_addresses(cluster: Cluster) -> None:
     code, log = cluster.service.stop()
     assert code == 0
     assert "unavailable: the index " in log  # operators are told what was said
-    assert "PostgreSQL does not answer: " in log
+    assert "PostgreSQL does not respond: " in log
 
 
 LOST = OSError("Connect call failed ('192.0.2.7', 5432)")
@@ -90,7 +90,7 @@ def raised(error: ToprungError, cause: BaseException | None) -> ToprungError:
     [
         TruthUnavailable(str(LOST)),
         IndexUnavailable(str(LOST)),
-        raised(StorageFailed(f"PostgreSQL does not answer ({LOST})"), LOST),
+        raised(StorageFailed(f"PostgreSQL does not respond ({LOST})"), LOST),
         raised(StorageFailed(f"{LOST}; nothing was recorded"), TruthUnavailable(str(LOST))),
         raised(Unavailable(str(LOST)), raised(NotReady(), LOST)),
     ],

@@ -242,5 +242,5 @@ def test_a_proxy_that_is_no_address_is_refused(wrong: str) -> None:
 
 
 def test_a_proxy_is_not_named_by_the_ipv6_form_of_its_address() -> None:
-    with pytest.raises(Invalid, match="without the ::ffff:"):
+    with pytest.raises(Invalid, match="without ::ffff:"):
         Proxies(["::ffff:10.0.0.1"])

@@ -270,7 +270,7 @@ def test_nothing_ends_a_chore() -> None:
             if len(done) % 2:
                 raise RuntimeError("some fault")
 
-        chore = Chore("work", 0.001, work)
+        chore = Chore("work", 0.05, work)
         task = chore.start()
         while len(done) < 6:  # noqa: ASYNC110 -- as a monitor would
             await asyncio.sleep(0.001)

@@ -118,7 +118,7 @@ WRITES: list[tuple[Call, type[errors.ToprungError], str]] = [
     (of("patch_player", "ann", attributes={"country": 7}), errors.Invalid, "must be text"),
     (of("patch_player", "ann", attributes=["country"]), errors.Invalid, "object of names"),
     # boards
-    (of("create", "blitz"), errors.Invalid, "exists already"),
+    (of("create", "blitz"), errors.Invalid, "already exists"),
     (of("create", "Blitz"), errors.Invalid, "board: "),
     (of("create", ""), errors.Invalid, "board: "),
     (of("create", "x" * 65), errors.Invalid, "board: "),

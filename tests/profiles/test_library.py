@@ -189,7 +189,7 @@ def test_submissions_of_a_player_newest_first(
     assert [past.score for past in rest.submissions] == [3]
     assert rest.next is None
     assert blitz.submissions("nobody").submissions == ()
-    with pytest.raises(errors.Invalid, match="another player"):
+    with pytest.raises(errors.Invalid, match="a player other than"):
         blitz.submissions("bob", 2, first.next)
 
 
@@ -599,7 +599,7 @@ def test_a_recreated_board_is_another_board(
     boards.create("blitz")
     assert blitz.total() == 0
     assert blitz.submissions("alice").submissions == ()
-    with pytest.raises(errors.Invalid, match="another board"):
+    with pytest.raises(errors.Invalid, match="a board other than"):
         blitz.standings(cursor=cursor)
 
 
@@ -697,14 +697,14 @@ BAD_INPUT: list[tuple[type[Exception], str, Callable[[Any, Any], Any]]] = [
     (errors.UnknownBoard, "nope", lambda boards, blitz: boards["nope"]),
     (errors.UnknownBoard, "nope", lambda boards, blitz: boards.patch("nope", title="x")),
     (errors.UnknownBoard, "nope", lambda boards, blitz: boards.delete("nope")),
-    (errors.Invalid, "exists already", lambda boards, blitz: boards.create("blitz")),
+    (errors.Invalid, "already exists", lambda boards, blitz: boards.create("blitz")),
     (errors.Invalid, "ordr", lambda boards, blitz: boards.create("new", ordr="asc")),
     (errors.Invalid, "board", lambda boards, blitz: boards.create("No!")),
     (errors.Invalid, "board", lambda boards, blitz: boards.board(5)),
     (errors.Invalid, "limit", lambda boards, blitz: boards.list(limit=1001)),
     (errors.Invalid, "after", lambda boards, blitz: boards.list(after=5)),
     (errors.FixedRule, "order", lambda boards, blitz: boards.patch("blitz", order="asc")),
-    (errors.Invalid, "its own friend", lambda boards, blitz: boards.befriend("a", "a")),
+    (errors.Invalid, "their own friend", lambda boards, blitz: boards.befriend("a", "a")),
     (errors.Invalid, "other", lambda boards, blitz: boards.befriend("a", "")),
     (errors.Invalid, "name", lambda boards, blitz: boards.set_player("a", name="")),
     (errors.Invalid, "http", lambda b, _: b.set_player("a", avatar_url="javascript:x")),

@@ -56,7 +56,7 @@ def test_a_board_survives_its_json_form(rules: dict[str, Any]) -> None:
         ({"timezone": "Mars/Olympus"}, "timezone", "IANA"),
         ({"scopes": "country"}, "scopes", "list"),
         ({"scopes": ["global", "global"]}, "scopes", "twice"),
-        ({"scopes": ["Country"]}, "scopes/0", "named by"),
+        ({"scopes": ["Country"]}, "scopes/0", "attribute names"),
         ({"scopes": [f"a{i}" for i in range(9)]}, "scopes", "at most 8"),
         ({"public": 1}, "public", "true or false"),
         ({"title": "x" * 201}, "title", "at most 200"),

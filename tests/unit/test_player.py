@@ -57,7 +57,7 @@ def test_other_ids_are_refused(player: object, words: str) -> None:
     ("attributes", "field", "words"),
     [
         ([], "attributes", "object"),
-        ({"Country": "US"}, "attributes", "named by"),
+        ({"Country": "US"}, "attributes", "attribute names"),
         ({"global": "US"}, "attributes", "reserved"),
         ({"country": ""}, "attributes/country", "empty"),
         ({"country": "x" * 65}, "attributes/country", "at most 64 bytes"),

@@ -21,6 +21,7 @@ from toprung.cli import (
     version,
     watching,
 )
+from toprung.cli.options import Group
 
 _GROUPS = (
     *(serve, demo, boards, scores, standings, overview, watching, players, importing, exporting),
@@ -28,6 +29,7 @@ _GROUPS = (
 )
 
 app = typer.Typer(
+    cls=Group,
     help="Real-time leaderboards.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -11,7 +11,7 @@ import typer
 
 from toprung.blocking import Leaderboard, Leaderboards
 from toprung.cli.confirm import Yes, confirm
-from toprung.cli.options import BoardId, Target, choice, command, whole
+from toprung.cli.options import BoardId, Group, Target, choice, command, whole
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, number, print_json, print_table, say
 from toprung.cli.target import opened
@@ -27,7 +27,7 @@ PAGE = 500
 class Rules:
     """The rules of a board; what is not given takes its default, or stays."""
 
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="title shown to people")] = None
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="the title to display")] = None
     order: Annotated[
         str | None, choice(CHOICES["order"], "whether higher or lower scores are better")
     ] = None
@@ -46,24 +46,24 @@ class Rules:
         str | None, choice(CHOICES["tie_break"], "which of two tied players comes first")
     ] = None
     ranking: Annotated[
-        str | None, choice(CHOICES["ranking"], "how ties are numbered: 1 2 3, 1 1 3 or 1 1 2")
+        str | None, choice(CHOICES["ranking"], "how ties are numbered: 1234, 1134 or 1123")
     ] = None
     windows: Annotated[
         list[str] | None,
         typer.Option(
             "--window",
             metavar="WINDOW",
-            help='all-time, daily, ..., or {"name": ..., "cron": ...} as JSON; repeat',
+            help='all-time, daily, ..., or {"name": ..., "cron": ...} as JSON; repeatable',
         ),
     ] = None
     default_window: Annotated[
         str | None,
-        typer.Option(metavar="WINDOW", help="the window to use when none is given"),
+        typer.Option(metavar="WINDOW", help="the window to read when none is given"),
     ] = None
     timezone: Annotated[
         str | None,
         typer.Option(
-            metavar="ZONE", help="the time zone in which its days end, such as Europe/Oslo"
+            metavar="ZONE", help="the time zone of its days and weeks, such as Europe/Oslo"
         ),
     ] = None
     scopes: Annotated[
@@ -71,11 +71,11 @@ class Rules:
         typer.Option(
             "--scope",
             metavar="ATTRIBUTE",
-            help="an attribute to rank by separately, such as country; repeatable",
+            help="an attribute with a ranking for each value, such as country; repeatable",
         ),
     ] = None
     public: Annotated[
-        bool | None, typer.Option("--public/--private", help="readable without a key")
+        bool | None, typer.Option("--public/--private", help="whether it can be read without a key")
     ] = None
     score_min: Annotated[
         str | None, typer.Option(metavar="SCORE", help="the lowest score accepted")
@@ -85,7 +85,7 @@ class Rules:
     ] = None
     max_increase: Annotated[
         str | None,
-        typer.Option(metavar="SCORE", help="the most a score may improve in one submission"),
+        typer.Option(metavar="SCORE", help="the most that one submission may improve a score"),
     ] = None
 
     def given(self) -> dict[str, Any]:
@@ -100,7 +100,10 @@ class Rules:
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     board = typer.Typer(
-        name="board", help="Create, change, list, show and delete boards.", no_args_is_help=True
+        cls=Group,
+        name="board",
+        help="Create, change, list, show and delete boards.",
+        no_args_is_help=True,
     )
     command(board)(create)
     command(board)(change)
@@ -128,7 +131,7 @@ def change(
     """Change some rules of a board."""
     changes = rules.given() | {name.replace("-", "_"): None for name in reset or ()}
     if not changes:
-        raise misused("name at least one rule to change")
+        raise misused("specify at least one rule to change")
     with opened(target) as boards:
         _tell(target, boards.patch(board, **changes), "changed")
 
@@ -159,7 +162,7 @@ def list_boards(target: Target) -> None:
 
 
 def show(target: Target, board: BoardId) -> None:
-    """Show a board's rules, its current periods and how many players they have."""
+    """Show a board's rules, current periods and player counts."""
     with opened(target) as boards:
         found = boards.board(board)
         answer = _answer(found)

@@ -35,13 +35,13 @@ class CsvRows:
         texts = iter(lines)
         first = next(texts, "")
         if problem := lines.take_bad():
-            raise Invalid("", f"the head cannot be read: {problem}")
+            raise Invalid("", f"the header line cannot be read: {problem}")
         self._delimiter = max(",;\t", key=first.count)
         self._rows = csv.reader(texts, delimiter=self._delimiter, strict=True)
         try:
             head = next(csv.reader([first], delimiter=self._delimiter, strict=True), [])
         except csv.Error as error:
-            raise Invalid("", f"the head cannot be read: {error}") from None
+            raise Invalid("", f"the header line cannot be read: {error}") from None
         self.head: Sequence[str] = [name.strip() for name in head]
         self._columns = _columns(self.head, rules)
         self._name_column = _place(self.head, "name")
@@ -67,7 +67,9 @@ class CsvRows:
 
     def _row(self, line: int, cells: list[str]) -> Row:
         if len(cells) != len(self.head):
-            return BadRow(line, f"has {len(cells)} cells, the head has {len(self.head)}", cells)
+            return BadRow(
+                line, f"has {len(cells)} cells, the header line has {len(self.head)}", cells
+            )
         values: dict[str, Any] = {}
         for member, at, is_text in self._columns:
             cell = cells[at]
@@ -92,7 +94,7 @@ class CsvRows:
 def _columns(head: Sequence[str], rules: ReadRules) -> list[tuple[str, int, bool]]:
     """(member, place, whether it is text) of each column that is read."""
     if len(set(head)) < len(head):
-        raise Invalid("", "the head names a column twice")
+        raise Invalid("", "the header line names a column twice")
     names = member_names(rules)
     found = {member: head.index(name) for member, name in names.items() if name in head}
     if "at" not in found and "achieved_at" in head:
@@ -101,7 +103,7 @@ def _columns(head: Sequence[str], rules: ReadRules) -> list[tuple[str, int, bool
         if member not in found:
             seen = ", ".join(head)[:200]
             raise Invalid(
-                names[member], f"the first line must name this column; it names: {seen or 'none'}"
+                names[member], f"the header line must name this column; it names: {seen or 'none'}"
             )
     others = [
         name

@@ -31,21 +31,27 @@ class DemoOptions:
     port: Annotated[
         int | None,
         typer.Option(
-            metavar="PORT", min=0, max=65535, help="default: 8080, or a free one if that is taken"
+            metavar="PORT",
+            min=0,
+            max=65535,
+            help="the port to listen on; 0 picks a free one",
+            show_default="8080, or a free one if that is taken",
         ),
     ] = None
     seed: Annotated[
         int, typer.Option(metavar="N", help="the same seed produces the same players and scores")
     ] = 1
     players: Annotated[
-        int, typer.Option(metavar="N", min=2, max=PLAYERS_MAX, help="how many players")
+        int, typer.Option(metavar="N", min=2, max=PLAYERS_MAX, help="number of players")
     ] = PLAYERS
     rate: Annotated[
         float, typer.Option(metavar="N", min=0.1, max=1000, help="submissions per second")
     ] = 5.0
     db: Annotated[
         Path | None,
-        typer.Option(metavar="DB", help="a new file to keep the data in; default: a temporary one"),
+        typer.Option(
+            metavar="DB", help="a new file to keep the data in", show_default="a temporary file"
+        ),
     ] = None
 
 
@@ -55,11 +61,11 @@ def add_to(app: typer.Typer) -> None:
 
 
 def demo(options: DemoOptions) -> None:
-    """Run a demo service with simulated players. It touches no other database."""
+    """Run a demo service with simulated players. No existing database is changed."""
     import uvloop
 
     if options.db is not None and options.db.exists():
-        raise Invalid("db", f"{str(options.db)!r} exists already; the demo wants a new file")
+        raise Invalid("db", f"{str(options.db)!r} already exists; the demo needs a new file")
     with (
         _listener(options.port) as listener,
         tempfile.TemporaryDirectory(prefix="toprung-demo-") as folder,

@@ -17,7 +17,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def doctor(target: Target) -> None:
-    """Check a file, a cluster or a service; each failed check says what to do."""
+    """Check a file, a cluster or a service, and suggest fixes."""
     url = service_url(target)
     path = database(target)
     if url is not None:

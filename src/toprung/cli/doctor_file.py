@@ -29,15 +29,15 @@ def examine_file(path: str, now: Callable[[], float] = time.time) -> list[Check]
 def _checks(path: Path, now: Callable[[], float]) -> Iterator[Check]:
     yield _sqlite_version()
     if not path.is_file():
-        yield Check("file", False, f"there is no {str(path)!r}; name the database with --db")
+        yield Check("file", False, f"there is no {str(path)!r}; specify the database with --db")
         return
     readable = os.access(path, os.R_OK) and os.access(path, os.W_OK)
     writable = readable and os.access(path.parent, os.W_OK)
     yield verdict(
         "permissions",
         writable,
-        "may read and write",
-        f"may not read and write {str(path)!r} and its folder: chown or chmod them",
+        "can read and write",
+        f"cannot read and write {str(path)!r} and its folder: chown or chmod them",
     )
     if not readable:
         return

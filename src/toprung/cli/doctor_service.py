@@ -21,7 +21,7 @@ ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
 def examine_service(url: str, key: str | None, now: Callable[[], float] = time.time) -> list[Check]:
     """Ask a service how it is; never raises because of what it finds."""
     if not url.startswith(("http://", "https://")):
-        return [Check("reachable", False, f"{url}: --url begins with http:// or https://")]
+        return [Check("reachable", False, f"{url}: --url must begin with http:// or https://")]
     return list(_checks(url.rstrip("/"), key, now))
 
 
@@ -99,7 +99,7 @@ def _version(url: str) -> Check:
 
 def _clock(date: str | None, now: float) -> Check:
     if date is None:
-        return Check("clock", True, "not told")
+        return Check("clock", True, "not reported")
     # The header counts whole seconds, so up to one of them is no difference.
     skew = max(0.0, abs(now - email.utils.parsedate_to_datetime(date).timestamp()) - 1)
     return verdict(
@@ -112,8 +112,8 @@ def _clock(date: str | None, now: float) -> Check:
 
 def _clock_jump(body: bytes) -> Check:
     """Whether the service's own clock is off the time that it expects."""
-    said = _told(body).get("clock", "not told")
-    if said in ("ok", "not told"):
+    said = _told(body).get("clock", "not reported")
+    if said in ("ok", "not reported"):
         return Check("clock jump", True, "none" if said == "ok" else said)
     return Check("clock jump", False, " ".join(f"{said}: {CHECK_THE_TIME}".split()))
 
@@ -125,5 +125,5 @@ def _access(url: str, key: str | None) -> Check:
         with connect(url, key) as boards:
             boards.list(limit=1)
     except ToprungError as error:
-        return Check("access", False, f"{error}; give a key with --key or TOPRUNG_KEY")
-    return Check("access", True, "may read")
+        return Check("access", False, f"{error}; pass a key with --key or TOPRUNG_KEY")
+    return Check("access", True, "can read")

@@ -46,16 +46,19 @@ def export(
         str, typer.Argument(metavar="FILE", help="a new file, or - for standard output")
     ] = STDOUT,
     format: Annotated[
-        Format | None, typer.Option(help="default: from the file name, else csv")
+        Format | None,
+        typer.Option(help="the format of the file", show_default="from the file name, else csv"),
     ] = None,
-    details: Annotated[bool, typer.Option("--details", help="include details")] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="include the details of each entry")
+    ] = False,
     verbatim: Annotated[
         bool, typer.Option("--verbatim", help="do not protect CSV cells that look like formulas")
     ] = False,
 ) -> None:
     """Export a board's standings as CSV or JSON Lines."""
     if target.json and format == "csv":
-        raise misused("--json is --format jsonl; it cannot be CSV")
+        raise misused("--json means --format jsonl and cannot be combined with --format csv")
     is_json = target.json or format == "jsonl" or (format is None and file.endswith(JSON_SUFFIXES))
     with opened(target) as boards, _output(file) as out:
         found = boards.board(board)
@@ -125,7 +128,7 @@ def _output(file: str) -> Iterator[TextIO]:
         return
     path = Path(file)
     if path.exists():
-        raise Invalid("file", f"{file!r} exists already; an export never overwrites")
+        raise Invalid("file", f"{file!r} already exists; an export never overwrites a file")
     part = path.with_name(f"{path.name}.part")
     try:
         with part.open("w", encoding="utf-8", newline="") as out:

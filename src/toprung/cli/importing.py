@@ -55,13 +55,16 @@ class ImportOptions:
 
     format: Annotated[
         Format | None,
-        typer.Option(help="default: from the file name, else from the first character"),
+        typer.Option(
+            help="the format of the file",
+            show_default="from the file name, else from the first character",
+        ),
     ] = None
     column: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MEMBER=COLUMN",
-            help="which column holds a member, such as player=user_id; repeatable",
+            help="the column for a member, such as player=user_id; repeatable",
         ),
     ] = None
     ignore_others: Annotated[
@@ -71,19 +74,23 @@ class ImportOptions:
         bool, typer.Option("--names", help="also set players' names and pictures (slower)")
     ] = False
     keys: Annotated[
-        bool, typer.Option("--keys/--no-keys", help="generate keys for rows without one")
+        bool,
+        typer.Option("--keys/--no-keys", help="generate idempotency keys for rows without one"),
     ] = True
     label: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="names this import in generated keys; default: the file's name"
+            metavar="TEXT",
+            help="the name of this import in generated keys",
+            show_default="the file name",
         ),
     ] = None
     rejects: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="where rejected rows go; default: next to the file, as FILE.rejects.csv",
+            help="a new file for rejected rows",
+            show_default="FILE.rejects.csv or FILE.rejects.jsonl",
         ),
     ] = None
     verbatim: Annotated[
@@ -252,6 +259,6 @@ def _renamed(columns: list[str] | None) -> dict[str, str]:
     for text in columns or ():
         member, equals, name = text.partition("=")
         if not equals or not name:
-            raise misused(f"--column is written member=name, not {text!r}")
+            raise misused(f"--column must be MEMBER=COLUMN, not {text!r}")
         pairs[member] = name
     return pairs

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from toprung.blocking import Keys, Leaderboards
-from toprung.cli.options import Target, command
+from toprung.cli.options import Group, Target, command
 from toprung.cli.show import Column, note, print_json, print_table, say
 from toprung.cli.target import opened
 from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
@@ -18,7 +18,7 @@ from toprung.errors import Unavailable
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     keys = typer.Typer(
-        name="keys", help="Create, list and revoke access keys.", no_args_is_help=True
+        cls=Group, name="keys", help="Create, list and revoke access keys.", no_args_is_help=True
     )
     command(keys)(create)
     command(keys, "list")(list_keys)
@@ -31,17 +31,22 @@ def create(
     name: Annotated[str, typer.Option(metavar="NAME", help="a description")] = "key",
     verb: Annotated[
         list[str] | None,
-        typer.Option(metavar="VERB", help="read, write or admin; repeatable; default: all"),
+        typer.Option(metavar="VERB", help="read, write or admin; repeatable", show_default="all"),
     ] = None,
     board: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="a pattern of board ids, such as eu-*; repeatable"),
+        typer.Option(
+            metavar="PATTERN",
+            help="board ids the key is valid for, such as eu-*; repeatable",
+            show_default="all",
+        ),
     ] = None,
     owner: Annotated[
         str | None,
         typer.Option(
             metavar="OWNER",
-            help="keys with the same owner share idempotency keys; default: the key id",
+            help="keys with the same owner share idempotency keys",
+            show_default="the key's id",
         ),
     ] = None,
 ) -> None:

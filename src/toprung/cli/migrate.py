@@ -30,19 +30,19 @@ def migrate(
         str, typer.Option("--from", metavar="FILE", help="the database file to copy")
     ],
     target: Annotated[
-        str, typer.Option("--to", metavar="DB", help="the .toml of a cluster, or cluster:")
+        str, typer.Option("--to", metavar="DB", help="a cluster's .toml file, or cluster:")
     ],
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """Copy a file's leaderboards into an empty cluster, and compare both sides.
+    """Copy a database file into an empty cluster and compare both.
 
-    The file stays as it is. An interrupted copy leaves nothing behind; a finished one is
-    recognised when this is run again.
+    The file is not changed. An interrupted copy leaves nothing behind; a finished one is
+    recognised when the command is run again.
     """
     if is_cluster_target(source):
-        raise misused("--from names a database file")
+        raise misused("--from must be a database file")
     if not is_cluster_target(target):
-        raise misused("--to names a cluster: the .toml of its settings, or cluster:")
+        raise misused("--to must be a cluster: a .toml file with its settings, or cluster:")
     if is_missing_file(source):
         raise NotFound(f"there is no database {source!r}")
     with ExitStack() as stack:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from toprung.cli.outcome import reported
 from toprung.domain.player import GLOBAL
@@ -27,14 +27,19 @@ F = TypeVar("F", bound=Callable[..., None])
 DEFAULT_DB: Final = "toprung.db"
 
 
-def choice(choices: Iterable[str | None], help: str) -> Any:
+def choice(choices: Iterable[str | None], help: str, *, show_default: str | bool = True) -> Any:
     """An option whose choices are shown and completed; what is none of them the domain refuses."""
     words = [word for word in choices if word is not None]
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]
 
-    return typer.Option(metavar=f"<{'|'.join(words)}>", autocompletion=complete, help=help)
+    return typer.Option(
+        metavar=f"<{'|'.join(words)}>",
+        autocompletion=complete,
+        help=help,
+        show_default=show_default,
+    )
 
 
 def whole(text: object) -> Any:
@@ -44,14 +49,24 @@ def whole(text: object) -> Any:
 
 BoardId = Annotated[str, typer.Argument(metavar="BOARD", help="the board's id")]
 PlayerId = Annotated[str, typer.Argument(metavar="PLAYER", help="the player's id")]
-Window = Annotated[str | None, typer.Option(metavar="WINDOW", help="all-time, daily, ...")]
-Scope = Annotated[str, typer.Option(metavar="SCOPE", help="global, or for example country:PT")]
+Window = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WINDOW",
+        help="the window, such as all-time or daily",
+        show_default="the board's default window",
+    ),
+]
+Scope = Annotated[
+    str, typer.Option(metavar="SCOPE", help="global, or a part of the players such as country:PT")
+]
 Count = Annotated[
-    int, typer.Option("--count", "-n", metavar="N", parser=whole, help="how many, at most 1000")
+    int,
+    typer.Option("--count", "-n", metavar="N", parser=whole, help="how many to show, at most 1000"),
 ]
 Cursor = Annotated[
     str | None,
-    typer.Option(metavar="CURSOR", help="continue a list, with the cursor printed at its end"),
+    typer.Option(metavar="CURSOR", help="continue a list from the cursor printed at its end"),
 ]
 
 
@@ -63,25 +78,27 @@ class Target:
         str | None,
         typer.Option(
             metavar="DB",
-            help="the database file, or the .toml of a cluster, or cluster:",
+            help="a database file, a cluster's .toml file, or cluster:",
             show_default="toprung.db",
         ),
     ] = None
     url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="a running service; or set TOPRUNG_URL", show_default=False
+            metavar="URL",
+            help="the URL of a running service; or set TOPRUNG_URL",
+            show_default=False,
         ),
     ] = None
     key: Annotated[
         str | None,
         typer.Option(
             metavar="KEY",
-            help="the service's access key; TOPRUNG_KEY keeps it off the process list",
+            help="an access key for the service; or set TOPRUNG_KEY",
             show_default=False,
         ),
     ] = None
-    json: Annotated[bool, typer.Option("--json", help="print JSON, as the service would")] = False
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False
 
 
 @dataclass(frozen=True)
@@ -90,11 +107,16 @@ class Database:
 
     db: Annotated[
         str,
-        typer.Option(
-            metavar="DB", help="the database file, or the .toml of a cluster, or cluster:"
-        ),
+        typer.Option(metavar="DB", help="a database file, a cluster's .toml file, or cluster:"),
     ] = DEFAULT_DB
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False
+
+
+@dataclass(frozen=True)
+class DatabaseFile(Database):
+    """A database that must be a file."""
+
+    db: Annotated[str, typer.Option(metavar="DB", help="the database file")] = DEFAULT_DB
 
 
 @dataclass(frozen=True)
@@ -105,7 +127,9 @@ class LadderFlags:
     period: Annotated[
         str | None,
         typer.Option(
-            metavar="PERIOD", help="a period, such as 2026-11-15; default: the current one"
+            metavar="PERIOD",
+            help="a period, such as 2026-11-15",
+            show_default="the current one",
         ),
     ] = None
     scope: Scope = GLOBAL
@@ -120,12 +144,37 @@ class ReadOptions(LadderFlags):
     """Which ladder is read, and how places are numbered."""
 
     ranking: Annotated[
-        str | None, choice(RANKINGS, "1 2 3 4, 1 1 3 4 or 1 1 2 3; default: the board's")
+        str | None,
+        choice(
+            RANKINGS,
+            "how ties are numbered: 1234, 1134 or 1123",
+            show_default="the board's",
+        ),
     ] = None
+
+
+def _in_style(parameters: list[Any]) -> list[Any]:
+    """The same parameters; what Typer says of its own options reads like the rest of the help."""
+    for parameter in parameters:
+        text = getattr(parameter, "help", None)
+        if text and text.endswith("."):
+            parameter.help = text[0].lower() + text[1:-1]
+    return parameters
+
+
+class Group(TyperGroup):
+    """A group of commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options."""
+        return _in_style(super().get_params(ctx))
 
 
 class _Command(TyperCommand):
     """A command whose usage shows arguments as its reference does: BOARD [PLAYER]."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _in_style(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]

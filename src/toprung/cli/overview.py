@@ -83,4 +83,4 @@ def distribution(
     heads = [Column("from", True), Column("to", True), Column("players", True)]
     print_table(heads, [(bucket.low, bucket.high, bucket.count) for bucket in spread.buckets])
     if not spread.total:
-        note("nobody is on this ladder")
+        note("there are no entries")

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from toprung.blocking import Leaderboards
 from toprung.cli.confirm import Yes, confirm
-from toprung.cli.options import BoardId, Count, PlayerId, ReadOptions, Target, command
+from toprung.cli.options import BoardId, Count, Group, PlayerId, ReadOptions, Target, command
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, print_json, print_table, say
 from toprung.cli.standings import print_page
@@ -26,7 +26,7 @@ Other = Annotated[str, typer.Argument(metavar="OTHER", help="the other player's 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     player = typer.Typer(
-        name="player", help="Show, set, patch and erase players.", no_args_is_help=True
+        cls=Group, name="player", help="Show, set, patch and erase players.", no_args_is_help=True
     )
     command(player)(show)
     command(player, "set")(set_player)
@@ -34,7 +34,7 @@ def add_to(app: typer.Typer) -> None:
     command(player)(erase)
     app.add_typer(player)
     friend = typer.Typer(
-        name="friend", help="Add, remove, list and rank friends.", no_args_is_help=True
+        cls=Group, name="friend", help="Add, remove, list and rank friends.", no_args_is_help=True
     )
     command(friend)(add)
     command(friend)(remove)
@@ -69,13 +69,13 @@ def show(target: Target, player: PlayerId) -> None:
 def set_player(
     target: Target,
     player: PlayerId,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="the name to show")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="the name to display")] = None,
     avatar_url: Annotated[
         str | None, typer.Option(metavar="URL", help="the URL of a picture")
     ] = None,
     attribute: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="such as country=PT; repeatable"),
+        typer.Option(metavar="NAME=VALUE", help="an attribute, such as country=PT; repeatable"),
     ] = None,
 ) -> None:
     """Replace a player's whole profile; omitted parts are removed."""
@@ -89,21 +89,22 @@ def patch_player(
     target: Target,
     player: PlayerId,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="the name to show; empty: none")
+        str | None, typer.Option(metavar="NAME", help="the name to display; empty removes it")
     ] = None,
     avatar_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="the URL of a picture; empty: none")
+        str | None, typer.Option(metavar="URL", help="the URL of a picture; empty removes it")
     ] = None,
     attribute: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=VALUE", help="such as country=PT; country= removes it; repeatable"
+            metavar="NAME=VALUE",
+            help="an attribute, such as country=PT; country= removes it; repeatable",
         ),
     ] = None,
 ) -> None:
     """Change parts of a player's profile; omitted parts stay."""
     if name is None and avatar_url is None and not attribute:
-        raise misused("name at least one thing to change")
+        raise misused("specify at least one of --name, --avatar-url and --attribute")
     attributes = {name: value or None for name, value in map(_attribute, attribute or ())}
     with opened(target, create=True) as boards:
         profile = boards.patch_player(
@@ -117,7 +118,7 @@ def patch_player(
 
 def erase(target: Target, player: PlayerId, yes: Yes = False) -> None:
     """Permanently erase a player everywhere."""
-    confirm(f"erase {player}, with all scores, for good?", yes)
+    confirm(f"permanently erase {player} and all of their scores?", yes)
     with opened(target) as boards:
         boards.erase(player)
     if target.json:
@@ -134,7 +135,7 @@ def add(target: Target, player: PlayerId, other: Other) -> None:
 
 
 def remove(target: Target, player: PlayerId, other: Other) -> None:
-    """End a friendship; harmless if there is none."""
+    """End a friendship; does nothing if there is none."""
     with opened(target) as boards:
         boards.unfriend(player, other)
         _tell_friends(target, boards, player)
@@ -163,7 +164,7 @@ def _tell_friends(target: Target, boards: Leaderboards, player: str) -> None:
     for friend in friends:
         say(friend)
     if not friends:
-        note(f"{player} has no friends here")
+        note(f"{player} has no friends")
 
 
 def profile_of(boards: Leaderboards, player: str) -> PlayerProfile:
@@ -177,7 +178,7 @@ def profile_of(boards: Leaderboards, player: str) -> PlayerProfile:
 def _attribute(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise misused(f"--attribute is written name=value, not {text!r}")
+        raise misused(f"--attribute must be NAME=VALUE, not {text!r}")
     return name, value
 
 

@@ -92,7 +92,7 @@ def check_unpacked(beginning: bytes) -> None:
     """Refuse files that are not text, with a word on what they are."""
     for magic, what in _PACKED.items():
         if beginning.startswith(magic):
-            raise Invalid("", f"this is not text but {what}")
+            raise Invalid("", f"the file is {what}")
 
 
 def guess_format(name: str, beginning: bytes) -> Format:

@@ -29,18 +29,23 @@ def submit(
     at: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="when it was achieved, such as 2026-11-15T12:30:00Z; default: now"
+            metavar="TIME",
+            help="when the score was achieved, such as 2026-11-15T12:30:00Z",
+            show_default="now",
         ),
     ] = None,
     subscore: Annotated[
-        str | None, typer.Option(metavar="SCORE", help="breaks ties between equal scores")
+        str | None,
+        typer.Option(metavar="SCORE", help="a second number that breaks ties between equal scores"),
     ] = None,
     details: Annotated[
-        str | None, typer.Option(metavar="JSON", help="JSON to store with it, up to 1 KiB")
+        str | None, typer.Option(metavar="JSON", help="JSON to store with the score, up to 1 KiB")
     ] = None,
     submission_key: Annotated[
         str | None,
-        typer.Option(metavar="KEY", help="an idempotency key: sent twice, it counts once"),
+        typer.Option(
+            metavar="KEY", help="an idempotency key; a submission repeated with it counts once"
+        ),
     ] = None,
 ) -> None:
     """Submit a score."""
@@ -79,7 +84,7 @@ def submit(
 
 
 def remove(target: Target, board: BoardId, player: PlayerId, yes: Yes = False) -> None:
-    """Remove a player from a board: its entries on all of the board's ladders."""
+    """Remove a player from a board, in all windows and scopes."""
     confirm(f"take {player} off {board}?", yes)
     with opened(target) as boards:
         boards.board(board).remove(player)

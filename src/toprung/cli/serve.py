@@ -43,10 +43,16 @@ class ServeOptions:
 
     host: Host = HOST
     port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65535, help="0 picks a free port")
+        int,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="the port to listen on; 0 picks a free one"
+        ),
     ] = PORT
     db: Annotated[
-        str, typer.Option(metavar="DB", help="the database file, memory:, or a cluster's .toml")
+        str,
+        typer.Option(
+            metavar="DB", help="a database file, memory:, a cluster's .toml file, or cluster:"
+        ),
     ] = "toprung.db"
     require_keys: Annotated[
         bool, typer.Option("--require-keys", help="require keys on a loopback address, too")
@@ -69,15 +75,15 @@ class ServeOptions:
         typer.Option(
             metavar="RATE",
             help="requests per second and burst for each key; off for no limit",
-            show_default="1000/2000 unless on loopback only",
+            show_default="1000/2000; off on loopback",
         ),
     ] = None
     address_rate: Annotated[
         str | None,
         typer.Option(
             metavar="RATE",
-            help="the same for each address without a valid key",
-            show_default="50/200 unless on loopback only",
+            help="the same for each address without a valid key; off for no limit",
+            show_default="50/200; off on loopback",
         ),
     ] = None
     connections_per_address: Annotated[
@@ -86,8 +92,8 @@ class ServeOptions:
             min=1,
             max=CONNECTIONS_MAX,
             metavar="COUNT",
-            help="connections that one address may have open",
-            show_default="1000 unless on loopback only",
+            help="open connections per address",
+            show_default="1000; unlimited on loopback",
         ),
     ] = None
     live_connections: Annotated[
@@ -97,7 +103,7 @@ class ServeOptions:
             max=LIVE_MAX,
             metavar="COUNT",
             help="live connections per key, or per address without a key",
-            show_default="1000, or 4000 on this machine",
+            show_default="1000; 4000 on loopback",
         ),
     ] = None
     live_subscriptions: Annotated[
@@ -106,8 +112,8 @@ class ServeOptions:
             min=1,
             max=LIVE_MAX,
             metavar="COUNT",
-            help="subscriptions over all of these connections",
-            show_default="4000, or 20000 on this machine",
+            help="subscriptions on all of these connections together",
+            show_default="4000; 20000 on loopback",
         ),
     ] = None
     memory_max: Annotated[
@@ -116,7 +122,7 @@ class ServeOptions:
             metavar="SIZE",
             envvar="TOPRUNG_MEMORY_MAX",
             help="memory above which new scores, players and boards are refused; off for no limit",
-            show_default="80% of the memory available",
+            show_default="80 % of the available memory",
         ),
     ] = None
     scope_ladders: Annotated[
@@ -135,8 +141,8 @@ class ServeOptions:
             min=1,
             max=QUOTA_MAX,
             metavar="COUNT",
-            help="new idempotency keys of one board within 24 hours",
-            show_default="12,000,000, or 1,200,000,000 in a cluster",
+            help="new idempotency keys per board within 24 hours",
+            show_default="12,000,000; 1,200,000,000 in a cluster",
         ),
     ] = None
     keys_per_owner: Annotated[
@@ -145,13 +151,13 @@ class ServeOptions:
             min=1,
             max=QUOTA_MAX,
             metavar="COUNT",
-            help="the same for one owner of access keys, on all boards",
-            show_default="4,000,000, or 400,000,000 in a cluster",
+            help="the same per owner of access keys, on all boards",
+            show_default="4,000,000; 400,000,000 in a cluster",
         ),
     ] = None
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
-        typer.Option(help="the least severe messages to log"),
+        typer.Option(help="the lowest level to log"),
     ] = "warning"
 
 
@@ -237,7 +243,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
     is_remote = not parse_host(options.host).is_loopback
     needs_keys = is_remote or options.require_keys
     if options.proxy and not needs_keys:
-        raise Invalid("proxy", "without keys nothing is taken from a proxy; add --require-keys")
+        raise Invalid("proxy", "--proxy requires keys; add --require-keys")
     is_limited = is_remote or bool(options.proxy)
     rates = [
         _rate(name, text, default if is_limited else None, needs_keys=needs_keys)
@@ -269,7 +275,10 @@ def _memory_max(text: str | None) -> int | None:
         return default_memory_max()
     size = parse_size("memory-max", text)
     if size is not None and not can_look():
-        raise Invalid("memory-max", "this system does not tell how much memory a process has")
+        raise Invalid(
+            "memory-max",
+            "cannot be used here: this system does not report the memory use of a process",
+        )
     return size
 
 
@@ -281,7 +290,7 @@ def _rate(name: str, text: str | None, default: Rate | None, *, needs_keys: bool
         return default
     rate = parse_rate(name, text)
     if rate is not None and not needs_keys:
-        raise Invalid(name, "nobody is counted where no keys are asked for; add --require-keys")
+        raise Invalid(name, "rate limits require keys; add --require-keys")
     return rate
 
 

@@ -31,7 +31,7 @@ def top(
     n: Count = 10,
     first: Annotated[
         int | None,
-        typer.Option("--from", metavar="RANK", parser=whole, help="the place to start at"),
+        typer.Option("--from", metavar="RANK", parser=whole, help="the place to start from"),
     ] = None,
 ) -> None:
     """Show the top of a board."""
@@ -41,7 +41,7 @@ def top(
 
 
 def rank(target: Target, board: BoardId, player: PlayerId, read: ReadOptions) -> None:
-    """Show where a player stands."""
+    """Show a player's rank."""
     with opened(target) as boards:
         found = boards.board(board).standing(player, names=True, **read.words())
     if target.json:
@@ -58,22 +58,22 @@ def around(
     target: Target,
     board: BoardId,
     read: ReadOptions,
-    player: Annotated[
-        str | None, typer.Argument(metavar="PLAYER", help="the player whose neighbours to show")
-    ] = None,
+    player: Annotated[str | None, typer.Argument(metavar="PLAYER", help="the player's id")] = None,
     score: Annotated[
         str | None, typer.Option(metavar="SCORE", help="a score instead of a player")
     ] = None,
     above: Annotated[
-        int, typer.Option(metavar="N", parser=whole, help="places above, at most 100")
+        int,
+        typer.Option(metavar="N", parser=whole, help="how many places above to show, at most 100"),
     ] = 5,
     below: Annotated[
-        int, typer.Option(metavar="N", parser=whole, help="places below, at most 100")
+        int,
+        typer.Option(metavar="N", parser=whole, help="how many places below to show, at most 100"),
     ] = 5,
 ) -> None:
     """Show the players around a player, or around a score."""
     if (player is None) == (score is None):
-        raise misused("name a player, or give --score")
+        raise misused("specify a player or --score")
     with opened(target) as boards:
         found = boards.board(board)
         if player is not None:
@@ -87,11 +87,14 @@ def find(
     target: Target,
     board: BoardId,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="the start of a name, or a player id")
+        str, typer.Argument(metavar="TEXT", help="the start of a name, or a player's id")
     ],
     read: ReadOptions,
     n: Annotated[
-        int, typer.Option("--count", "-n", metavar="N", parser=whole, help="how many, at most 50")
+        int,
+        typer.Option(
+            "--count", "-n", metavar="N", parser=whole, help="how many to show, at most 50"
+        ),
     ] = 10,
 ) -> None:
     """Find players on a board by name or id."""

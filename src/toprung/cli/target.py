@@ -20,10 +20,10 @@ MEMORY: Final = "memory:"
 def service_url(target: Target) -> str | None:
     """The service that is meant, if one is; --db on the command line outdoes the environment."""
     if target.db is not None and target.url is not None:
-        raise misused("--db and --url name two places; give one of them")
+        raise misused("use either --db or --url, not both")
     url = None if target.db is not None else target.url or os.environ.get("TOPRUNG_URL") or None
     if url is None and target.key is not None:
-        raise misused("--key belongs to --url; a file has no use for it")
+        raise misused("--key requires --url")
     return url
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from toprung.cli.options import Database, Target, command
+from toprung.cli.options import Database, DatabaseFile, Target, command
 from toprung.cli.outcome import FAILED
 from toprung.cli.show import print_json, say
 from toprung.cli.target import local_file, opened, opened_itself
@@ -30,9 +30,9 @@ def add_to(app: typer.Typer) -> None:
 
 def backup(
     target: Target,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="a new file for the copy")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="a new file for the backup")],
 ) -> None:
-    """Write a consistent copy of the database to a new file while it is in use."""
+    """Back up the database to a new file, even while it is in use."""
     with opened(target) as boards:
         boards.backup(file)
     size = Path(file).stat().st_size
@@ -43,7 +43,7 @@ def backup(
 
 
 def restore(
-    target: Database,
+    target: DatabaseFile,
     file: Annotated[str, typer.Argument(metavar="FILE", help="a backup")],
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="replace the existing database")
@@ -56,7 +56,7 @@ def restore(
     if not Path(file).is_file():
         raise NotFound(f"there is no backup {file!r}")
     if path.exists() and not overwrite:
-        raise Invalid("db", f"{str(path)!r} exists already; --overwrite replaces it")
+        raise Invalid("db", f"{str(path)!r} already exists; use --overwrite to replace it")
     if path.exists() and path.samefile(file):
         raise Invalid("file", "the backup and the database are the same file")
     ownership = Ownership(str(path))  # nobody opens it meanwhile, and nobody has it open
@@ -71,7 +71,7 @@ def restore(
 
 
 def verify(target: Database) -> None:
-    """Compare all ladders with the journal and list every difference."""
+    """Compare all ladders with the journal and list differences."""
     with opened_itself(target) as boards:
         differences = boards.verify()
     if target.json:

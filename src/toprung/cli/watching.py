@@ -46,13 +46,13 @@ def watch(
     n: Annotated[
         int,
         typer.Option(
-            "--count", "-n", metavar="N", parser=whole, help="how many places, at most 100"
+            "--count", "-n", metavar="N", parser=whole, help="how many to show, at most 100"
         ),
     ] = 10,
     updates: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="stop after this many updates; default: run until Ctrl-C"
+            metavar="N", min=1, help="stop after this many updates", show_default="until Ctrl-C"
         ),
     ] = None,
 ) -> None:

@@ -70,7 +70,7 @@ def exact(text: Any) -> Any:
     if text is None:
         return None
     if not isinstance(text, str) or not _NUMBER.fullmatch(text):
-        raise ServiceFailed(200, f"the service sent something else than a number: {text!r:.40}")
+        raise ServiceFailed(200, f"the service sent something other than a number: {text!r:.40}")
     return Decimal(text) if "." in text else int(text)
 
 
@@ -173,7 +173,9 @@ def rejected_rows(answer: BatchAnswer, sent: list[int]) -> list[Rejected]:
     for row in answer.rejected:
         at, _, field = row.pointer.removeprefix("/").partition("/")
         if not at.isdecimal() or int(at) >= len(sent):
-            raise ServiceFailed(200, f"a row was refused that was not sent: {row.pointer!r}")
+            raise ServiceFailed(
+                200, f"the service refused a row that was not sent: {row.pointer!r}"
+            )
         found.append(Rejected(sent[int(at)], field, row.detail))
     return found
 

@@ -50,4 +50,4 @@ def _new_file(path: str) -> Path:
 
 
 def _taken(target: Path) -> Invalid:
-    return Invalid("path", f"{str(target)!r} exists already; a backup never overwrites")
+    return Invalid("path", f"{str(target)!r} already exists; a backup never overwrites a file")

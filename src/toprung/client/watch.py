@@ -252,9 +252,9 @@ class BoardLive(BoardAccess):
         sends a message, at most ten a second: newer ones replace those in between.
         """
         if top is None and player is None:
-            raise Invalid("top", "watch the top, a player, or both")
+            raise Invalid("top", "watch the top, a player or both")
         if friends and player is None:
-            raise Invalid("friends", "needs a player")
+            raise Invalid("friends", "requires a player")
         if player is not None:
             parse_player(player)
         return Watch(self._caller, self, Watched(top, player, friends, window, scope))

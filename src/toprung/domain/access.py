@@ -111,7 +111,7 @@ def parse_patterns(patterns: object) -> tuple[str, ...]:
         raise Invalid("boards", f"must be 1 to {PATTERNS_MAX} patterns of board ids")
     for at, pattern in enumerate(patterns):
         if not isinstance(pattern, str) or not _PATTERN.fullmatch(pattern):
-            raise Invalid(f"boards/{at}", "must be a board id in which * may stand for anything")
+            raise Invalid(f"boards/{at}", "must be a board id, in which * matches any characters")
     return tuple(patterns)
 
 

@@ -200,7 +200,9 @@ def parse_board_id(value: object, field: str = "board") -> str:
     """
     if isinstance(value, str) and _BOARD_ID.fullmatch(value):
         return value
-    raise Invalid(field, 'must be 1-64 of a-z, 0-9, ".", "_" and "-", a letter or digit first')
+    raise Invalid(
+        field, 'must be 1-64 of a-z, 0-9, ".", "_" and "-", starting with a letter or digit'
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -94,6 +94,12 @@ class Befriend(msgspec.Struct, frozen=True):
     other: str
 
 
+def check_friends(player: str, other: str) -> None:
+    """Refuse to make a player their own friend."""
+    if player == other:
+        raise Invalid("other", "a player cannot be their own friend")
+
+
 class Unfriend(msgspec.Struct, frozen=True):
     """End a friendship."""
 
@@ -170,9 +176,9 @@ def next_board(
         board = Board.parse(command.board, command.rules)
     if current is not None:
         if command.mode == "create":
-            raise Invalid("board", f"board {command.board!r} exists already")
+            raise Invalid("board", f"board {command.board!r} already exists")
         if has_entries:
             current.check_replacement(board)
         if was_used and board.decimals != current.decimals:
-            raise FixedRule("decimals", f"cannot change once board {board.id!r} was used")
+            raise FixedRule("decimals", f"cannot change once board {board.id!r} has been used")
     return board

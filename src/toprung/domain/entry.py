@@ -87,4 +87,9 @@ def _merit(board: Board, entry: Entry) -> tuple[int, int]:
 def _add(total: int, amount: int, field: str) -> int:
     if INT64_MIN <= total + amount <= INT64_MAX:
         return total + amount
-    raise ScoreOverflow(field, "the sum would leave the range of a 64-bit integer")
+    raise score_overflow(field)
+
+
+def score_overflow(field: str) -> ScoreOverflow:
+    """The refusal of a sum that is too large, or too small, to be kept."""
+    return ScoreOverflow(field, "the sum would exceed the range of a 64-bit integer")

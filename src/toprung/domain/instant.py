@@ -43,7 +43,7 @@ def parse_instant(value: object, field: str = "at") -> int:
     True
     >>> parse_instant("2026-11-15 12:30", "starts")
     Traceback (most recent call last):
-    toprung.errors.Invalid: starts: must be an RFC 3339 time with its offset from UTC, ...
+    toprung.errors.Invalid: starts: must be an RFC 3339 time with an offset from UTC, ...
     """
     if isinstance(value, str):
         value = _parse_text(value, field)
@@ -52,7 +52,7 @@ def parse_instant(value: object, field: str = "at") -> int:
             field, f"must be a time, as RFC 3339 text or as a datetime, not {kind_of(value)}"
         )
     if value.utcoffset() is None:
-        raise Invalid(field, "must say its offset from UTC; a naive datetime names no instant")
+        raise Invalid(field, "must have an offset from UTC; a naive datetime is ambiguous")
     try:
         return check_instant((value - _EPOCH) // _MICROSECOND, field)
     except OverflowError:  # the offset leads out of what a datetime can say
@@ -63,7 +63,7 @@ def check_instant(instant: int, field: str = "at") -> int:
     """The instant, if it is supported."""
     if EARLIEST <= instant < LATEST:
         return instant
-    raise Invalid(field, "must lie between the years 1970 and 9000")
+    raise Invalid(field, "must be between the years 1970 and 9000")
 
 
 def instant_datetime(instant: int) -> datetime:
@@ -89,9 +89,9 @@ def _parse_text(text: str, field: str) -> datetime:
         try:
             return datetime.fromisoformat(text.upper())
         except ValueError:
-            raise Invalid(field, f"is no date or time that exists: {text}") from None
+            raise Invalid(field, f"is not a valid date or time: {text}") from None
     raise Invalid(
         field,
-        "must be an RFC 3339 time with its offset from UTC, to the microsecond at most, such as "
+        "must be an RFC 3339 time with an offset from UTC, to the microsecond at most, such as "
         "2026-11-15T12:30:00Z",
     )

@@ -85,7 +85,7 @@ def parse_avatar_url(value: object) -> str:
     """The web address of a picture."""
     url = check_text(value, URL_BYTES_MAX, "avatar_url")
     if not _WEB_ADDRESS.fullmatch(url):
-        raise Invalid("avatar_url", "must be an http or https address")
+        raise Invalid("avatar_url", "must be an http or https URL")
     return url
 
 
@@ -165,7 +165,7 @@ def _check_attribute_count(attributes: Mapping[str, str], field: str) -> None:
 def check_attribute(name: object, field: str) -> str:
     """A valid attribute name, which is also the name of a scope."""
     if not isinstance(name, str) or not _ATTRIBUTE.fullmatch(name):
-        raise Invalid(field, "an attribute is named by 1-32 of a-z, 0-9 and _, a letter first")
+        raise Invalid(field, "attribute names have 1-32 of a-z, 0-9 and _, starting with a letter")
     if name in _RESERVED_ATTRIBUTES:
         raise Invalid(field, f"{name!r} is a reserved word")
     return name

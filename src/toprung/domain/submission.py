@@ -59,7 +59,7 @@ def parse_submission(  # noqa: PLR0913 -- what callers may send, and whose it is
         return Submission(player_id, exact, now)
     instant = None if at is None else parse_instant(at)
     if instant is not None and instant > now + AHEAD_MAX:
-        raise FutureSubmission("at", "lies more than 60 seconds in the future")
+        raise FutureSubmission("at", "is more than 60 seconds in the future")
     second = _subscore(board, subscore)
     body = None if details is None else encode_details(details)
     return Submission(

@@ -146,11 +146,11 @@ def parse_windows(value: object) -> tuple[Window, ...]:
         except Invalid as error:
             raise error.under(str(index)) from None
         if window.name in windows:
-            raise Invalid(f"{index}/name", f"{window.name!r} is the name of an earlier window")
+            raise Invalid(f"{index}/name", f"{window.name!r} is already the name of another window")
         windows[window.name] = window
     total = sum(window.retain for window in windows.values())
     if total > MOST_RETAINED:
-        raise Invalid("", f"retain {total} periods in all; at most {MOST_RETAINED} are possible")
+        raise Invalid("", f"retain {total} periods in total; the maximum is {MOST_RETAINED}")
     return tuple(windows.values())
 
 
@@ -158,7 +158,9 @@ def _refuse_unknown(members: Mapping[object, object]) -> None:
     for member in members:
         if member not in _MEMBERS:
             name = str(member)[:64]
-            raise Invalid(name, f"is not a member of a window; those are {', '.join(_MEMBERS)}")
+            raise Invalid(
+                name, f"is not a member of a window; the members are {', '.join(_MEMBERS)}"
+            )
 
 
 def _built_in(field: str, name: object) -> Kind:

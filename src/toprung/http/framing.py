@@ -43,7 +43,7 @@ HEAD_TOO_SLOW: Final = Refused(
     408, "request-timeout", "the head of the request did not arrive in time", close=True
 )
 _CODED: Final = Refused(
-    400, "malformed", "the only Transfer-Encoding that is understood is chunked", close=True
+    400, "malformed", "the only supported Transfer-Encoding is chunked", close=True
 )
 
 
@@ -54,7 +54,7 @@ def refused_head(
 
     >>> twice = [(b"host", b"game.example"), (b"host", b"evil.example")]
     >>> str(refused_head(twice, dict(twice)))
-    'a request has at most one Host header'
+    'a request can have only one Host header'
     """
     coding = asked.get(b"transfer-encoding")
     if coding is not None and coding.strip(b" \t").lower() != b"chunked":
@@ -68,7 +68,7 @@ def refused_head(
         if name in seen and name in SINGLE:
             title = name.decode().title()
             return Refused(
-                400, "malformed", f"a request has at most one {title} header", close=True
+                400, "malformed", f"a request can have only one {title} header", close=True
             )
         seen.add(name)
     return None

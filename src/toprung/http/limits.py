@@ -137,8 +137,8 @@ class Peers:
             raise Refused(
                 429,
                 "too-many-connections",
-                f"your address has {self._max:,} connections open already; use them again, or"
-                " close some",
+                f"your address has reached its limit of {self._max:,} open connections; reuse"
+                " them or close some",
                 headers=((b"retry-after", b"5"),),
                 close=True,
             )

@@ -112,9 +112,9 @@ class Memory:
         return Refused(
             503,
             "out-of-memory",
-            f"the service uses {self.bytes >> 20:,} MiB of memory and may use"
-            f" {self.bytes_max >> 20:,} MiB, so it takes no new scores, players or boards;"
-            " reading and deleting work",
+            f"the service uses {self.bytes >> 20:,} MiB of memory and is allowed"
+            f" {self.bytes_max >> 20:,} MiB, so it accepts no new scores, players or boards;"
+            " reads and deletions still work",
             headers=((b"retry-after", b"30"),),
         )
 
@@ -132,7 +132,7 @@ class Memory:
             )
         elif self.is_short and self.bytes < RELIEF * self.bytes_max:
             self.is_short = False
-            _log.warning("memory suffices again: %d MiB", self.bytes >> 20)
+            _log.warning("memory is sufficient again: %d MiB", self.bytes >> 20)
 
     async def look_after(self) -> None:
         """See how much memory there is, and while it is short, give back what is free."""
@@ -146,7 +146,7 @@ class Memory:
         """Whether there is room, where anybody looks."""
         if self.bytes_max is None:
             return []
-        fault = "it is short: what needs room is refused" if self.is_short else None
+        fault = "memory is short: writes that need room are refused" if self.is_short else None
         return [HealthCheck("memory", fault, ("writes",))]
 
 

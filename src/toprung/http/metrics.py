@@ -131,10 +131,10 @@ def _profile(figures: Figures) -> Iterator[Metric]:
         ("toprung_scope_ladders", "Ladders of scopes on all boards", figures.scope_ladders.total),
         (
             "toprung_scope_ladders_board_max",
-            "Ladders of scopes on the board that has most",
+            "Ladders of scopes on the board with the most",
             figures.scope_ladders.board_max,
         ),
-        ("toprung_outbox_rows", "Commits the index was not told of yet", figures.outbox_rows),
+        ("toprung_outbox_rows", "Commits not yet applied to the index", figures.outbox_rows),
         ("toprung_outbox_seconds", "Age of the oldest of them", figures.outbox_seconds),
     ):
         if value is not None:

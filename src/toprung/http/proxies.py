@@ -120,7 +120,7 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
             "proxy", f"{text!r} is not an IP address, nor a network such as 10.0.0.0/8: {error}"
         ) from None
     if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED):
-        raise Invalid("proxy", f"{text!r} is for IPv4: name it without the ::ffff: before it")
+        raise Invalid("proxy", f"{text!r} is an IPv4 address: write it without ::ffff:")
     return network
 
 

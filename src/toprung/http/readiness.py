@@ -63,9 +63,9 @@ class Readiness:
                 async with limit:
                     checks = await self._state.boards.health()
             except Exception as error:  # noqa: BLE001 -- whatever it is, it is a fault
-                _log.warning("the health cannot be told: %r", error)
-                when = " in time" if limit.expired() else ""
-                checks = [HealthCheck(UNKNOWN, f"it could not be found out{when}")]
+                _log.warning("the health check failed: %r", error)
+                fault = "did not finish in time" if limit.expired() else "failed"
+                checks = [HealthCheck(UNKNOWN, f"the check {fault}")]
             checks = [*checks, *self._state.memory.health(), self._state.upkeep.health()]
             self._tell(checks)
             self._checks, self._looked_at = checks, time.monotonic()

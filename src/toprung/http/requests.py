@@ -97,7 +97,7 @@ class BoardBody(Struct, forbid_unknown_fields=True):
 def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:
     """The rules in a `BoardBody` for this board, as the library's mapping."""
     if body.get("id", board_id) != board_id:
-        raise Invalid("id", f"must be {board_id!r}, the board that the address names")
+        raise Invalid("id", f"must be {board_id!r}, the board in the URL")
     return {name: rule for name, rule in body.items() if name not in ("id", "periods")}
 
 

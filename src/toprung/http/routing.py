@@ -213,7 +213,7 @@ class Router:
     ) -> tuple[Route, list[str]] | None:
         if len(raw_path) > ADDRESS_BYTES_MAX:
             raise Refused(
-                414, "address-too-long", f"the address has more than {ADDRESS_BYTES_MAX} bytes"
+                414, "address-too-long", f"the URL has more than {ADDRESS_BYTES_MAX} bytes"
             )
         leaves: list[tuple[_Node, tuple[bytes, ...]]] = []
         _walk(self._root, segments, 1, (), leaves)
@@ -260,10 +260,10 @@ def _text(segment: bytes) -> str:
         if b"%" not in segment:
             return segment.decode()
         if _BAD_ESCAPE.search(segment):
-            raise Refused(400, "malformed", "the address has a broken percent escape")
+            raise Refused(400, "malformed", "the URL contains an invalid percent escape")
         return unquote_to_bytes(segment).decode()
     except UnicodeDecodeError:
-        raise Refused(400, "malformed", "the address is not UTF-8 text") from None
+        raise Refused(400, "malformed", "the URL is not UTF-8 text") from None
 
 
 def _other_methods(method: str, allowed: set[str]) -> Refused:

@@ -38,7 +38,7 @@ def parse_rate(name: str, text: str) -> Rate | None:
             return Rate(per_second, burst)
     raise Invalid(
         name,
-        f"{text!r} is no rate; write requests a second and requests at once, such as 50/200,"
+        f"{text!r} is not a rate; write requests per second and burst, such as 50/200,"
         f" each above 0 and at most {RATE_MAX:,}; or off",
     )
 

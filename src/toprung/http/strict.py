@@ -189,7 +189,9 @@ def _takes_whole(kind: object) -> bool:
 
 def _pairs(query: bytes) -> list[tuple[str, str]]:
     if len(query) > QUERY_BYTES_MAX:
-        raise Refused(414, "address-too-long", f"the query has more than {QUERY_BYTES_MAX} bytes")
+        raise Refused(
+            414, "address-too-long", f"the query string has more than {QUERY_BYTES_MAX} bytes"
+        )
     try:
         return parse_qsl(
             query.decode(),
@@ -199,4 +201,4 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
             max_num_fields=PARAMETERS_MAX,
         )
     except (ValueError, UnicodeDecodeError):
-        raise Refused(400, "malformed", "the query string cannot be read") from None
+        raise Refused(400, "malformed", "the query string is malformed") from None

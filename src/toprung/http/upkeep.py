@@ -93,7 +93,7 @@ class Chore:
             self.failures += 1
             self._failed_at = self._clock()
             trace = None if isinstance(error, ToprungError) else error
-            _log.warning("%s failed and is tried again: %r", self.name, error, exc_info=trace)
+            _log.warning("%s failed and will be retried: %r", self.name, error, exc_info=trace)
         else:
             self._done_at = self._clock()
 

@@ -24,12 +24,13 @@ from toprung.domain.command import (
     SetBoard,
     SetPlayer,
     Unfriend,
+    check_friends,
     next_board,
 )
 from toprung.domain.ladder import Ladder, is_kept, scopes_of, unclosed
 from toprung.domain.player import GLOBAL
 from toprung.domain.timekeeping import Moment
-from toprung.errors import Invalid, TooManyFriends, ToprungError, UnknownPlayer
+from toprung.errors import TooManyFriends, ToprungError, UnknownPlayer
 from toprung.indexes.crowds import Crowds
 from toprung.indexes.plan import DecidedBatch
 from toprung.ports import Event, Plan, RecordedKey
@@ -141,8 +142,7 @@ class EventPlan(DecidedBatch):
         self.profiles.append((self._number(player), changes))
 
     def _befriend(self, player: str, other: str) -> None:
-        if player == other:
-            raise Invalid("other", "a player cannot be their own friend")
+        check_friends(player, other)
         numbers = self._number(player), self._number(other)
         friends = self._fold.friend_numbers
         if numbers[1] not in friends(numbers[0]):

@@ -250,7 +250,7 @@ class ScriptClient:
     async def look(self) -> str | None:
         """Why nothing, or not everything, can be read at the moment; None when all is well."""
         if any(breaker.is_open for breaker in self._breakers.values()):
-            return "Redis does not answer, or not everywhere"
+            return "Redis does not respond, or not everywhere"
         if self._is_cluster:
             await self.client.ping(target_nodes="primaries")
         else:

@@ -12,12 +12,12 @@ import msgspec
 from toprung._native import Merge
 from toprung.domain.board import Board
 from toprung.domain.command import Receipt, Submit, WindowOutcome
-from toprung.domain.entry import excessive_increase
+from toprung.domain.entry import excessive_increase, score_overflow
 from toprung.domain.ladder import Skipped
 from toprung.domain.outcomes import STATUSES, BatchOutcomes, Outcomes, Owner
 from toprung.domain.ranking import ranking_count
 from toprung.domain.submission import Submission
-from toprung.errors import ScoreOverflow, ToprungError
+from toprung.errors import ToprungError
 from toprung.indexes.router import Router
 from toprung.indexes.sheets import Routed
 
@@ -175,5 +175,5 @@ class Group:
 
 def _refusal(board: Board, status: int) -> ToprungError:
     if status == Merge.OVERFLOW:
-        return ScoreOverflow("score", "the sum would leave the range of a 64-bit integer")
+        return score_overflow("score")
     return excessive_increase(board, board.max_increase or 0)

@@ -64,7 +64,7 @@ class PostgresImport:
             "SELECT EXISTS (SELECT FROM events) OR EXISTS (SELECT FROM players)"
         )
         if last or is_used:
-            raise Invalid("to", "the cluster holds other data; name a schema that is empty")
+            raise Invalid("to", "the cluster contains other data; use an empty schema")
         return None
 
     async def add(self, table: str, columns: Sequence[str], rows: Iterable[Any]) -> None:

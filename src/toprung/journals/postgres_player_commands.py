@@ -19,10 +19,10 @@ from toprung.domain.card import (
     scopes_name,
     split_card,
 )
-from toprung.domain.command import FRIENDS_MAX, PatchPlayer, SetPlayer
+from toprung.domain.command import FRIENDS_MAX, PatchPlayer, SetPlayer, check_friends
 from toprung.domain.ladder import scopes_of, unclosed
 from toprung.domain.player import fold_name
-from toprung.errors import Invalid, TooManyFriends, UnknownBoard
+from toprung.errors import TooManyFriends, UnknownBoard
 from toprung.journals.postgres_command_tables import CommandTables
 from toprung.journals.postgres_ladders import Need
 
@@ -121,8 +121,7 @@ async def remove_entries(tables: CommandTables, board_id: str, player: str) -> N
 
 async def befriend(tables: CommandTables, player: str, other: str) -> None:
     """Make two players friends, each of the other."""
-    if player == other:
-        raise Invalid("other", "a player cannot be their own friend")
+    check_friends(player, other)
     numbers = await tables.lock_players([player, other])
     one, two = numbers[player], numbers[other]
     fetchval = tables.connection.fetchval

@@ -116,7 +116,7 @@ class PostgresStore:
             async with self.pool.acquire(timeout=CONNECT_SECONDS_MAX) as connection:
                 yield connection
         except (*self.lost, self._asyncpg.InsufficientPrivilegeError) as error:
-            raise TruthUnavailable(f"PostgreSQL does not answer: {error}") from error
+            raise TruthUnavailable(f"PostgreSQL does not respond: {error}") from error
         except self._asyncpg.InsufficientResourcesError as error:
             if writes:
                 raise self.refusal(error) from error

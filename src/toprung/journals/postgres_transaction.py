@@ -46,7 +46,7 @@ async def transact(store: PostgresStore, work: Work[T]) -> T:
                     return commit.result  # type: ignore[no-any-return]
             elif time.monotonic() > deadline:
                 raise StorageFailed(
-                    f"PostgreSQL does not answer ({error}); nothing was recorded"
+                    f"PostgreSQL does not respond ({error}); nothing was recorded"
                 ) from error
         except store.refused as error:
             raise store.refusal(error) from error

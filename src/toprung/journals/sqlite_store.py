@@ -221,7 +221,9 @@ class SqliteStore:
         try:
             create(path).close()
         except FileExistsError:
-            raise Invalid("path", f"{path!r} exists already; a backup never overwrites") from None
+            raise Invalid(
+                "path", f"{path!r} already exists; a backup never overwrites a file"
+            ) from None
         except OSError as error:
             raise StorageFailed(f"cannot write the copy {path!r}: {error.strerror}") from error
         try:

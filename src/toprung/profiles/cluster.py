@@ -37,7 +37,7 @@ from toprung.service.reconcile import Patrol, Reconciler
 REBUILD_POLL_SECONDS = 0.05
 LOOK_SECONDS_MAX = 1.5
 
-_NO_ANSWER = "PostgreSQL does not answer"
+_NO_ANSWER = "PostgreSQL does not respond"
 
 _log = logging.getLogger("toprung")
 
@@ -186,7 +186,7 @@ class ClusterProfile:
         """Whether PostgreSQL takes writes, Redis answers, every board is complete."""
         journal, index = await asyncio.gather(
             _fault(self.store.look(), _NO_ANSWER),
-            _fault(self.client.look(), "Redis does not answer"),
+            _fault(self.client.look(), "Redis does not respond"),
         )
         if journal is None and self.journal.is_full:
             journal = "too many submissions are waiting"
@@ -238,7 +238,7 @@ async def _fault(look: Awaitable[str | None], no_answer: str) -> str | None:
     try:
         async with asyncio.timeout(LOOK_SECONDS_MAX):
             return await look
-    except Exception as error:  # noqa: BLE001 -- whatever it is, it does not answer
+    except Exception as error:  # noqa: BLE001 -- whatever it is, it does not respond
         _log.debug("%s: %r", no_answer, error)
         return no_answer
 

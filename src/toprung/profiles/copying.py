@@ -109,7 +109,7 @@ class _Copying:
 
     def _check_same(self, copied: into.Copied) -> None:
         if copied.database != self._source.store.database:
-            raise Invalid("to", "the cluster holds the copy of another database")
+            raise Invalid("to", "the cluster contains the copy of another database")
         if copied.head != self.head:
             raise Invalid(
                 "from",

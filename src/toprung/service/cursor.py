@@ -84,7 +84,7 @@ def parse_cursor(text: object, kind: type[C], board: Board) -> C:
     """
     cursor = _decode(parse_text(text, "cursor"), kind)
     if cursor.generation != board.generation:
-        raise Invalid("cursor", f"belongs to another board than this {board.id!r}")
+        raise Invalid("cursor", f"belongs to a board other than {board.id!r}")
     if not isinstance(cursor, SubmissionsCursor):
         _check_edge(cursor, board)
     return cursor

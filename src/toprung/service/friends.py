@@ -52,7 +52,7 @@ class BoardFriends(BoardAccess):
             board = await self._journal.board(self.id)
             edge = parse_cursor(cursor, FriendsCursor, board)
             if edge.owner != player:
-                raise Invalid("cursor", f"belongs to friends of another player than {player!r}")
+                raise Invalid("cursor", f"belongs to the friends of a player other than {player!r}")
             view = cursor_view(board, self._clock.now(), edge, asked)
             after = (edge.key, edge.player)
         friends = await self._journal.friends(player)

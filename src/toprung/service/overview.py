@@ -173,7 +173,7 @@ def _past_submission(
 def _before(board: Board, player: str, cursor: str) -> int:
     edge = parse_cursor(cursor, SubmissionsCursor, board)
     if edge.owner != player:
-        raise Invalid("cursor", f"belongs to submissions of another player than {player!r}")
+        raise Invalid("cursor", f"belongs to the submissions of a player other than {player!r}")
     return edge.before
 
 

@@ -158,7 +158,7 @@ def cursor_view(
     walked = (cursor.window, cursor.period, cursor.scope)
     given = (asked.window or cursor.window, asked.period or cursor.period, asked.scope)
     if given not in (walked, (*walked[:2], GLOBAL)):  # the default scope is no claim
-        raise Invalid("cursor", f"belongs to {' '.join(walked)}; other options were given with it")
+        raise Invalid("cursor", f"belongs to {' '.join(walked)}; other options were given")
     try:
         return view_of(board, now, *walked, asked.ranking)
     except (Gone, NotFound):

@@ -9,7 +9,14 @@ from typing import TypeVar
 from msgspec import UNSET, UnsetType
 
 from toprung.domain.board import Board
-from toprung.domain.command import Befriend, ErasePlayer, PatchPlayer, SetPlayer, Unfriend
+from toprung.domain.command import (
+    Befriend,
+    ErasePlayer,
+    PatchPlayer,
+    SetPlayer,
+    Unfriend,
+    check_friends,
+)
 from toprung.domain.player import (
     parse_attribute_changes,
     parse_attributes,
@@ -18,7 +25,7 @@ from toprung.domain.player import (
     parse_player,
 )
 from toprung.domain.standing import Standing
-from toprung.errors import Invalid, UnknownPlayer
+from toprung.errors import UnknownPlayer
 from toprung.pending import turn
 from toprung.ports import Clock, Index, Journal, PlayerProfile
 from toprung.service.view import view_of
@@ -94,8 +101,7 @@ class Players:
     async def befriend(self, player: str, other: str) -> None:
         """Make two players friends of each other; at most 5,000 friends each."""
         command = Befriend(parse_player(player), parse_player(other, "other"))
-        if player == other:
-            raise Invalid("other", "a player cannot be its own friend")
+        check_friends(player, other)
         await self._journal.record(command)
 
     async def unfriend(self, player: str, other: str) -> None:

@@ -234,7 +234,7 @@ class ProfileOracle:
         parse_board_id(board_id)
         parsed = Board.parse(board_id, rules)
         if board_id in self.boards:
-            raise Invalid("board", "exists already")
+            raise Invalid("board", "already exists")
         self.boards[board_id] = OracleBoard(parsed)
 
     def replace(self, board_id: str, rules: Mapping[str, Any]) -> None:

@@ -71,9 +71,9 @@ class Watcher:
         `as_public`: only for as long as the board is public.
         """
         if asked.top is None and asked.player is None:
-            raise Invalid("subscribe", "must ask for top, for a player, or for both")
+            raise Invalid("subscribe", "must ask for top, a player or both")
         if asked.friends and asked.player is None:
-            raise Invalid("subscribe/friends", "needs a player")
+            raise Invalid("subscribe/friends", "requires a player")
         self.unsubscribe(asked.id)
         if len(self._subscriptions) >= SUBSCRIPTIONS_MAX:
             raise Invalid(

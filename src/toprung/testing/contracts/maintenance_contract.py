@@ -145,7 +145,7 @@ class BackupContract(ContractSuite):
         opened.run(furnish(opened.opened))
         path = workbench.backup_path()
         opened.run(opened.boards.backup(path))
-        with pytest.raises(Invalid, match="exists already"):
+        with pytest.raises(Invalid, match="already exists"):
             opened.run(opened.boards.backup(path))
 
     def test_backup_while_others_write(
