@@ -131,8 +131,8 @@ class ServeOptions:
             min=1,
             max=QUOTA_MAX,
             metavar="COUNT",
-            help="ladders of one board besides the global ones: scope values in each period",
-            show_default="250,000, or 1,000,000 in a cluster",
+            help="ladders of scopes per board: scope values in each period",
+            show_default="250,000; 1,000,000 in a cluster",
         ),
     ] = None
     keys_per_board: Annotated[
