@@ -5,7 +5,9 @@ Ten minutes in `make soak`, some seconds otherwise. The service stays small, and
 
 from __future__ import annotations
 
+import gc
 import json
+import operator
 import os
 import statistics
 import subprocess
@@ -16,8 +18,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.attacks.attackers import ATTACKS, BOARD
+from tests.attacks.attackers import ATTACKS, BOARD, ROUND_SECONDS_MAX
 from tests.conftest import RunningService, StartService
+from tests.http.strain import resident_bytes
 
 SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
 SECONDS = 600.0 if SOAK else 15.0
@@ -43,19 +46,25 @@ def test_a_besieged_service_stays_small_and_answers_others(
         customer,
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as attackers:
+        gc.freeze()  # what tests before this one left takes long to look at
         try:
             waits, sizes = play(service, player, attackers)
         except BaseException:
             attackers.kill()
             raise
-        rounds = json.loads(attackers.communicate()[0])
+        finally:
+            gc.unfreeze()
+        told = attackers.communicate()[0]
+    assert attackers.returncode == 0, "an attack failed in a way that nobody expected"
+    rounds = json.loads(told)
     print(f"rounds: {rounds}")
     print(f"{len(waits)} answers: median {1000 * statistics.median(waits):.1f} ms,"
           f" 99 % {1000 * quantile(waits, 0.99):.1f} ms, longest {1000 * max(waits):.1f} ms;"
           f" at most {max(sizes) / 2**20:.0f} MB")  # fmt: skip
-    assert sorted(rounds) == sorted(attack.__name__ for attack in ATTACKS)
+    assert rounds.keys() == ATTACKS.keys()
+    assert min(rounds.values()) >= max(1, SECONDS // (2 * ROUND_SECONDS_MAX))
     assert max(sizes) < MEMORY_MAX
-    assert quantile(waits, 0.999) < WAIT_MAX
+    assert max(waits) < WAIT_MAX
     code, complaints = service.stop()
     assert code == 0
     assert "Traceback" not in complaints
@@ -78,7 +87,12 @@ def prepared(start_service: StartService, database: str) -> list[str]:
 def play(
     service: RunningService, key: str, attackers: subprocess.Popen[str]
 ) -> tuple[list[float], list[int]]:
-    """Submit and read while the attack goes on; how long each answer took, and the memory."""
+    """Submit and read while the attack goes on; how long each answer took, and the memory.
+
+    On a machine that has other work, the service or this process may have to wait for a processor:
+    the longer of these waits is not counted. On a machine of its own there are none.
+    """
+    processes = (os.getpid(), service.process.pid)
     waits: list[float] = []
     sizes: list[int] = []
     with httpx2.Client(base_url=service.url, timeout=60) as http:
@@ -91,18 +105,23 @@ def play(
                 ("GET", f"/v1/boards/{BOARD}/standings/me", None),
                 ("GET", f"/v1/boards/{BOARD}/standings?limit=20", None),
             ):
-                begin = time.perf_counter()
+                held_up, begin = [*map(held_up_seconds, processes)], time.perf_counter()
                 answer = http.request(method, path, json=body)
-                waits.append(time.perf_counter() - begin)
+                wait = time.perf_counter() - begin
+                after = map(held_up_seconds, processes)
+                waits.append(wait - max(map(operator.sub, after, held_up)))
                 assert answer.status_code == 200, answer.text
-            sizes.append(resident_bytes(service))
+            sizes.append(resident_bytes(service.process.pid))
             time.sleep(0.02)
     return waits, sizes
 
 
-def resident_bytes(service: RunningService) -> int:
-    pages = int(Path(f"/proc/{service.process.pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def held_up_seconds(pid: int) -> float:
+    """How long a process's first thread has waited for a processor, so far; 0 if nobody tells."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
 
 
 def quantile(values: list[float], share: float) -> float:

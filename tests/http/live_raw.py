@@ -1,19 +1,11 @@
-"""WebSockets byte by byte, as hostile clients speak them, and what others notice of it."""
+"""WebSockets byte by byte, as hostile clients speak them."""
 
 from __future__ import annotations
 
 import json
 import socket
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
-
-import httpx2
-
-from tests.conftest import RunningService
 
 MEGABYTE = 1024 * 1024
 
@@ -71,42 +63,3 @@ def close_of(raw: socket.socket) -> tuple[int, str]:
     """The code and the reason that the service closes with."""
     data = next(data for head, data in frames(raw) if head == CLOSE)
     return int.from_bytes(data[:2], "big"), data[2:].decode()
-
-
-def resident_bytes(service: RunningService, name: str = "VmRSS:") -> int:
-    status = Path(f"/proc/{service.process.pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith(name))
-    return int(line.split()[1]) * 1024
-
-
-class Waits:
-    """How long somebody else waited, who asks all the time."""
-
-    def __init__(self) -> None:
-        self.seconds: list[float] = []
-
-    @property
-    def longest(self) -> float:
-        return max(self.seconds)
-
-
-@contextmanager
-def asking(url: str, path: str) -> Iterator[Waits]:
-    """Somebody else asks for `path` all the time meanwhile."""
-    waits, is_over = Waits(), threading.Event()
-
-    def ask() -> None:
-        with httpx2.Client(base_url=url, timeout=60) as http:
-            while not is_over.is_set():
-                begin = time.perf_counter()
-                assert http.get(path).status_code == 200
-                waits.seconds.append(time.perf_counter() - begin)
-                time.sleep(0.005)
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    try:
-        yield waits
-    finally:
-        is_over.set()
-        thread.join()

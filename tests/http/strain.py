@@ -6,12 +6,15 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from tests.http.raw import HELLO, answers, connected
-
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.005
+WARM_UP = 3
+"""Answers before anything is measured."""
 
 
 class Strain:
@@ -20,40 +23,63 @@ class Strain:
     grown_bytes = 0
     """By how much the process is larger than before."""
     longest_wait = 0.0
-    """In seconds, of a client that asks for `/healthz` again and again."""
+    """In seconds, of a client that asks again and again."""
 
 
 @contextmanager
-def strained(pid: int, url: str) -> Iterator[Strain]:
-    """Watch a service while it is attacked."""
-    strain, over = Strain(), threading.Event()
+def strained(pid: int, url: str, path: str = "/healthz") -> Iterator[Strain]:
+    """Watch a service while it is attacked: somebody else asks for `path` all the time."""
+    strain, is_warm, is_over = Strain(), threading.Event(), threading.Event()
     before = resident_bytes(pid)
 
-    def ask() -> None:
-        with connected(url) as raw:
-            raw.settimeout(120)
-            while not over.is_set():
-                begin = time.monotonic()
-                raw.sendall(HELLO)
-                answers(raw, 1)
-                strain.longest_wait = max(strain.longest_wait, time.monotonic() - begin)
-                strain.grown_bytes = max(strain.grown_bytes, resident_bytes(pid) - before)
-                over.wait(PAUSE_SECONDS)
-
-    other = threading.Thread(target=ask)
-    other.start()
-    try:
-        yield strain
-    finally:
-        over.set()
-        other.join()
+    def look() -> None:
         strain.grown_bytes = max(strain.grown_bytes, resident_bytes(pid) - before)
+
+    def ask() -> None:
+        with closing(HTTPConnection(urlsplit(url).netloc, timeout=120)) as other:
+            for _ in range(WARM_UP):
+                _ask(other, path)
+            is_warm.set()
+            while not is_over.is_set():
+                strain.longest_wait = max(strain.longest_wait, _ask(other, path))
+                look()
+                is_over.wait(PAUSE_SECONDS)
+
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask)
+        asked.add_done_callback(lambda _: is_warm.set())
+        is_warm.wait()
+        try:
+            yield strain
+        finally:
+            is_over.set()
+            asked.result()
+            look()
+
+
+def _ask(other: HTTPConnection, path: str) -> float:
+    """Ask once, and return the seconds until the whole answer was there."""
+    begin = time.perf_counter()
+    other.request("GET", path)
+    answer = other.getresponse()
+    text = answer.read()
+    assert answer.status == 200, text
+    return time.perf_counter() - begin
 
 
 def resident_bytes(pid: int) -> int:
     """The memory that a process has in use."""
+    return _memory(pid, "VmRSS:")
+
+
+def peak_bytes(pid: int) -> int:
+    """The most memory that a process has ever had in use."""
+    return _memory(pid, "VmHWM:")
+
+
+def _memory(pid: int, name: str) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+    line = next(line for line in status.splitlines() if line.startswith(name))
     return 1024 * int(line.split()[1])
 
 

@@ -15,7 +15,7 @@ from tests.conftest import RunningService
 from tests.http.conftest import MakeBoard, Targets, pointers, problem_of
 from tests.http.raw import connected
 from tests.http.serving import serving
-from tests.http.watching import bystander, resident_bytes
+from tests.http.strain import resident_bytes, strained
 from toprung.http.limits import RateLimit
 from toprung.http.settings import Rate, ServiceSettings
 
@@ -54,12 +54,12 @@ def rows_of(count: int, **more: Any) -> list[dict[str, Any]]:
 def test_others_do_not_wait_while_a_hostile_body_is_refused(
     service: RunningService, http: httpx2.Client, board: str, name: str
 ) -> None:
-    before = resident_bytes(service)
-    with bystander(service.url) as other:
+    before = resident_bytes(service.process.pid)
+    with strained(service.process.pid, service.url) as strain:
         answer = post(http, board, HOSTILE[name])
     assert answer.status_code in (400, 422), answer.text
-    assert other.longest < 1.0
-    assert resident_bytes(service) - before < 100 * MEBI
+    assert strain.longest_wait < 1.0
+    assert resident_bytes(service.process.pid) - before < 100 * MEBI
     assert http.get(f"/v1/boards/{board}/standings").json()["total"] == 0
 
 
@@ -77,15 +77,15 @@ def test_others_do_not_wait_while_thousands_of_rows_are_worked_on(
     service: RunningService, http: httpx2.Client, board: str, rows: list[Any]
 ) -> None:
     body = json.dumps(rows).encode()
-    before = resident_bytes(service)
-    with bystander(service.url) as other:
+    before = resident_bytes(service.process.pid)
+    with strained(service.process.pid, service.url) as strain:
         answer = post(http, board, body)
     assert answer.status_code == 200, answer.text
     result = answer.json()
     counted = sum(result[name] for name in ("accepted", "unchanged", "duplicates"))
     assert counted + len(result["rejected"]) == len(rows)
-    assert other.longest < 1.0
-    assert resident_bytes(service) - before < 250 * MEBI
+    assert strain.longest_wait < 1.0
+    assert resident_bytes(service.process.pid) - before < 250 * MEBI
 
 
 def test_rows_are_numbered_through_all_pieces(http: httpx2.Client, board: str) -> None:
@@ -228,19 +228,19 @@ def test_bodies_on_their_way_have_a_bound_together(
 ) -> None:
     """Fourteen times 15 MiB that never end: some are told to come again, and memory stays."""
     board = make_board()
-    before = resident_bytes(service)
+    before = resident_bytes(service.process.pid)
     head = (
         f"POST /v1/boards/{board}/scores/batch HTTP/1.1\r\nHost: localhost\r\n"
         f"Content-Type: application/json\r\nContent-Length: {16 * MEBI}\r\n\r\n"
     ).encode()
     refused = 0
-    with ExitStack() as opened, bystander(service.url) as other:
+    with ExitStack() as opened, strained(service.process.pid, service.url) as strain:
         for _ in range(14):
             raw = opened.enter_context(connected(service.url))
             refused += not sent_whole(raw, head + b"[" + b" " * (15 * MEBI))
         assert refused >= 4
-        assert resident_bytes(service) - before < 200 * MEBI
-    assert other.longest < 1.0
+        assert resident_bytes(service.process.pid) - before < 200 * MEBI
+    assert strain.longest_wait < 1.0
     assert post(http, board, json.dumps(rows_of(1_000)).encode()).json()["accepted"] == 1_000
 
 

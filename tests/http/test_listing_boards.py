@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from pathlib import Path
 
 import httpx2
@@ -13,6 +11,7 @@ import toprung
 from tests.conftest import RunningService, StartService
 from tests.http.conftest import MakeBoard
 from tests.http.serving import Serving, serving
+from tests.http.strain import strained
 from toprung.domain.access import pattern_prefixes
 from toprung.http.settings import ServiceSettings
 
@@ -93,24 +92,12 @@ def test_others_do_not_wait_for_a_key_that_matches_nothing(
 def longest_wait(service: RunningService, key: str) -> float:
     """The longest that another caller waits while the key lists its boards."""
     headers = {"authorization": f"Bearer {key}"}
-    done = threading.Event()
-
-    def list_them() -> None:
-        with httpx2.Client(base_url=service.url, timeout=60, headers=headers) as client:
-            assert client.get("/v1/boards", params={"limit": 1}).json()["boards"] == []
-        done.set()
-
-    waits = [0.0]
-    with httpx2.Client(base_url=service.url, timeout=60) as other:
-        other.get("/healthz")
-        thread = threading.Thread(target=list_them)
-        thread.start()
-        while not done.is_set():
-            begin = time.perf_counter()
-            other.get("/healthz")
-            waits.append(time.perf_counter() - begin)
-        thread.join()
-    return max(waits)
+    with (
+        strained(service.process.pid, service.url) as strain,
+        httpx2.Client(base_url=service.url, timeout=60, headers=headers) as client,
+    ):
+        assert client.get("/v1/boards", params={"limit": 1}).json()["boards"] == []
+    return strain.longest_wait
 
 
 def test_prefixes_never_overlap() -> None:

@@ -10,6 +10,7 @@ import json
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
@@ -24,18 +25,18 @@ from tests.http.live_raw import (
     PING,
     PONG,
     TEXT,
-    asking,
     close_of,
     frame,
     frames,
     open_raw,
     opening,
-    resident_bytes,
     subscribe,
 )
 from tests.http.raw import connected, until_closed
 from tests.http.serving import Serving, serving
+from tests.http.strain import peak_bytes, resident_bytes, strained
 from tests.http.waiting import eventually
+from toprung.http.limits import RateLimit
 from toprung.http.live import protocol
 from toprung.http.server import MESSAGE_BYTES_MAX
 from toprung.http.settings import Rate, ServiceSettings
@@ -72,7 +73,7 @@ def test_a_flood_of_pings_that_nobody_reads_holds_up_nobody(
 ) -> None:
     """Before: others waited for seconds, and the service kept every answer."""
     flood = frame(PING, b"x" * size) * (MEGABYTE // (6 + size))
-    before, until = resident_bytes(service), time.monotonic() + FLOOD_SECONDS
+    before, until = resident_bytes(service.process.pid), time.monotonic() + FLOOD_SECONDS
 
     def attack() -> None:
         while time.monotonic() < until:
@@ -80,14 +81,14 @@ def test_a_flood_of_pings_that_nobody_reads_holds_up_nobody(
                 while time.monotonic() < until:
                     raw.sendall(flood)
 
-    with asking(service.url, READ) as waits:
+    with strained(service.process.pid, service.url, READ) as strain:
         attackers = [threading.Thread(target=attack) for _ in range(4)]
         for attacker in attackers:
             attacker.start()
         for attacker in attackers:
             attacker.join()
-    assert waits.longest < 1
-    assert resident_bytes(service, "VmHWM:") - before < 30 * MEGABYTE
+    assert strain.longest_wait < 1
+    assert peak_bytes(service.process.pid) - before < 30 * MEGABYTE
     assert figure(service, 'toprung_live_refused_total{reason="messages"}') >= 4
 
 
@@ -105,15 +106,15 @@ def test_a_change_that_concerns_thousands_of_subscriptions_holds_up_nobody(
             source = f"127.0.0.{1 + number % addresses}"
             stack.enter_context(open_raw(service.url, source=source)).sendall(asked)
         eventually(lambda: figure(service, "toprung_live_subscriptions") == everything, 60)
-        with asking(service.url, READ) as waits:
+        with strained(service.process.pid, service.url, READ) as strain:
             for score in range(100, 103):
                 http.post(f"{BOARD}/scores", json={"player": "p5", "score": score})
                 time.sleep(0.3)
-        assert waits.longest < 0.5
-        with asking(service.url, READ) as waits:
+        assert strain.longest_wait < 0.5
+        with strained(service.process.pid, service.url, READ) as strain:
             stack.close()
             eventually(lambda: figure(service, "toprung_live_sockets") == 0, 60)
-        assert waits.longest < 0.5
+        assert strain.longest_wait < 0.5
 
 
 def test_an_address_has_so_many_connections_and_subscriptions(start_service: StartService) -> None:
@@ -256,6 +257,20 @@ def test_opening_counts_as_a_request_of_the_address() -> None:
 
 
 def test_messages_of_one_address_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    booked: dict[str, list[float | None]] = defaultdict(list)
+
+    class Noted(RateLimit):
+        """A limit at a moment that does not pass, and what it told everybody to wait."""
+
+        def __init__(self, rate: Rate) -> None:
+            super().__init__(rate, clock=lambda: 0)
+
+        def book(self, caller: str, cost: int, wait_max: float) -> float | None:
+            wait = super().book(caller, cost, wait_max)
+            booked[caller].append(wait)
+            return wait
+
+    monkeypatch.setattr("toprung.http.live.seats.RateLimit", Noted)
     monkeypatch.setattr("toprung.http.live.seats.MESSAGES", Rate(20, 10))
     with serving(ServiceSettings()) as running, ExitStack() as stack:
         sockets = [stack.enter_context(open_raw(running.url)) for _ in range(4)]
@@ -265,10 +280,11 @@ def test_messages_of_one_address_wait_for_each_other(monkeypatch: pytest.MonkeyP
             raw.sendall(frame(TEXT, b"{}") * 5)
         other.sendall(frame(TEXT, b"{}"))
         next(frames(other))
-        assert time.monotonic() - begin < 0.45
         for raw in sockets:
             received(raw, 5)
         assert time.monotonic() - begin > 0.45  # the last ten of twenty took half a second
+    assert booked["127.0.0.2"] == [0]
+    assert booked["127.0.0.1"] == [0] * 10 + [number / 20 for number in range(1, 11)]
 
 
 def received(raw: socket.socket, count: int) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import resource
 import socket
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -16,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.conftest import RunningService, StartService
 from tests.http.serving import serving
+from tests.http.strain import peak_bytes, resident_bytes
 from tests.http.waiting import eventually
 from toprung.http.settings import ServiceSettings
 
@@ -38,9 +38,9 @@ def test_everyone_in_a_crowd_ends_with_the_final_state(
     wanted = min(hard, max(soft, crowd + 500))
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     service = start_service("--db", "crowd.db")
-    before = resident_bytes(service)
+    before = resident_bytes(service.process.pid)
     asyncio.run(watch_all(service, crowd, seconds * ROWS_PER_SECOND))
-    assert peak_bytes(service) - before < 300 * MEGABYTE
+    assert peak_bytes(service.process.pid) - before < 300 * MEGABYTE
     assert service.stop() == (0, "")
 
 
@@ -116,20 +116,6 @@ async def in_the_end(url: str, each: ClientConnection, rows: int) -> tuple[Any, 
     except ConnectionClosed:
         async with await watching(url) as again:
             return await final_state(again, rows)
-
-
-def resident_bytes(service: RunningService) -> int:
-    return _memory(service, "VmRSS:")
-
-
-def peak_bytes(service: RunningService) -> int:
-    return _memory(service, "VmHWM:")
-
-
-def _memory(service: RunningService, name: str) -> int:
-    status = Path(f"/proc/{service.process.pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith(name))
-    return int(line.split()[1]) * 1024
 
 
 @pytest.mark.slow

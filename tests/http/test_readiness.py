@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -246,15 +246,22 @@ def test_asking_costs_nothing_behind_the_service(monkeypatch: pytest.MonkeyPatch
         assert len(looks) <= time.monotonic() - begin + 2
 
 
-def test_a_look_that_hangs_or_fails_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+async def hang() -> list[HealthCheck]:
+    await asyncio.sleep(60)
+    return []
+
+
+async def fail() -> list[HealthCheck]:
+    raise RuntimeError("some fault")
+
+
+@pytest.mark.parametrize("look", [hang, fail])
+def test_a_look_that_hangs_or_fails_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, look: Callable[[], Awaitable[list[HealthCheck]]]
+) -> None:
     monkeypatch.setattr(readiness, "LOOK_SECONDS_MAX", 0.05)
-
-    async def hang() -> list[HealthCheck]:
-        await asyncio.sleep(60)
-        return []
-
     with serving(ServiceSettings()) as running:
-        monkeypatch.setattr(running.service.state.boards, "health", hang)
+        monkeypatch.setattr(running.service.state.boards, "health", look)
         monkeypatch.setattr(readiness, "FRESH_SECONDS", 0.0)
         found = running.http.get("/readyz")
         assert found.status_code == 503

@@ -18,8 +18,8 @@ from tests.conftest import RunningService, StartService
 from tests.http.conftest import Targets, problem_of
 from tests.http.raw import connected
 from tests.http.serving import Serving, serving
+from tests.http.strain import resident_bytes, strained
 from tests.http.waiting import eventually
-from tests.http.watching import bystander, resident_bytes
 from toprung.errors import Invalid
 from toprung.http import backups, connection
 from toprung.http.memory import BYTES_MIN, Memory, default_memory_max, parse_size
@@ -68,8 +68,8 @@ def folder_bytes(service: RunningService) -> int:
 def test_unread_backups_are_few(large: RunningService) -> None:
     """Of twenty callers who do not read, two get a copy, and the others are told to come again."""
     before, size = folder_bytes(large), large.database.stat().st_size  # type: ignore[attr-defined]
-    memory = resident_bytes(large)
-    with ExitStack() as opened, bystander(large.url) as other:
+    memory = resident_bytes(large.process.pid)
+    with ExitStack() as opened, strained(large.process.pid, large.url) as strain:
         sockets = [opened.enter_context(connected(large.url)) for _ in range(20)]
         statuses = []
         for raw in sockets:
@@ -78,8 +78,8 @@ def test_unread_backups_are_few(large: RunningService) -> None:
         assert statuses.count(b"HTTP/1.1 200") == backups.BACKUPS_MAX
         assert statuses.count(b"HTTP/1.1 429") == 20 - backups.BACKUPS_MAX
         assert folder_bytes(large) - before < (backups.BACKUPS_MAX + 1) * size
-        assert resident_bytes(large) - memory < 50 * MEBI
-    assert other.longest < 1.0
+        assert resident_bytes(large.process.pid) - memory < 50 * MEBI
+    assert strain.longest_wait < 1.0
     with httpx2.Client(base_url=large.url, timeout=60) as http:
         eventually(lambda: "toprung_backups 0.0" in http.get("/metrics").text)
         assert http.post("/v1/backup", json={}).status_code == 200
@@ -190,7 +190,7 @@ def test_the_watermark_holds_while_somebody_fills_the_memory(start_service: Star
     with httpx2.Client(base_url=service.url, timeout=60) as http:
         http.put("/v1/boards/blitz", json={"windows": ["all-time", "daily"]}).raise_for_status()
         http.post("/v1/boards/blitz/scores", json={"player": "me", "score": 1}).raise_for_status()
-        with bystander(service.url, "/v1/boards/blitz/standings/me") as other:
+        with strained(service.process.pid, service.url, "/v1/boards/blitz/standings/me") as strain:
             for start in range(0, 2_000_000, 10_000):
                 rows = [
                     {"player": f"{number:0100}", "score": number}
@@ -207,8 +207,8 @@ def test_the_watermark_holds_while_somebody_fills_the_memory(start_service: Star
             else:
                 pytest.fail("everything was taken")
         problem_of(answer, 503, "out-of-memory")
-        assert other.longest < 2.0
-        assert resident_bytes(service) < 220 * MEBI  # it looks once a second
+        assert strain.longest_wait < 2.0
+        assert resident_bytes(service.process.pid) < 220 * MEBI  # it looks once a second
         assert http.get("/v1/boards/blitz/standings/me").is_success
     code, complaints = service.stop()
     assert code == 0
