@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any, Final
+from typing import Any, Final, cast
+
+from msgspec import Raw
 
 from toprung.contract import (
     BoardAnswer,
@@ -30,12 +31,12 @@ from toprung.http.requests import (
     rules_in,
 )
 from toprung.http.routing import Routes
-from toprung.http.wire import board_answer, distribution_answer, period_answer, shows
-from toprung.service.leaderboards import LISTED_MAX, Leaderboard
+from toprung.http.wire import Show, board_answer, distribution_answer, period_answer, shows
+from toprung.pace import Work
+from toprung.service.leaderboards import LISTED_MAX, Leaderboard, Leaderboards
 
-LOOKED_AT_ONCE: Final = LISTED_MAX
-SLICE_MIN: Final = 100
-"""Boards that are looked at in one go, even where fewer are asked for."""
+SLICE_BOARDS: Final = 100
+"""Boards that are looked at in one go."""
 
 routes = Routes()
 
@@ -52,9 +53,20 @@ async def list_boards(call: Call[PageQuery, None]) -> Answer:
     if is_known(call, tag):
         return not_modified(call, tag)
     found = await _readable(call, after, limit + 1)
-    page = [board_answer(board, show) for board in found[:limit]]
-    answer = BoardsAnswer(page, page[-1].id if len(found) > limit else None)
-    return tagged(call, encode(answer), tag)
+    page = await _encoded(found[:limit], show)
+    following = found[limit - 1].id if len(found) > limit else None
+    return tagged(call, encode(BoardsAnswer(cast("list[Any]", page), following)), tag)
+
+
+async def _encoded(boards: list[BoardRules], show: Show) -> list[Raw]:
+    """Boards as they are answered, each encoded."""
+    page: list[Raw] = []
+    async with Work() as work:
+        for board in boards:
+            page.append(Raw(encode(board_answer(board, show))))
+            if work.is_due():
+                await work.rest()
+    return page
 
 
 async def _tag(call: Call[PageQuery, None]) -> bytes:
@@ -75,14 +87,21 @@ async def _readable(call: Call[PageQuery, None], after: str, count: int) -> list
     for prefix in prefixes:
         at = max(after, _just_before(prefix))
         while len(found) < count:
-            some = await call.boards.list(at, min(LOOKED_AT_ONCE, max(count, SLICE_MIN)))
+            some = await _slice(call.boards, at)
             within = [board for board in some if board.id.startswith(prefix)]
             found += [board for board in within if call.may(board.id)]
             if not some or len(within) < len(some):
                 break
             at = some[-1].id
-            await asyncio.sleep(0)
     return found[:count]
+
+
+async def _slice(boards: Leaderboards, after: str) -> list[BoardRules]:
+    """The next boards: a few milliseconds of work, in turn with others', unless it has to wait."""
+    if boards.reads_suspend:
+        return await boards.list(after, SLICE_BOARDS)
+    async with Work():
+        return await boards.list(after, SLICE_BOARDS)
 
 
 def _just_before(prefix: str) -> str:
