@@ -17,10 +17,15 @@ import toprung
 from tests.http.conftest import problem_of
 from tests.http.serving import Serving, serving
 from toprung.domain.health import HealthCheck
-from toprung.http import app, readiness
+from toprung.errors import IndexUnavailable
+from toprung.http import app, readiness, upkeep
+from toprung.http.app import Service
+from toprung.http.live.hub import Hub
+from toprung.http.outages import Outages
 from toprung.http.settings import ServiceSettings
 from toprung.http.upkeep import Chore
 from toprung.journals.sqlite_file import BUSY_MILLISECONDS
+from toprung.pending import end_task
 from toprung.profiles.embedded import EmbeddedProfile
 
 SECONDS_MAX = 20.0
@@ -92,8 +97,8 @@ def test_a_full_disk_is_told_until_there_is_room(running: Serving) -> None:
     assert "the disk is full" in problem_of(answer, 503, "storage-failed")["detail"]
     # What is tried is a write that fits the file: so let it fail as well.
     writer.execute("PRAGMA query_only = ON")
-    status, checks = ready(running)
-    assert status == 503
+    until(lambda: ready(running)[0] == 503, "fault")  # a look may have begun before
+    checks = ready(running)[1]
     assert checks["journal"] in ("the disk is full", "the database file is read-only")
     assert running.anyone.get("/readyz").json()["status"] == "degraded"
     assert ready(running, "writes")[0] == 503
@@ -101,7 +106,8 @@ def test_a_full_disk_is_told_until_there_is_room(running: Serving) -> None:
     assert running.http.get("/v1/boards/blitz/standings/ann").status_code == 200
     writer.execute("PRAGMA query_only = OFF")
     allow_pages(writer, 1_000_000)
-    assert ready(running) == (200, dict.fromkeys(checks, "ok")), "although nobody has submitted"
+    fine = (200, dict.fromkeys(checks, "ok"))
+    until(lambda: ready(running) == fine, "end of it, although nobody has submitted")
 
 
 def test_keys_on_a_full_disk_are_refused_like_scores(running: Serving) -> None:
@@ -268,6 +274,19 @@ def test_a_look_that_hangs_or_fails_is_a_fault(
         assert found.json()["status"] == "not-ready"
 
 
+class Ticks:
+    """A clock that is moved by hand."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def fault_of(chore: Chore) -> str | None:
+    return chore.fault
+
+
 def test_nothing_ends_a_chore() -> None:
     async def main() -> None:
         done: list[int] = []
@@ -277,14 +296,140 @@ def test_nothing_ends_a_chore() -> None:
             if len(done) % 2:
                 raise RuntimeError("some fault")
 
-        chore = Chore("work", 0.05, work)
+        clock = Ticks()
+        chore = Chore("work", 5, work, clock)
+        for _ in range(6):
+            clock.now += 5
+            await chore.step()
+            assert fault_of(chore) is None
+        assert (len(done), chore.failures) == (6, 3)
+        clock.now += 31
+        await chore.step()
+        assert fault_of(chore) == "work has not been done for 31 seconds"
         task = chore.start()
-        while len(done) < 6:  # noqa: ASYNC110 -- as a monitor would
-            await asyncio.sleep(0.001)
-        assert chore.failures >= 2
-        assert chore.fault is None
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        assert chore.fault == "work has ended"
+        assert fault_of(chore) is None
+        await end_task(task)
+        assert fault_of(chore) == "work has ended"
 
     asyncio.run(main())
+
+
+def test_what_goes_on_all_the_time_and_fails_is_a_fault_until_it_is_steady() -> None:
+    async def main() -> None:
+        clock, faults = Ticks(), [RuntimeError("some fault")] * 100
+
+        async def work() -> None:
+            if faults:
+                raise faults.pop()
+
+        chore = Chore("live", 0, work, clock)
+        assert fault_of(chore) is None
+        for _ in range(100):
+            clock.now += 1
+            await chore.step()
+            assert fault_of(chore) == "live has failed"
+        await chore.step()
+        clock.now += upkeep.STEADY_SECONDS - 1
+        assert fault_of(chore) == "live has failed"
+        clock.now += 1
+        assert fault_of(chore) is None
+
+    asyncio.run(main())
+
+
+def test_news_that_fail_again_and_again_are_told(
+    monkeypatch: pytest.MonkeyPatch, quick: None
+) -> None:
+    async def fail(_hub: Hub) -> None:
+        raise RuntimeError("some fault")
+
+    monkeypatch.setattr(Hub, "run", fail)
+    with serving(ServiceSettings()) as running:
+        until(lambda: "live has failed" in ready(running)[1]["upkeep"], "fault")
+        ages = [line for line in running.http.get("/metrics").text.splitlines() if "_age_" in line]
+        assert any('chore="readiness"' in line for line in ages)
+        assert not any('chore="live"' in line or 'chore="patience"' in line for line in ages)
+
+
+def test_chores_and_looks_end_although_a_cancellation_is_swallowed() -> None:
+    async def main() -> None:
+        swallowed: list[int] = []
+
+        async def stubborn() -> Any:
+            while len(swallowed) < 2:
+                try:
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    swallowed.append(1)
+            return []
+
+        async with toprung.open_async("memory:") as boards:
+            service = Service(boards)
+            service.state.upkeep.add("stubborn", 0, stubborn)
+            service.state.boards.health = stubborn  # type: ignore[method-assign]
+            async with service:
+                looking = asyncio.create_task(service.state.readiness.look())
+                await asyncio.sleep(0.05)
+                looking.cancel()
+            assert len(swallowed) >= 2
+            left = {task.get_name() for task in asyncio.all_tasks()} - {"main"}
+            assert not any(name.startswith("toprung-") for name in left)
+            assert service.state.readiness._looking is None
+
+    asyncio.run(main())
+
+
+def test_what_is_wrong_and_what_is_well_again_is_logged_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(readiness, "FRESH_SECONDS", 0.0)
+    away, fine = HealthCheck("index", "away", ("reads",)), HealthCheck("index")
+    unknown = "it could not be found out"
+
+    async def main() -> None:
+        async with toprung.open_async("memory:") as boards:
+            state = Service(boards).state
+            found: list[list[HealthCheck]] = []
+
+            async def health() -> list[HealthCheck]:
+                if not found[0]:
+                    raise RuntimeError("some fault")
+                return found[0]
+
+            state.boards.health = health  # type: ignore[method-assign]
+            for checks, told in (
+                ([away], ["not ready: index: away"]),
+                ([away], []),
+                ([], ["the health cannot be told", "not ready: health: it could not be found out"]),
+                ([away], ["ready again: health"]),
+                ([fine], ["ready again: index"]),
+            ):
+                found[:] = [checks]
+                caplog.clear()
+                seen = await state.readiness.look()
+                assert checks or ("health", unknown) in [(it.name, it.fault) for it in seen]
+                messages = [record.getMessage() for record in caplog.records]
+                assert len(messages) == len(told), messages
+                for message, text in zip(messages, told, strict=True):
+                    assert message.startswith(text)
+
+    asyncio.run(main())
+
+
+def test_an_outage_is_logged_now_and_then_with_how_many_met_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    now = 0
+    outages, others = Outages(lambda: now), Outages(lambda: now)
+    for _ in range(100):
+        outages.log(IndexUnavailable("redis is away"), b"r1")
+    outages.log(IndexUnavailable("another server is away"), b"r2")
+    others.log(IndexUnavailable("redis is away"), b"r3")
+    told = [record.getMessage() for record in caplog.records]
+    assert told[:3] == ["unavailable: redis is away"] * 3
+    assert told[3:] == ["unavailable: another server is away", "unavailable: redis is away"]
+    now = 1_000_000_000
+    outages.log(IndexUnavailable("redis is away"), b"r4")
+    assert caplog.records[-1].getMessage() == (
+        "unavailable: redis is away (97 more requests met it and were not logged)"
+    )
