@@ -268,6 +268,7 @@ BODIES = {
     "endless trailers": (b"0\r\n", b"a:\r\n" * 4000),
     "one long trailer": (b"0\r\na: ", b"x" * PIECE),
     "endless chunk extension": (b"1;", b"x" * PIECE),
+    "a body of line ends": (b"f00000\r\n", b"\r\n\r\n" * (PIECE // 4)),
 }
 OTHERS: tuple[Attack, ...] = (
     endless_head, slow_heads, unread_pipeline, options_flood, wrong_keys, forged_cursors,

@@ -384,7 +384,7 @@ def test_what_is_wrong_and_what_is_well_again_is_logged_once(
 ) -> None:
     monkeypatch.setattr(readiness, "FRESH_SECONDS", 0.0)
     away, fine = HealthCheck("index", "away", ("reads",)), HealthCheck("index")
-    unknown = "it could not be found out"
+    unknown = "the check failed"
 
     async def main() -> None:
         async with toprung.open_async("memory:") as boards:
@@ -400,7 +400,7 @@ def test_what_is_wrong_and_what_is_well_again_is_logged_once(
             for checks, told in (
                 ([away], ["not ready: index: away"]),
                 ([away], []),
-                ([], ["the health cannot be told", "not ready: health: it could not be found out"]),
+                ([], ["the health check failed", "not ready: health: the check failed"]),
                 ([away], ["ready again: health"]),
                 ([fine], ["ready again: index"]),
             ):
