@@ -74,7 +74,7 @@ BARS: tuple[Bar, ...] = (
     Bar("cluster-submit", "cluster: batches of 500, against bare inserts", ">=", 0.15, "x"),
     Bar("cluster-standing", "cluster: one standing, against a pipeline", ">=", 0.7, "x"),
     Bar("cluster-rebuild", "cluster: rebuild, against bare ZADD and HSET", ">=", 0.4, "x"),
-    Bar("cluster-scripts", "cluster: longest run of a script, median of rounds, 1M", "<=", 20, "ms"),
+    Bar("cluster-scripts", "cluster: longest run of a script, median, 1M", "<=", 20, "ms"),
     Bar("cluster-memory", "cluster: memory in Redis, against plain ZSETs", "<=", 1.6, "x"),
 )
 

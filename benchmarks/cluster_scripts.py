@@ -9,7 +9,8 @@ SLOWLOG, Redis' own measure, which counts the time in which the server did not g
 Each question is asked once per round. The bar goes by the median over the rounds of a script's
 longest run: it says what the scripts cost, not what the machine did meanwhile. What was asked for
 is that no run at all takes more than 20 ms, so the longest run of all rounds is printed as well,
-for each script and in the end; on an idle machine both are below the bar.
+for each script and in the end. Among thousands of runs there is always one that was interrupted:
+both figures mean something on an idle machine only.
 """
 
 from __future__ import annotations
