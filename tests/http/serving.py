@@ -15,7 +15,7 @@ from toprung.http.app import Service
 from toprung.http.proxies import Proxies
 from toprung.http.server import (
     CONNECTIONS_MAX,
-    UNSENT_BYTES_MAX,
+    HELD_BYTES_MAX,
     _Server,
     listen,
     server_config,
@@ -57,7 +57,7 @@ def serving(
     target: str = "memory:",
     connections_max: int = CONNECTIONS_MAX,
     proxies: Proxies | None = None,
-    unsent_bytes_max: int = UNSENT_BYTES_MAX,
+    held_bytes_max: int = HELD_BYTES_MAX,
     quotas: Mapping[str, int] | None = None,
 ) -> Iterator[Serving]:
     """Serve a database, by default an empty one in memory, in a thread with its own event loop."""
@@ -73,7 +73,7 @@ def serving(
                 config = server_config(
                     service, proxies, connections_max, settings.connections_per_address_max
                 )
-                server = _Server(config, service.stop, head_seconds_max, unsent_bytes_max)
+                server = _Server(config, service.stop, head_seconds_max, held_bytes_max)
                 box.update(loop=asyncio.get_running_loop(), server=server)
                 box["serving"] = Serving(url_of(listener), key, service, server)
                 async with service:

@@ -107,7 +107,7 @@ def test_large_bodies_that_arrive_together_have_so_much_room(start_service: Star
 
 
 def test_who_reads_no_answers_does_not_fill_the_memory() -> None:
-    with serving(ServiceSettings(), unsent_bytes_max=4 * MEGABYTE) as running:
+    with serving(ServiceSettings(), held_bytes_max=4 * MEGABYTE) as running:
         fill(running.http, "wide", {"text": "x" * 900})
         asked = asking("/v1/boards/wide/standings?limit=1000&include=details")
         connections = running.server.server_state.connections

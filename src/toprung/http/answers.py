@@ -24,6 +24,7 @@ STATUSES: Final = {
 }
 """Status lines without the version."""
 
+_NOTHING: Final = {"type": "http.response.body", "body": b"", "more_body": True}
 _NO_SNIFF: Final = b"%s: %s\r\n" % NO_SNIFF
 _WHOLE: Final = b"HTTP/1.1 %scontent-type: %s\r\ncontent-length: %d\r\n" + _NO_SNIFF + b"%s\r\n%s"
 _EMPTY: Final = b"HTTP/1.1 %s" + _NO_SNIFF + b"%s\r\n"
@@ -129,6 +130,8 @@ class Stream:
             await send({"type": "http.response.start", "status": self.status, "headers": headers})
             async for piece in self._pieces:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
+                del piece
+                await send(_NOTHING)  # waits until most is taken, before the next piece is made
             await send({"type": "http.response.body", "body": b""})
         finally:
             await self.end()

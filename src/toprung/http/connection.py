@@ -15,7 +15,9 @@ client that does not read, requests that still wait for their answers) goes the 
 answers keep their order.
 Requests that wait behind others are few: nothing more is read or parsed until they are being
 served. A caller who sends many in a row gets its turn like all others (`Turns`): a turn ends after
-`TURN_SECONDS`, or with the first request that has to wait for another.
+`TURN_SECONDS`, or with the first request that has to wait for another. What has been received and
+waits to be parsed is counted, of all connections together (`Holdings`). Only behind a stream, which
+may have no end, reading goes on, to see that the caller has gone; what it sends must be short.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ from toprung.http.framing import (
     MALFORMED,
     refused_head,
 )
+from toprung.http.holdings import Holdings
 from toprung.http.limits import Peers, caller_of
 from toprung.http.problems import Refused, problem
 from toprung.http.transport import Flow, Joined, Tray
@@ -51,6 +54,8 @@ REST_BYTES_MAX: Final = 16 * 1024 * 1024
 """Of a body that was answered before it ended: it is read to keep the connection, and dropped."""
 READ_SECONDS_MAX: Final = 60.0
 """For a caller to take anything at all of an answer that waits for it."""
+BEHIND_STREAM_BYTES_MAX: Final = 16 * 1024
+"""Sent behind a request that is answered with a stream: nobody does so who waits for its end."""
 PARSED_BYTES_MAX: Final = 1024
 """Parsed in one go; what is longer is parsed one request at a time."""
 BODY_PARSED_BYTES_MAX: Final = 16 * 1024
@@ -102,6 +107,8 @@ class HttpConnection(HttpToolsProtocol):
     """What has arrived and is yet to be parsed; no more is received meanwhile."""
     _parsed = 0
     """How much of `_unread` is parsed already."""
+    _counted_bytes = 0
+    """How much of `_unread` is counted among what all connections hold."""
     _has_asked = False
     """Whether it waits for a turn to parse on."""
     _seen = (0, 0.0)
@@ -112,11 +119,20 @@ class HttpConnection(HttpToolsProtocol):
     _counted_as: str | None = None
     """The name under which it is counted; see `Peers`."""
 
-    def __init__(self, *args: Any, tray: Tray, turns: Turns, peers: Peers, **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        tray: Tray,
+        turns: Turns,
+        peers: Peers,
+        holdings: Holdings,
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
         self._tray = tray
         self._turns = turns
         self._peers = peers
+        self._holdings = holdings
         # uvicorn would refuse requests, of those who are connected already.
         self._connections_max, self.limit_concurrency = self.limit_concurrency, None
         self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
@@ -126,7 +142,7 @@ class HttpConnection(HttpToolsProtocol):
         self._seen = (0, time.monotonic())
         joined = Joined(transport, self._tray, self.loop)
         super().connection_made(cast(asyncio.Transport, joined))
-        self.flow = Flow(self.transport, self._has_enough)
+        self.flow = Flow(self.transport, self._has_enough, self._must_listen)
         if self._connections_max is not None and len(self.connections) > self._connections_max:
             self._end(_TOO_MANY)
             return
@@ -141,6 +157,7 @@ class HttpConnection(HttpToolsProtocol):
         self._leave()
         served, self._served, self.cycle = self._served, None, None
         self._unread, self._held = b"", None
+        self._count_unread(0)
         self.pipeline.clear()
         if served is not None:
             served.disconnected = True
@@ -159,7 +176,7 @@ class HttpConnection(HttpToolsProtocol):
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
-        if len(data) > PARSED_BYTES_MAX or self._unread:
+        if len(data) > PARSED_BYTES_MAX or self._unread or self.pipeline:
             self._unread, self._parsed = self._unread[self._parsed :] + data, 0
             self._parse_unread()
             return
@@ -182,10 +199,14 @@ class HttpConnection(HttpToolsProtocol):
                 break
         if at < len(data):
             self._parsed = at
-            self.flow.pause_reading()
-            self._go_on()
+            self._count_unread(len(data))
+            if not self._is_cut_off():
+                self.flow.pause_reading()
+                self._go_on()
             return
         self._unread, self._parsed = b"", 0
+        if self._counted_bytes:
+            self._count_unread(0)
         if self._held is not None:
             self._serve_as_usual()
         self.flow.resume_reading()
@@ -214,10 +235,31 @@ class HttpConnection(HttpToolsProtocol):
                 self._has_asked = True
                 self._turns.ask(caller_of(self.client), self._parse_unread)
 
+    def _count_unread(self, size: int) -> None:
+        """Tell how much waits to be parsed; this may be the connection that holds the most."""
+        added, self._counted_bytes = size - self._counted_bytes, size
+        self._holdings.note(added, self.connections)
+
+    def _is_cut_off(self) -> bool:
+        """Whether too much was sent, by this caller behind a stream or by all together."""
+        waiting = len(self._unread) - self._parsed
+        if waiting > BEHIND_STREAM_BYTES_MAX and self._is_streaming():
+            self.cut_off()
+        return self.transport.is_closing()
+
+    def _is_streaming(self) -> bool:
+        """Whether the answer that is being sent comes in pieces, perhaps without end."""
+        served = self._served
+        return served is not None and bool(served.chunked_encoding) and not served.response_complete
+
+    def _must_listen(self) -> bool:
+        """Whether to read on although there is enough to do, to see when the caller has gone."""
+        return bool(self.pipeline or self._unread) and self._is_streaming()
+
     def _has_enough(self) -> bool:
         """Whether there is something to do before more is received."""
         if self.pipeline or self._unread:
-            return True
+            return not self._is_streaming()
         cycle = self.cycle
         return (
             isinstance(cycle, RequestResponseCycle)
@@ -409,11 +451,32 @@ class HttpConnection(HttpToolsProtocol):
         """Of answers, that the caller does not take; 0 as long as it takes what it gets."""
         return self.transport.get_write_buffer_size() if self.flow.write_paused else 0
 
+    @property
+    def stuck_bytes(self) -> int:
+        """Received, and waiting behind a request whose answer is not complete."""
+        return 0 if self._has_asked else self._counted_bytes
+
+    @property
+    def held_bytes(self) -> int:
+        """Kept in memory: answers that are not taken, heads and bodies that are not whole."""
+        held = self._counted_bytes + (self._unended_bytes if self._is_begun else 0)
+        if self.flow.write_paused:
+            held += self.transport.get_write_buffer_size()
+        return held
+
+    def cut_off(self) -> None:
+        """Close the connection at once, and let go of what it holds."""
+        self._unread, self._parsed = b"", 0
+        self._count_unread(0)
+        self.transport.abort()
+
     def give_up(self, now: float, head_seconds_max: float) -> None:
         """Close a connection that has waited too long: for a head, or to be read."""
         if self._is_unread(now):
             self.transport.abort()
             return
+        if self._unread and not self._is_cut_off():
+            self.flow.resume_reading()  # if a stream has begun meanwhile
         heads, since = self._seen
         if self._heads != heads or self._is_busy():
             self._seen = (self._heads, now)

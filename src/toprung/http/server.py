@@ -10,7 +10,6 @@ import resource
 import socket
 import time
 from functools import partial
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
@@ -18,6 +17,7 @@ import uvicorn
 from toprung.errors import Invalid, Unavailable
 from toprung.http.app import Service
 from toprung.http.connection import HttpConnection
+from toprung.http.holdings import Holder, Holdings, cut_off
 from toprung.http.limits import Peers
 from toprung.http.live.protocol import LiveSocket, Malformed, tell_malformed
 from toprung.http.live.seats import Seats
@@ -40,8 +40,8 @@ HEAD_SECONDS_MAX: Final = 10
 CONNECTIONS_MAX: Final = 50_000
 FILES_KEPT: Final = 200
 """Open files that a service needs beside its connections, generously."""
-UNSENT_BYTES_MAX: Final = 128 * 1024 * 1024
-"""Of all answers together that their callers have not taken yet."""
+HELD_BYTES_MAX: Final = 128 * 1024 * 1024
+"""Of all connections together: what callers have not taken yet, and what waits to be parsed."""
 MESSAGE_BYTES_MAX: Final = 4 * 1024
 """Of a WebSocket message that a client sends."""
 
@@ -133,6 +133,7 @@ def server_config(
     shared: dict[str, Any] = {"tray": tray, "turns": seats.turns, "peers": peers}
     live: dict[str, Any] = {"seats": seats, "malformed": malformed}
     # uvicorn asks for classes and takes what makes their objects.
+    shared["holdings"] = Holdings()
     http: Any = partial(HttpConnection, **shared)
     ws: Any = partial(LiveSocket, **live)
     if proxies is not None:
@@ -164,7 +165,7 @@ class _Server(uvicorn.Server):
 
     It also looks at its connections now and then, and closes those whose next request has begun to
     arrive and does not end: one look at the clock for all costs less than a timer for each. And if
-    callers who do not read their answers fill the memory, those who owe the most are cut off.
+    callers who do not read fill the memory, those who hold the most are cut off.
     """
 
     def __init__(
@@ -172,36 +173,32 @@ class _Server(uvicorn.Server):
         config: uvicorn.Config,
         on_stop: Callable[[], None] | None,
         head_seconds_max: float = HEAD_SECONDS_MAX,
-        unsent_bytes_max: int = UNSENT_BYTES_MAX,
+        held_bytes_max: int = HELD_BYTES_MAX,
     ) -> None:
         super().__init__(config)
         self._on_stop = on_stop
         self._head_seconds_max = head_seconds_max
-        self._unsent_bytes_max = unsent_bytes_max
+        self._held_bytes_max = held_bytes_max
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second; whether the server is to stop."""
         if counter % TICKS_PER_LOOK == 0:
-            now = time.monotonic()
-            held: list[tuple[int, HttpConnection]] = []
-            for connection in list(self.server_state.connections):
-                if isinstance(connection, HttpConnection):
-                    connection.give_up(now, self._head_seconds_max)
-                    if unsent := connection.unsent_bytes:
-                        held.append((unsent, connection))
-            self._cut_off(held)
+            self._look_at_connections()
         return await super().on_tick(counter)
 
-    def _cut_off(self, held: list[tuple[int, HttpConnection]]) -> None:
-        """Close connections, those that hold the most first, until few enough bytes are held."""
-        total = sum(unsent for unsent, _ in held)
-        if total <= self._unsent_bytes_max:
-            return
-        for unsent, connection in sorted(held, key=itemgetter(0), reverse=True):
-            connection.transport.abort()
-            total -= unsent
-            if total <= self._unsent_bytes_max:
-                return
+    def _look_at_connections(self) -> None:
+        now, total = time.monotonic(), 0
+        held: list[tuple[int, Holder]] = []
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, HttpConnection):
+                connection.give_up(now, self._head_seconds_max)
+            elif not isinstance(connection, LiveSocket):
+                continue
+            if size := connection.held_bytes:
+                held.append((size, connection))
+                total += size
+        if total > self._held_bytes_max:
+            cut_off(held, total - self._held_bytes_max)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop."""

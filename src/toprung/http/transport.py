@@ -20,11 +20,23 @@ class Flow(FlowControl):
     """When to read and write. Nothing is read while there is enough that was read already.
 
     uvicorn reads on after every answer, so a caller who sends and sends would be kept in memory.
+    `must_listen` tells when reading goes on all the same: only so the end of a connection is seen.
     """
 
-    def __init__(self, transport: asyncio.Transport, has_enough: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        has_enough: Callable[[], bool],
+        must_listen: Callable[[], bool],
+    ) -> None:
         super().__init__(transport)
         self._has_enough = has_enough
+        self._must_listen = must_listen
+
+    def pause_reading(self) -> None:
+        """Read no more for now."""
+        if not self.read_paused and not self._must_listen():
+            super().pause_reading()
 
     def resume_reading(self) -> None:
         """Read on, unless there is enough to do."""

@@ -42,8 +42,9 @@ async def _events(watcher: Watcher, receive: Any) -> AsyncGenerator[bytes]:
     try:
         yield b": hello\n\n"
         async for news in watcher.messages(PING_SECONDS):
-            yield b"".join(map(_event, news)) if news else b": ping\n\n"
-            if news and news[-1].kind == "error":
+            is_over = bool(news) and news[-1].kind == "error"
+            yield _piece(news)
+            if is_over:
                 return
     finally:
         gone.cancel()
@@ -54,6 +55,13 @@ async def _until_gone(watcher: Watcher, receive: Any) -> None:
         pass
     await watcher.turn()  # a thousand may leave at once
     watcher.close()
+
+
+def _piece(news: list[Message]) -> bytes:
+    """What is sent; the messages are not kept beside it until it is taken."""
+    piece = b"".join(map(_event, news)) if news else b": ping\n\n"
+    news.clear()
+    return piece
 
 
 def _event(news: Message) -> bytes:

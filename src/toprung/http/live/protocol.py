@@ -253,6 +253,8 @@ class LiveSocket(WebSocketsSansIOProtocol):
             if self.disconnected or self.close_sent:
                 raise ClientDisconnected
             self.transport.write(frames)
+            if not self.writable.is_set():  # nothing else is made until this is taken
+                await self.writable.wait()
             return
         if message["type"] == "websocket.pause":
             await self._wait(message["seconds"])
@@ -307,6 +309,17 @@ class LiveSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
     # --- the end ------------------------------------------------------------------------------
+
+    @property
+    def held_bytes(self) -> int:
+        """Kept in memory: news that the peer does not take, and what it sent that waits."""
+        unsent = 0 if self.writable.is_set() else self.transport.get_write_buffer_size()
+        return int(unsent) + len(self._unparsed)
+
+    def cut_off(self) -> None:
+        """Close the connection at once: it holds too much."""
+        self._keep(b"")
+        self._give_up()
 
     def _give_up(self) -> None:
         self._patience = None

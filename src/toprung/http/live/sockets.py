@@ -215,6 +215,7 @@ class _Connection:
         async for news in self._watcher.messages(IDLE_SECONDS_MAX):
             if news:
                 frames = news[0].frame if len(news) == 1 else _joined(news)
+                news.clear()  # not kept beside its frames until these are taken
                 await self._send({"type": "websocket.send", "frames": frames})
             elif not len(self._watcher):
                 return IDLE

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MESSAGES_HELD_MAX: Final = 64
 """Of one topic: watchers that ask for the same under the same id share them."""
+MESSAGES_BYTES_MAX: Final = 256 * 1024
+"""Of all these messages; the first is held however long it is."""
 
 _TOKEN: Final = re.compile(
     r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+\.(?P<state>upcoming|open|ended)"
@@ -76,6 +78,7 @@ class Topic:
         self._count_max = 0
         self._heads: dict[str, _Head] = {}
         self._messages: dict[tuple[int, str, str], Message] = {}
+        self._messages_bytes = 0
         self._shown: set[str] = set()
         self._reading = asyncio.Lock()
 
@@ -127,6 +130,7 @@ class Topic:
         self.edition += 1
         self._heads.clear()
         self._messages.clear()
+        self._messages_bytes = 0
         self._shown.clear()
 
     async def top(self, subscription_id: str, count: int, numbers: str) -> Message:
@@ -136,9 +140,17 @@ class Topic:
             edition = self.edition
             head = await self._head(count, numbers)
             known = message("top", subscription_id, head.token, head.part(count))
-            if edition == self.edition and len(self._messages) < MESSAGES_HELD_MAX:
+            if edition == self.edition and self._has_room(len(known.text)):
                 self._messages[count, numbers, subscription_id] = known
+                self._messages_bytes += len(known.text)
         return known
+
+    def _has_room(self, size: int) -> bool:
+        """Whether one more message is held, for others who ask for the same."""
+        held = self._messages
+        return not held or (
+            len(held) < MESSAGES_HELD_MAX and self._messages_bytes + size <= MESSAGES_BYTES_MAX
+        )
 
     async def _head(self, count: int, numbers: str) -> _Head:
         self._count_max = max(self._count_max, count)
