@@ -199,10 +199,10 @@ class HttpConnection(HttpToolsProtocol):
                 break
         if at < len(data):
             self._parsed = at
+            self._go_on()
             self._count_unread(len(data))
             if not self._is_cut_off():
                 self.flow.pause_reading()
-                self._go_on()
             return
         self._unread, self._parsed = b"", 0
         if self._counted_bytes:
@@ -291,7 +291,7 @@ class HttpConnection(HttpToolsProtocol):
         """The caller sends no more; whether there is still something to answer."""
         cast(Joined, self.transport).flush()  # False, below, has the loop close it
         cycle = self.cycle
-        if cycle is None or cycle.response_complete:
+        if cycle is None or cycle.response_complete or self._is_streaming():
             return False
         if isinstance(cycle, RequestResponseCycle) and (cycle.more_body or cycle.response_started):
             return False  # the request is not whole, or the answer is a stream
@@ -452,9 +452,14 @@ class HttpConnection(HttpToolsProtocol):
         return self.transport.get_write_buffer_size() if self.flow.write_paused else 0
 
     @property
-    def stuck_bytes(self) -> int:
-        """Received, and waiting behind a request whose answer is not complete."""
-        return 0 if self._has_asked else self._counted_bytes
+    def unparsed_bytes(self) -> int:
+        """Received, and waiting to be parsed."""
+        return self._counted_bytes
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether what was received waits for an answer that is not complete, not for a turn."""
+        return not self._has_asked
 
     @property
     def held_bytes(self) -> int:

@@ -43,9 +43,18 @@ class Holdings:
         """So many bytes more wait to be parsed; too many of them are let go with who sent them."""
         self.unparsed_bytes += added
         if added > 0 and self.unparsed_bytes > self._max:
-            held = [(getattr(each, "stuck_bytes", 0), each) for each in connections]
-            # Half of it, so that it takes as much input again before all are looked at again.
-            cut_off([each for each in held if each[0]], self.unparsed_bytes - self._max // 2)
+            self._shrink(connections)
+
+    def _shrink(self, connections: Iterable[Any]) -> None:
+        """Half of it, so that it takes as much input again before all are looked at again.
+
+        What waits for a turn is soon parsed, so that it goes only if nothing else does.
+        """
+        held = [each for each in connections if getattr(each, "unparsed_bytes", 0)]
+        for some in ([each for each in held if each.is_stuck], held):
+            if self.unparsed_bytes > self._max:
+                sizes = [(each.unparsed_bytes, each) for each in some]
+                cut_off(sizes, self.unparsed_bytes - self._max // 2)
 
 
 def cut_off(held: list[tuple[int, Holder]], excess: int) -> None:
