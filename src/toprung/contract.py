@@ -250,11 +250,11 @@ class KeyAnswer(Struct, omit_defaults=True):
     name: str
     verbs: tuple[str, ...]
     boards: tuple[str, ...]
+    owner: str
+    """The key's owner; keys of one owner share their idempotency keys."""
     created_at: datetime
     last_used_at: datetime | None = None
     key: str | None = None
-    owner: str | None = None
-    """The key's owner; keys of one owner share their idempotency keys."""
 
 
 class KeysAnswer(Struct):

@@ -168,6 +168,15 @@ class StorageFailed(Unavailable):
 class DatabaseInUse(Unavailable):
     """Another process owns this database file."""
 
+    def __init__(
+        self, detail: str | None = None, *, pid: int | None = None, url: str | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.pid = pid
+        """The process that owns it; None is unknown."""
+        self.url = url
+        """Where that process serves it, if it does."""
+
 
 class DatabaseDamaged(Unavailable):
     """The database file is damaged or is not a Toprung database."""

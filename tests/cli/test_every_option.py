@@ -13,6 +13,11 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.docs.test_cli_reference import COMMANDS, options_of
 from toprung.cli.options import Database, Target
+from toprung.domain.score import DECIMALS_MAX
+from toprung.http.live.messages import TOP_MAX
+from toprung.service.overview import BUCKETS_MAX
+from toprung.service.pages import LIMIT_MAX
+from toprung.service.read import AROUND_MAX, FOUND_MAX
 
 # One script that uses every option. {id} is the id of the key that was made; {n} tells targets
 # apart that share a service; board and player names have it, too.
@@ -121,8 +126,33 @@ def test_the_script_uses_every_option_of_every_command() -> None:
         for name, command in COMMANDS.items()
         if name not in elsewhere
     }
-    unused["submissions"] -= {"--cursor"}  # needs an earlier answer: test_overview.py
+    for name in ("submissions", "friend top"):
+        unused[name] -= {"--cursor"}  # needs an earlier answer: test_overview.py
     assert {name: options for name, options in unused.items() if options} == {}
+
+
+LIMITS = {
+    "board create --decimals": DECIMALS_MAX,
+    "board change --decimals": DECIMALS_MAX,
+    "top --count": LIMIT_MAX,
+    "around --above": AROUND_MAX,
+    "around --below": AROUND_MAX,
+    "find --count": FOUND_MAX,
+    "submissions --count": LIMIT_MAX,
+    "distribution --buckets": BUCKETS_MAX,
+    "friend top --count": LIMIT_MAX,
+    "watch --count": TOP_MAX,
+}
+
+
+def test_limits_in_the_help_are_those_that_hold() -> None:
+    told = {
+        f"{name} {option.opts[0]}": int(found[1])
+        for name, command in COMMANDS.items()
+        for option in command.params
+        if (found := re.search(r"at most (\d+)", getattr(option, "help", None) or ""))
+    }
+    assert told == LIMITS
 
 
 def test_what_cannot_be_done_over_a_service_does_not_offer_it() -> None:

@@ -69,6 +69,10 @@ def test_friends_are_ranked_among_themselves(there: Cli, board: str) -> None:
     assert [(s["rank"], s["player"], s["global_rank"]) for s in page["standings"]] == [
         (1, friend, 1)
     ]
+    more = there("friend", "top", board, me, "-n", "1")
+    assert more.err == f"there are more: --cursor {page['next']}\n"
+    rest = there("friend", "top", board, me, "--cursor", page["next"], "--json").json
+    assert ([s["player"] for s in rest["standings"]], rest["next"]) == ([me], None)
 
 
 def test_a_player_is_taken_off_one_board(there: Cli, board: str) -> None:

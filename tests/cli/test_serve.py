@@ -14,6 +14,7 @@ import pytest
 from tests.cli.program import done, toprung
 from tests.conftest import StartService
 from toprung.cli.serve import ServeOptions, _settings
+from toprung.errors import Invalid
 from toprung.http.settings import DEFAULT_ADDRESS_RATE, DEFAULT_KEY_RATE, Rate
 
 
@@ -118,8 +119,9 @@ def test_a_proxy_that_is_no_address_is_refused_before_anything_happens(tmp_path:
         (ServeOptions(require_keys=True), None),
         (ServeOptions(require_keys=True, proxy=["127.0.0.1"]), 1000),
         (ServeOptions(host="::"), 1000),
-        (ServeOptions(host="::", connections_per_address=50_000), 50_000),
-        (ServeOptions(connections_per_address=5), 5),
+        (ServeOptions(host="::", connections_per_address="50000"), 50_000),
+        (ServeOptions(host="::", connections_per_address="off"), None),
+        (ServeOptions(connections_per_address="5"), 5),
     ],
     ids=str,
 )
@@ -199,6 +201,12 @@ def test_live_limits_hold_everywhere(
     settings = _settings(options)
     assert settings.sockets_per_caller_max == connections
     assert settings.subscriptions_per_caller_max == subscriptions
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "", "1000001", "9" * 5000, "²"])
+def test_a_count_of_connections_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match=r"^connections-per-address: .* 1 to 1,000,000, or off$"):
+        _settings(ServeOptions(connections_per_address=text))
 
 
 @pytest.mark.parametrize("option", ["--key-rate", "--address-rate"])

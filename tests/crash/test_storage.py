@@ -258,7 +258,8 @@ def test_owned_file_names_process_and_address(filled: Path) -> None:
     message = str(refusal.value)
     assert f"process {holder.pid}" in message
     assert "http://127.0.0.1:8080" in message
-    assert "--url" in message
+    assert "--url" not in message, "a program has no options"
+    assert (refusal.value.pid, refusal.value.url) == (holder.pid, "http://127.0.0.1:8080")
     with toprung.open(str(filled)) as boards:
         assert boards["blitz"].total() == 50
 

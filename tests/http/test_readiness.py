@@ -137,7 +137,7 @@ def test_upkeep_outlives_a_full_disk(running: Serving) -> None:
     def is_late() -> bool:
         running.http.get("/v1/boards")
         status, checks = ready(running)
-        return status == 200 and "keys has not been done" in checks["upkeep"]
+        return status == 200 and "keys is overdue" in checks["upkeep"]
 
     until(lambda: running.http.get("/v1/boards").status_code == 200 and failures() >= 2, "failures")
     until(is_late, "chore that is late")

@@ -10,7 +10,16 @@ from msgspec import UNSET
 
 from toprung.blocking import Leaderboards
 from toprung.cli.confirm import Yes, confirm
-from toprung.cli.options import BoardId, Count, Group, PlayerId, ReadOptions, Target, command
+from toprung.cli.options import (
+    BoardId,
+    Count,
+    Cursor,
+    Group,
+    PlayerId,
+    ReadOptions,
+    Target,
+    command,
+)
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, print_json, print_table, say
 from toprung.cli.standings import print_page
@@ -148,12 +157,19 @@ def list_friends(target: Target, player: PlayerId) -> None:
 
 
 def top_friends(
-    target: Target, board: BoardId, player: PlayerId, read: ReadOptions, n: Count = 20
+    target: Target,
+    board: BoardId,
+    player: PlayerId,
+    read: ReadOptions,
+    n: Count = 20,
+    cursor: Cursor = None,
 ) -> None:
     """Rank a player and their friends on a board."""
     with opened(target) as boards:
-        page = boards.board(board).friends(player, n, **read.words())
+        page = boards.board(board).friends(player, n, cursor, **read.words())
     print_page(target, page, player)
+    if page.next is not None and not target.json:
+        note(f"there are more: --cursor {page.next}")
 
 
 def _tell_friends(target: Target, boards: Leaderboards, player: str) -> None:

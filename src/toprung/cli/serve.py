@@ -13,6 +13,7 @@ import typer
 from toprung.cli.options import command
 from toprung.config import is_cluster_target
 from toprung.domain.quotas import QUOTA_MAX, Quotas
+from toprung.domain.values import whole_or_text
 from toprung.errors import Invalid
 
 if TYPE_CHECKING:
@@ -87,13 +88,11 @@ class ServeOptions:
         ),
     ] = None
     connections_per_address: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=1,
-            max=CONNECTIONS_MAX,
             metavar="COUNT",
-            help="open connections per address",
-            show_default="1000; unlimited on loopback",
+            help="open connections per address; off for no limit",
+            show_default="1000; off on loopback",
         ),
     ] = None
     live_connections: Annotated[
@@ -260,11 +259,24 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         origins=tuple(options.origin or ()),
         key_rate=rates[0],
         address_rate=rates[1],
-        connections_per_address_max=options.connections_per_address or connections,
+        connections_per_address_max=_connections(options.connections_per_address, connections),
         sockets_per_caller_max=options.live_connections or live.connections,
         subscriptions_per_caller_max=options.live_subscriptions or live.subscriptions,
         head_seconds=1.0 if is_cluster_target(options.db) else 0.0,
     )
+
+
+def _connections(text: str | None, default: int | None) -> int | None:
+    """How many an address may have; None is unlimited."""
+    if text is None:
+        return default
+    if text == "off":
+        return None
+    count = whole_or_text(text)
+    if not isinstance(count, int) or not 0 < count <= CONNECTIONS_MAX:
+        detail = f"must be a whole number from 1 to {CONNECTIONS_MAX:,}, or off"
+        raise Invalid("connections-per-address", detail)
+    return count
 
 
 def _memory_max(text: str | None) -> int | None:

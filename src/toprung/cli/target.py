@@ -52,9 +52,18 @@ def open_boards(target: Target, *, create: bool = False) -> Leaderboards:
 
         # The two facades answer alike; a test of the client compares them method by method.
         return cast(Leaderboards, connect(url, service_key(target)))
+    try:
+        return _open_local(database(target), create=create)
+    except DatabaseInUse as error:
+        if error.url is None:
+            raise
+        text = f"{error.detail}; use --url {error.url}"
+        raise DatabaseInUse(text, pid=error.pid, url=error.url) from None
+
+
+def _open_local(path: str, *, create: bool = False) -> Leaderboards:
     from toprung.opening import open as open_local
 
-    path = database(target)
     if not create and is_missing_file(path):
         raise NotFound(f"there is no database {path!r}; toprung board create makes one")
     return open_local(path)
@@ -69,10 +78,10 @@ def is_missing_file(path: str) -> bool:
 def opened_itself(database: Database) -> Iterator[Leaderboards]:
     """A database without a service in between; one that is being served is refused."""
     try:
-        boards = open_boards(Target(db=database.db))
+        boards = _open_local(database.db)
     except DatabaseInUse as error:
-        owner = str(error).partition(": use --url")[0]
-        raise DatabaseInUse(f"{owner}; stop that process first") from None
+        text = f"{error.detail}; stop that process first"
+        raise DatabaseInUse(text, pid=error.pid, url=error.url) from None
     with boards:
         yield boards
 

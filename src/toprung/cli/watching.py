@@ -122,7 +122,7 @@ def _reopened(target: Target, board_id: str, n: int, read: Read) -> Iterator[Pag
                     board = boards.board(board_id)
                     page = board.standings(n, window=read["window"], scope=read["scope"] or GLOBAL)
             except DatabaseInUse as error:
-                if "--url" in str(error) or known is None:
+                if error.url is not None or known is None:
                     raise
             else:
                 known = _file_state(path)

@@ -226,5 +226,4 @@ def access_key_of(answer: KeyAnswer) -> AccessKey:
     used = None if answer.last_used_at is None else parse_instant(answer.last_used_at)
     created = parse_instant(answer.created_at)
     verbs = parse_verbs(answer.verbs)
-    owner = answer.owner or answer.id  # a service of before keys had owners tells none
-    return AccessKey(answer.id, answer.name, owner, verbs, answer.boards, b"", created, used)
+    return AccessKey(answer.id, answer.name, answer.owner, verbs, answer.boards, b"", created, used)

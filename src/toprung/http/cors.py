@@ -32,7 +32,7 @@ VARIES: Final = (b"vary", b"Origin")
 
 
 class Cors:
-    """Answers the question whether a page may."""
+    """Decides which web pages of other origins may read answers and send requests."""
 
     def __init__(self, origins: tuple[str, ...]) -> None:
         self._origins = {origin.encode() for origin in origins}

@@ -85,7 +85,7 @@ class Pages:
             raise Refused(
                 405,
                 "method-not-allowed",
-                f"{scope['method']} is not possible here; GET, HEAD is",
+                f"{scope['method']} is not supported here; use GET or HEAD",
                 headers=((b"allow", b"GET, HEAD"),),
             )
         headers = dict(scope["headers"])

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 
 
 class Room:
-    """So much of something that may be held at a time."""
+    """A bounded amount of something, such as bytes: taken at once, or waited for in line."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -269,10 +269,10 @@ def _text(segment: bytes) -> str:
 def _other_methods(method: str, allowed: set[str]) -> Refused:
     if "GET" in allowed:
         allowed |= {"HEAD"}
-    names = ", ".join(sorted(allowed))
+    *others, last = names = sorted(allowed)
     return Refused(
         405,
         "method-not-allowed",
-        f"{method} is not possible here; {names} is",
-        headers=((b"allow", names.encode()),),
+        f"{method} is not supported here; use {', '.join(others)}{' or ' if others else ''}{last}",
+        headers=((b"allow", ", ".join(names).encode()),),
     )

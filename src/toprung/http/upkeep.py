@@ -71,7 +71,7 @@ class Chore:
         if self.is_endless:
             return f"{self.name} has failed" if self._has_just_failed() else None
         if self.age_seconds > OVERDUE * self._seconds:
-            return f"{self.name} has not been done for {self.age_seconds:.0f} seconds"
+            return f"{self.name} is overdue: last done {self.age_seconds:.0f} s ago"
         return None
 
     def _has_just_failed(self) -> bool:

@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import weakref
+from typing import Any
 
 from toprung.errors import DatabaseInUse, StorageFailed
 from toprung.files import claim
@@ -69,12 +70,13 @@ os.register_at_fork(after_in_child=_abandon_all)
 
 
 def _in_use(path: str, holder: bytes) -> DatabaseInUse:
-    who: dict[str, object] = {}
+    who: dict[str, Any] = {}
     with contextlib.suppress(ValueError):
         who = json.loads(holder)
+    pid, url = who.get("pid"), who.get("url")
     text = f"database {path!r} is in use"
-    if who.get("pid"):
-        text += f" by process {who['pid']}"
-    if who.get("url"):
-        text += f", which serves it at {who['url']}: use --url {who['url']}"
-    return DatabaseInUse(text)
+    if pid is not None:
+        text += f" by process {pid}"
+    if url is not None:
+        text += f", which serves it at {url}"
+    return DatabaseInUse(text, pid=pid, url=url)

@@ -137,8 +137,8 @@ def _answer(key: AccessKey, text: str | None = None) -> KeyAnswer:
         key.name,
         key.verbs,
         key.boards,
+        key.owner,
         instant_datetime(key.created_at),
         None if key.last_used_at is None else instant_datetime(key.last_used_at),
         text,
-        key.owner,
     )
