@@ -218,6 +218,40 @@ def test_process_with_an_earlier_clock_is_heard_at_once(cluster: Cluster) -> Non
     run(main)
 
 
+def test_process_in_1970_does_not_make_others_accept_the_past(cluster: Cluster) -> None:
+    """They counted scores of any year, in periods that nobody can read."""
+
+    async def main() -> None:
+        early = FrozenClock("1970-01-01T00:00:00Z")
+        async with cluster.process(FrozenClock(NOON)) as right, cluster.process(early) as other:
+            await right.boards.create("total", **RULES)
+            await other.profile.outbox.housekeep()
+            await right.profile.outbox.housekeep()
+            for year in range(2000, 2026):
+                late = await right.submit("ann", 1, at=f"{year}-06-01T12:00:00Z")
+                assert late.skipped == {"daily": "not-retained"}
+            assert await cluster.entries(right, "ann") == 1
+
+    run(main)
+
+
+@pytest.mark.parametrize(("hours", "counts"), [(-23, True), (-25, False)])
+def test_late_scores_count_by_a_clock_that_is_a_day_behind(
+    cluster: Cluster, hours: int, counts: bool
+) -> None:
+    async def main() -> None:
+        behind = FrozenClock(NOON)
+        behind.jump(hours=hours)
+        async with cluster.process(FrozenClock(NOON)) as right, cluster.process(behind) as other:
+            await right.boards.create("total", **RULES)
+            await other.profile.outbox.housekeep()
+            await right.profile.outbox.housekeep()
+            late = await right.submit("ann", 1, at="2026-11-14T12:00:00Z")
+            assert ("daily" not in late.skipped) == counts
+
+    run(main)
+
+
 def test_cards_give_up_what_is_certainly_obsolete(cluster: Cluster) -> None:
     async def main() -> None:
         clock = FrozenClock(NOON)

@@ -21,9 +21,9 @@ RULES: dict[str, Any] = {"policy": "sum", "windows": ["all-time", {"name": "dail
 class Machine:
     """One process with a clock that can be set, on a file that stays."""
 
-    def __init__(self, folder: Path, start: str = NOON) -> None:
-        self.clock = FrozenClock(start)
-        self.session = Session(EmbeddedWorkbench(folder), self.clock)
+    def __init__(self, folder: Path, bench: EmbeddedWorkbench | None = None) -> None:
+        self.clock = FrozenClock(NOON)
+        self.session = Session(bench or EmbeddedWorkbench(folder), self.clock)
         self.run(self.session.boards.create("total", **RULES))
 
     def run(self, work: Any) -> Any:
@@ -155,3 +155,54 @@ def test_start_in_1970_loads_no_history(machine: Machine, writes: bool) -> None:
         machine.session.restart()
         assert machine.entries() <= usual + 3
         assert machine.differences() == []
+
+
+def test_keys_that_a_start_recalls_have_a_bound(tmp_path: Path) -> None:
+    bench = EmbeddedWorkbench(tmp_path)
+    bench.quotas = {"keys": 10}
+    machine = Machine(tmp_path, bench=bench)
+    for day in range(30):
+        machine.submit("ann", 1, key=str(day))
+        machine.pass_hours(24)
+    machine.clock.jump(timedelta(microseconds=-machine.clock.now()))
+    machine.session.restart()
+    keys = machine.profile.fold.keys
+    assert keys._young.use.total + keys._old.use.total <= 10
+    assert machine.submit("ann", 1, key="new").status == "accepted"
+    machine.session.end()
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+
+def test_two_wrong_starts_forget_no_key(machine: Machine) -> None:
+    """The second made the first look like a time that was confirmed, while none had passed."""
+    machine.submit("ann", 5, key="k")
+    for days in (5, 395):
+        machine.clock.jump(days=days)
+        machine.session.restart()
+        assert machine.submit("ann", 5, key="k").replayed
+    machine.clock.jump(days=-400)
+    machine.session.restart()
+    assert machine.submit("ann", 5, key="k").replayed
+
+
+def test_keys_are_forgotten_where_nobody_stays(machine: Machine) -> None:
+    """A command that is run once a day: after some starts, not after years."""
+    machine.submit("ann", 5, key="k")
+    starts = 0
+    while machine.submit("ann", 5, key="k").replayed:
+        machine.clock.jump(days=1)
+        machine.session.restart()
+        starts += 1
+    assert 5 <= starts <= 8
+
+
+def test_keys_are_forgotten_by_hours_at_work(machine: Machine) -> None:
+    machine.submit("ann", 5, key="k")
+    machine.pass_hours(24)
+    machine.session.restart()
+    assert machine.submit("ann", 5, key="k").replayed
+    machine.pass_hours(25)
+    machine.session.restart()
+    assert not machine.submit("ann", 5, key="k").replayed

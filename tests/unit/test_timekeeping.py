@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from toprung.domain.instant import DAY, EARLIEST, SECOND
 from toprung.domain.timekeeping import (
     CONFIRMING,
+    LENIENT_MAX,
     OFF_MAX,
     ClockState,
     LowestReading,
@@ -170,9 +171,12 @@ def test_moments(looks: list[tuple[int, int, int | None]]) -> None:
         moment = keeper.moment(now, elapsed, START - DAY, others)
         assert (moment.now, moment.confirmed, moment.elapsed) == (now, START - DAY, elapsed)
         assert moment.settled == min(now, moment.expected)
-        assert moment.lenient <= moment.settled
+        own = keeper.look(now, elapsed)
+        assert moment.lenient <= min(now, own) - OFF_MAX
         if others is not None and others < now - OFF_MAX:
             assert moment.expected <= others
+            is_heeded = others >= now - LENIENT_MAX
+            assert moment.lenient == min(now, own, *[others] * is_heeded) - OFF_MAX
         assert moment.recorded_at == (keeper.look(now, elapsed) if keeper.off else now)
         assert moment.horizon == START - 2 * DAY
 
@@ -185,7 +189,7 @@ def test_late_scores_after_a_pause_go_by_the_clock() -> None:
 
 
 def test_horizon_is_no_earlier_than_time_itself() -> None:
-    assert Moment(START, START, DAY // 2).horizon == EARLIEST
+    assert Moment(START, START, DAY // 2, 0, START, START).horizon == EARLIEST
     assert Timekeeper(0, 0, None).moment(0, 0, 0).lenient == EARLIEST
 
 

@@ -14,8 +14,16 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
+from toprung.domain.instant import DAY
+
 NOBODY: Final = ""
 """The owner of keys that came without an access key."""
+
+KEY_LIFE: Final = 2 * DAY
+"""How long (microseconds) a key is remembered: 48 hours, of which 24 are promised.
+
+It is the time that passes while somebody is at work, which journals count in hours.
+"""
 
 _SEPARATOR: Final = "\x1f"
 """Between owner and key, neither of which has control characters."""

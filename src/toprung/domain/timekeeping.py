@@ -22,6 +22,11 @@ from toprung.domain.instant import DAY, EARLIEST, SECOND
 OFF_MAX = 60 * SECOND
 """How far (microseconds) a clock may be off the expected time before that is a jump."""
 
+LENIENT_MAX = DAY
+"""How far (microseconds) an earlier clock of somebody else may be off to be heeded for late scores.
+
+One in 1970 would have all others accept scores of any past period."""
+
 CONFIRMING = 3600 * SECOND
 """How long (microseconds) a clock must keep a time before what it makes obsolete is destroyed."""
 
@@ -35,11 +40,11 @@ class Moment(NamedTuple):
     """What it should say; the same as `now` unless it has jumped."""
     confirmed: int
     """What may be destroyed is what was obsolete then."""
-    elapsed: int = 0
+    elapsed: int
     """The time that has passed, from any beginning."""
-    recorded_at: int = 0
+    recorded_at: int
     """What events say: `now`, or what it should be while the clock has jumped."""
-    lenient: int = 0
+    lenient: int
     """What was retained then takes late scores: clocks are put back a little now and then."""
 
     @property
@@ -49,8 +54,17 @@ class Moment(NamedTuple):
 
     @property
     def horizon(self) -> int:
-        """What was obsolete then is let go of: a day more than has to be."""
-        return max(EARLIEST, self.confirmed - DAY)
+        """What was obsolete then is let go of."""
+        return horizon_of(self.confirmed)
+
+
+def horizon_of(confirmed: int) -> int:
+    """What was obsolete then is let go of when this time is confirmed: a day less than may be.
+
+    >>> horizon_of(3 * DAY) == 2 * DAY, horizon_of(DAY // 2) == EARLIEST
+    (True, True)
+    """
+    return max(EARLIEST, confirmed - DAY)
 
 
 class ClockState(NamedTuple):
@@ -111,12 +125,18 @@ class Timekeeper:
         return self._doubted is not None and not self.off
 
     def moment(self, now: int, elapsed: int, confirmed: int, others: int | None = None) -> Moment:
-        """Look at the clock; `others` is what the clock of somebody else says, if it is earlier."""
+        """Look at the clock; `others` is what the clock of somebody else says, if it is earlier.
+
+        It spares what changes of rules and attributes would drop, however far off it is; late
+        scores count by it if it is off by a day at most.
+        """
         expected = self.look(now, elapsed)
         recorded_at = expected if self.off else now
+        confirmed = min(confirmed, expected)  # what is confirmed may be the sum of many jumps
         late = now if self.is_starting else min(now, expected)
         if others is not None and others < now - OFF_MAX:
-            expected, late = min(expected, others), min(late, others)
+            expected = min(expected, others)
+            late = min(late, others) if others >= now - LENIENT_MAX else late
         lenient = max(EARLIEST, late - OFF_MAX)
         return Moment(now, expected, confirmed, elapsed, recorded_at, lenient)
 

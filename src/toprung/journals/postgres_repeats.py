@@ -14,16 +14,9 @@ import msgspec
 
 from toprung.domain.command import Receipt
 from toprung.domain.idempotency import bare_key, key_digest, owner_of
-from toprung.domain.instant import DAY
 from toprung.domain.outcomes import STATUSES, Outcomes
 from toprung.domain.submission import Submission
 from toprung.journals.postgres_store import statement
-
-KEY_LIFE = 2 * DAY
-"""How long (microseconds) an idempotency key is remembered: 48 hours, of which 24 are promised.
-
-The database counts the hours (`hours`), for clocks may be set.
-"""
 
 
 class Raced(Exception):  # noqa: N818 -- never leaves the journal

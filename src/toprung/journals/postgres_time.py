@@ -15,11 +15,19 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from toprung.domain.instant import DAY, EARLIEST
-from toprung.domain.timekeeping import OFF_MAX, ClockState, Moment, Timekeeper, jump_text
+from toprung.domain.instant import EARLIEST
+from toprung.domain.timekeeping import (
+    OFF_MAX,
+    ClockState,
+    Moment,
+    Timekeeper,
+    horizon_of,
+    jump_text,
+)
 from toprung.errors import Closed, StorageFailed, TruthUnavailable
 from toprung.journals.postgres_store import PostgresStore
-from toprung.ports import Clock, elapsed_of
+from toprung.journals.timer import elapsed_of
+from toprung.ports import Clock
 
 _LAST = """
 SELECT expected, passed_since(told_at), coalesce(confirmed_time(), 0)
@@ -129,7 +137,7 @@ class PostgresTime:
         confirmed: int | None = await connection.fetchval("SELECT confirmed_time()")
         if confirmed is None:
             return EARLIEST
-        return max(EARLIEST, min(confirmed, self._now()) - DAY)
+        return horizon_of(min(confirmed, self._now()))
 
 
 async def _last(store: PostgresStore) -> tuple[int | None, int | None]:

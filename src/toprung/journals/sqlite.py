@@ -92,7 +92,7 @@ class SqliteJournal:
         self.recorded = SqliteEvents(store)
         """What is recorded, for those who read all of it."""
         self._head, self._recorded_at = self.recorded.last()
-        self.time = SqliteTime(store, clock, self._recorded_at)
+        self.time = SqliteTime(store, clock, self.recorded)
         """What time it is."""
         self._queue: deque[_Request] = deque()
         self._queued_rows = 0
@@ -255,6 +255,7 @@ class SqliteJournal:
             return [StorageFailed(self._failure) for _ in batch]
         if plan.head > self._head:
             self._head, self._recorded_at = plan.head, recorded_at
+            self.time.head = plan.head
             if plan.profiles or plan.erased:
                 self._profiles.tell([*(number for number, _ in plan.profiles), *plan.erased])
             try:

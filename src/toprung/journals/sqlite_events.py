@@ -101,13 +101,23 @@ class SqliteEvents:
         parsed = (msgspec.json.decode(body) for (body,) in bodies)
         return [Board.parse(body["board"], body["rules"]) for body in parsed]
 
-    def keys_since(self, moment: int) -> Iterator[tuple[int, int, str]]:
-        """(position, board generation, owned key) of keyed submissions recorded since a moment."""
+    def keys_after(self, position: int, count_max: int) -> Iterator[tuple[int, int, str]]:
+        """(position, board generation, owned key) of keyed submissions after a position.
+
+        Of more than `count_max`, the newest.
+        """
+        if self.last()[0] - position > count_max:
+            newest = self._store.select(
+                "SELECT position FROM submissions WHERE key IS NOT NULL AND position > ? "
+                "ORDER BY position DESC LIMIT 1 OFFSET ?",
+                (position, count_max),
+            )
+            position = newest[0][0] if newest else position
         pages = self._store.pages(
             "SELECT s.position, r.generation, s.key FROM submissions AS s "
             "JOIN routes AS r ON r.number = s.route "
             "WHERE s.key IS NOT NULL AND s.position > ?",
-            self.position_at(moment),
+            position,
             "s.position",
         )
         yield from chain.from_iterable(pages)

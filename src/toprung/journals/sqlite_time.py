@@ -13,17 +13,22 @@ from contextlib import suppress
 import apsw
 import msgspec
 
-from toprung.domain.instant import DAY, SECOND
+from toprung.domain.idempotency import KEY_LIFE
+from toprung.domain.instant import SECOND
+from toprung.domain.key_hours import KeyHours
 from toprung.domain.timekeeping import (
     OFF_MAX,
     ClockState,
     LowestReading,
     Moment,
     Timekeeper,
+    horizon_of,
     jump_text,
 )
+from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_store import SqliteStore
-from toprung.ports import Clock, elapsed_of
+from toprung.journals.timer import elapsed_of
+from toprung.ports import Clock
 
 KEPT_EVERY = 600 * 1_000_000
 """Microseconds after which the file is told the time again, while it is written to."""
@@ -41,22 +46,27 @@ class _Known(msgspec.Struct):
     """How far the clock was from the expected time."""
     let_go: int | None = None
     """What was obsolete then was not in memory any more; None in files of older versions."""
+    hours: list[int] = []
+    """The positions at which the last hours began."""
 
 
 class SqliteTime:
     """Looks at the clock for one open file. Any thread may look."""
 
-    def __init__(self, store: SqliteStore, clock: Clock, last_recorded: int) -> None:
-        """`last_recorded` is when the last event was recorded; 0 if there is none."""
+    def __init__(self, store: SqliteStore, clock: Clock, recorded: SqliteEvents) -> None:
         self._store = store
+        self.head, last_recorded = recorded.last()
+        """The position of the last event; kept up to date by the writer."""
         self._now, self._elapsed = clock.now, elapsed_of(clock)
         self._looking = threading.Lock()
         known = _read(store, last_recorded)
         now, elapsed = self._now(), self._elapsed()
         if known is None:
             known = _Known(now, now, now)
-        self.let_go = known.confirmed - DAY if known.let_go is None else known.let_go
+        self.let_go = horizon_of(known.confirmed) if known.let_go is None else known.let_go
         """What was obsolete then is not in memory."""
+        self._hours = _hours_before(recorded, known, elapsed)
+        self._hours.start(self.head, known.lowest, now)
         self._lowest = LowestReading(now, elapsed, known.confirmed, known.lowest)
         # Where nobody stays for an hour, the expected time is at least what is confirmed.
         expected = max(known.expected, self._lowest.note(now, elapsed))
@@ -69,10 +79,16 @@ class SqliteTime:
         """What time it is."""
         now, elapsed = self._now(), self._elapsed()
         with self._looking:
+            self._hours.note(self.head, elapsed)
             moment = self._keeper.moment(now, elapsed, self._lowest.note(now, elapsed))
         if self._keeper.jumps != self._told:
             self._tell()
         return moment
+
+    @property
+    def forgotten(self) -> int:
+        """Keys that were used up to this position are forgotten at the next start."""
+        return self._hours.forgotten
 
     def state(self) -> ClockState:
         """How the clock fares, at this moment."""
@@ -89,8 +105,10 @@ class SqliteTime:
         """Write down what is certain; a file that cannot be written to does without."""
         moment = self.look()
         self._kept_at, self._kept_off = moment.elapsed, self._keeper.off
+        with self._looking:
+            lowest, hours = self._lowest.lowest, self._hours.positions
         known = _Known(
-            moment.expected, moment.confirmed, self._lowest.lowest, self._kept_off, self.let_go
+            moment.expected, moment.confirmed, lowest, self._kept_off, self.let_go, hours
         )
         with suppress(apsw.Error):
             self._store.note("clock", msgspec.json.encode(known).decode())
@@ -114,6 +132,13 @@ def known_fault(text: str, now: int) -> str | None:
         ahead = f"{known.off / SECOND:.0f} s ahead of the expected time"
         return f"the clock was {ahead} when the file was last used"
     return None
+
+
+def _hours_before(recorded: SqliteEvents, known: _Known, elapsed: int) -> KeyHours:
+    """The hours that the file knows; of an older one, what its clock makes of them."""
+    if known.hours:
+        return KeyHours(known.hours, elapsed)
+    return KeyHours([], elapsed, recorded.position_at(known.confirmed - KEY_LIFE))
 
 
 def _read(store: SqliteStore, last_recorded: int) -> _Known | None:

@@ -12,7 +12,7 @@ tell whether the cards of both are right.
 """
 
 from toprung.ports.card_sink import CardChanges, CardSink
-from toprung.ports.clock import Clock, elapsed_of, machine_elapsed
+from toprung.ports.clock import Clock
 from toprung.ports.feed import Feed
 from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, RecordedKey
 from toprung.ports.histories import Histories, HistoryRow, RulesSet
@@ -52,6 +52,4 @@ __all__ = [
     "Shards",
     "Shown",
     "Slice",
-    "elapsed_of",
-    "machine_elapsed",
 ]

@@ -28,7 +28,7 @@ from toprung.domain.player import GLOBAL
 from toprung.errors import Invalid
 from toprung.journals import postgres_import as into
 from toprung.journals.postgres_import import PostgresImport
-from toprung.journals.postgres_repeats import KEY_LIFE, recorded_digest
+from toprung.journals.postgres_repeats import recorded_digest
 from toprung.journals.postgres_routes import route_name
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import EmbeddedProfile
@@ -240,11 +240,10 @@ class _Copying:
 
     async def _copy_keys(self, target: PostgresImport) -> None:
         """Idempotency keys that are still remembered, and the access keys of services."""
-        since = self._source.journal.time.look().confirmed - KEY_LIFE
         pages = self._source.store.pages(
             "SELECT position, recorded_at, route, player, status, key, digest, outcome"
             " FROM submissions WHERE key IS NOT NULL AND position > ?",
-            self._source.journal.recorded.position_at(since),
+            self._source.journal.time.forgotten,
         )
         seen: set[tuple[int, bytes]] = set()
         for page in pages:

@@ -15,7 +15,6 @@ from typing import Literal, TypeVar
 
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
-from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import EMBEDDED_QUOTAS, Quotas
@@ -32,8 +31,9 @@ from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite import SqliteJournal
 from toprung.journals.sqlite_keys import SqliteKeys
 from toprung.journals.sqlite_store import SqliteStore
+from toprung.journals.timer import machine_elapsed
 from toprung.pending import Pending
-from toprung.ports import Clock, Maintenance, machine_elapsed
+from toprung.ports import Clock, Maintenance
 from toprung.service.leaderboards import Leaderboards
 
 MEMORY = "memory:"
@@ -104,6 +104,7 @@ class EmbeddedProfile:
         self._ownership = None if path == MEMORY else Ownership(self._path)
         self.folder = None if path == MEMORY else str(Path(self._path).parent)
         self._checkpoint_path = f"{self._path}.checkpoint"
+        self._quotas = quotas
         self._checkpointing: threading.Thread | None = None
         self._checkpoint_fault: str | None = None
         self._repairing: _Repair | None = None
@@ -146,8 +147,9 @@ class EmbeddedProfile:
             fold.held = Held(let_go).without(moment.horizon).reaching(moment)
         self._replay(fold, position)
         self._complete(fold, moment)
-        keys = recorded.keys_since(moment.confirmed - 2 * DAY)
-        fold.recall_keys(keys, recorded.position_at(moment.confirmed - DAY))
+        keys = recorded.keys_after(self.journal.time.forgotten, self._quotas.keys)
+        yesterday = max(moment.horizon, let_go)
+        fold.recall_keys(keys, recorded.position_at(yesterday))
         fold.keys.turn(moment.elapsed)  # a day begins
         return fold, position
 

@@ -30,11 +30,17 @@ from toprung.domain.board import Board
 from toprung.domain.board_rules import shown_rules
 from toprung.domain.ranking import RANKINGS
 from toprung.domain.standing import BatchResult, Lookup, Page, Rejected, Standing, SubmitResult
-from toprung.domain.timekeeping import OFF_MAX
 from toprung.errors import Invalid, NotRanked, ToprungError
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Session, Workbench
-from toprung.testing.profile_oracle import KEY_LIFE, ProfileOracle, Read, Submitted, moment
+from toprung.testing.profile_oracle import (
+    KEY_LIFE,
+    TOLERATED,
+    ProfileOracle,
+    Read,
+    Submitted,
+    moment,
+)
 
 BOARD_IDS = ("blitz", "marathon", "0.a_b-c")
 PLAYERS = ("ann", "bob", "Bob", "d\u00e9a", "de\u0301a", "\U0001f3c6", "\uffff")
@@ -50,7 +56,10 @@ STARTS = (
 )
 SPANS = (1, SECOND, 30 * SECOND, MINUTE, MINUTE + 1, 10 * MINUTE, HOUR, 6 * HOUR, DAY)
 LONG_SPANS = (2 * DAY, 7 * DAY, 31 * DAY, 366 * DAY)
-OFFS = (0, 0, -2 * SECOND, -MINUTE, MINUTE, HOUR, -HOUR, 2 * DAY, -9 * DAY, 400 * DAY)
+OFFS = (0, 0, -2 * SECOND, -MINUTE, MINUTE, HOUR, -HOUR, 2 * DAY, 9 * DAY, -9 * DAY, 400 * DAY)
+
+BELIEVED_MAX = 9 * DAY
+"""How far ahead a clock may be for hours."""
 
 WINDOWS: Sequence[Any] = (
     "all-time",
@@ -145,6 +154,10 @@ class ProfileMachine(RuleBasedStateMachine):
         self.touched: set[str] = set()
         self.numbers: dict[int, int] = {}
         self.was_set = False
+        self.shift = 0
+        """How far the clock is from the time that has passed, believed or not."""
+        self.off_since = 0
+        """The time that had passed when it was last set, by more than a little."""
         self.sent: list[tuple[str, dict[str, Any], int]] = []
         self._set_board("create", BOARD_IDS[0], first)
         self._set_board("create", BOARD_IDS[1], second)
@@ -314,10 +327,49 @@ class ProfileMachine(RuleBasedStateMachine):
     @rule(off=st.sampled_from(OFFS))
     def set_clock(self, off: int) -> None:
         """Set the clock wrong, while no time passes; or right again."""
-        self.clock.jump(timedelta(microseconds=off - self.model.off))
-        self.model.off = off
+        if abs(self.model.off + off - self.shift) <= TOLERATED:  # so little may be taken over
+            self._jump(-self.model.off)
+        self._jump(off - self.shift)
         self.was_set = self.was_set or off != 0
-        self.touched.update(BOARD_IDS)
+
+    def _jump_if_little(self) -> None:
+        """Have the clock say what it should, if it is a little off: that is taken over in time."""
+        if abs(self.model.off) <= TOLERATED:
+            self._jump(-self.model.off)
+
+    def _jump(self, by: int) -> None:
+        self.clock.jump(timedelta(microseconds=by))
+        self.shift += by
+        self.model.off += by
+        if abs(by) > TOLERATED:
+            self.off_since = self.clock.elapsed()
+        self._look()
+
+    @precondition(lambda self: abs(self.shift) > TOLERATED)
+    @rule(
+        board=board_ids,
+        spans=st.lists(st.sampled_from(SPANS[-5:]), min_size=1, max_size=4),
+        back=st.booleans(),
+        data=st.data(),
+    )
+    def let_time_pass_while_off(
+        self, board: str, spans: list[int], back: bool, data: st.DataObject
+    ) -> None:
+        """Move the clock on, wrong as it is; one that keeps its time for an hour is believed.
+
+        Only some may: after others, which late scores count depends on what has left memory.
+        """
+        self._jump_if_little()
+        for span in spans:
+            left = self.off_since + HOUR - self.clock.elapsed() - 1
+            if self.model.off and not 0 < self.model.off <= self.shift <= BELIEVED_MAX:
+                self._move_to(self.clock.now() + min(span, max(0, left)))
+            else:
+                self._move_to(self.clock.now() + span)
+        self._submit(board, self._row(board, data))
+        if back:
+            self.set_clock(0)
+            self._submit(board, self._row(board, data))
 
     @rule(board=board_ids, pick=st.integers(0, 3), distance=st.sampled_from([-MINUTE, -1, 0, 1]))
     def approach_period_end(self, board: str, pick: int, distance: int) -> None:
@@ -334,9 +386,9 @@ class ProfileMachine(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         """Close and open again; if the clock was wrong, it is put right afterwards."""
-        if abs(self.model.off) <= OFF_MAX:  # so little is taken over
-            self.set_clock(0)
+        self._jump_if_little()
         self.session.restart()
+        self.off_since = self.clock.elapsed()
         self.set_clock(0)
         self.touched.update(BOARD_IDS)
         self.friends_agree()
@@ -627,9 +679,16 @@ class ProfileMachine(RuleBasedStateMachine):
 
     def _move_to(self, instant: int) -> None:
         self.clock.move_to(instant)
-        self.run(self.session.opened.maintenance.clock_state())  # somebody sees that it is right
-        self.touched.update(BOARD_IDS)
+        self._look()
+        if self.clock.elapsed() - self.off_since >= HOUR and abs(self.model.off) > TOLERATED:
+            self.model.off = 0  # it has kept its time for an hour
         self.sent = [sent for sent in self.sent if sent[2] > self.clock.elapsed() - KEY_LIFE]
+
+    def _look(self) -> None:
+        """Somebody sees what the clock says, and memory gets what that needs."""
+        self.run(self.session.opened.maintenance.clock_state())
+        self.run(self.session.opened.maintenance.health())
+        self.touched.update(BOARD_IDS)
 
     # --- longer comparisons -------------------------------------------------------------------
 

@@ -36,7 +36,6 @@ from toprung.domain.standing import (
     WindowStanding,
 )
 from toprung.domain.submission import Submission, parse_submission
-from toprung.domain.timekeeping import OFF_MAX, Moment
 from toprung.domain.window import AHEAD_MAX, Calendar, Period, Window
 from toprung.errors import (
     FixedRule,
@@ -54,6 +53,8 @@ from toprung.ports import Clock, PlayerProfile
 
 FIXED_ONCE_USED = ("order", "policy", "decimals", "subscore", "tie_break", "timezone")
 KEY_LIFE = timedelta(hours=24) // timedelta(microseconds=1)
+TOLERATED = timedelta(minutes=1) // timedelta(microseconds=1)
+"""How far a clock may be off before that makes a difference."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -205,7 +206,7 @@ class ProfileOracle:
         self.players: dict[str, PlayerProfile] = {}
         self.friends: dict[str, set[str]] = {}
         self.off = 0
-        """How far the clock is from the time that has passed."""
+        """How far the clock is from the time that it should say."""
         self._number = 0
         self._recorded_at = 0
 
@@ -214,11 +215,9 @@ class ProfileOracle:
         return self.clock.now()
 
     @property
-    def moment(self) -> Moment:
-        """What the clock says and what it should say; a little is no difference."""
-        now = self.now
-        expected = now - self.off if abs(self.off) > OFF_MAX else now
-        return Moment(now, expected, 0, lenient=max(0, min(now, expected) - OFF_MAX))
+    def settled(self) -> int:
+        """What the clock says or should say, whichever is earlier; a little is no difference."""
+        return self.now - (self.off if self.off > TOLERATED else 0)
 
     def board(self, board_id: str) -> OracleBoard:
         """The board, or UnknownBoard."""
@@ -263,7 +262,7 @@ class ProfileOracle:
             self.boards[board_id] = OracleBoard(new)
             return
         old = board.rules
-        settled = self.moment.settled
+        settled = self.settled
         if board.has_entries(settled):
             _check_fixed(old, new)
         if board.was_used and old.decimals != new.decimals:
@@ -295,7 +294,7 @@ class ProfileOracle:
         self.players[player] = profile
         for board in self.boards.values():
             for period, members in board.scopes.items():
-                if player in members and not board.is_closed(period, self.moment.settled):
+                if player in members and not board.is_closed(period, self.settled):
                     members[player] = self._scopes(board.rules, player)
         return profile
 
@@ -409,8 +408,9 @@ class ProfileOracle:
         return outcome, False
 
     def _count(self, board: OracleBoard, submission: Submission) -> Outcome:
-        rules, player, moment = board.rules, submission.player, self.moment
-        periods, skipped = _periods(rules, submission.at, moment)
+        rules, player, now = board.rules, submission.player, self.now
+        since = max(0, self.settled - TOLERATED)
+        periods, skipped = _periods(rules, submission.at, now, since)
         if not periods:
             raise TooLate("at", "")
         names = [(window.name, period.id) for window, period in periods]
@@ -419,7 +419,7 @@ class ProfileOracle:
         number = self._number + 1
         after = [decide(rules, entry, submission, number) for entry in before]
         self._number = number
-        self._recorded_at = max(self._recorded_at, moment.now)
+        self._recorded_at = max(self._recorded_at, now)
         self.players.setdefault(player, PlayerProfile(player))
         status = "unchanged" if before == after else "accepted"
         recorded = Recorded(number, submission, self._recorded_at, status)
@@ -662,7 +662,7 @@ def _ranks(board: OracleBoard, ladder: list[tuple[str, Entry]], ranking: Ranking
 
 
 def _periods(
-    rules: Board, at: int, moment: Moment
+    rules: Board, at: int, now: int, since: int
 ) -> tuple[list[tuple[Window, Period]], dict[str, SkipReason]]:
     """Where a submission counts, the window that max_increase looks at first; what it misses."""
     all_time = [window for window in rules.windows if window.kind == "all-time"]
@@ -672,8 +672,8 @@ def _periods(
     for window in all_time + others:
         calendar = rules.calendar(window)
         period = calendar.period_at(at)
-        is_early = period is not None and (period.opens_at or 0) > moment.now + AHEAD_MAX
-        if period is not None and not is_early and _is_young(calendar, period, moment.lenient):
+        is_early = period is not None and (period.opens_at or 0) > now + AHEAD_MAX
+        if period is not None and not is_early and _is_young(calendar, period, since):
             found.append((window, period))
         else:
             is_early = window.starts is not None and at < window.starts
