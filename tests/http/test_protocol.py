@@ -22,6 +22,8 @@ def test_an_unknown_address_and_a_wrong_method(http: httpx2.Client) -> None:
     wrong = http.post("/healthz")
     problem_of(wrong, 405, "method-not-allowed")
     assert wrong.headers["allow"] == "GET, HEAD"
+    assert wrong.json()["detail"] == "POST is not supported here; use GET or HEAD"
+    assert http.get("/v1/backup").json()["detail"] == "GET is not supported here; use POST"
     assert http.head("/healthz").status_code == 200
 
 

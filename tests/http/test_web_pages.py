@@ -118,7 +118,9 @@ def test_head_and_other_methods(http: httpx2.Client, address: str) -> None:
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-length"] == str(len(full.content))
     assert http.post(address, json={}).headers["allow"] == "GET, HEAD"
-    assert http.post(address, json={}).status_code == 405
+    refused = http.post(address, json={})
+    assert refused.status_code == 405
+    assert refused.json()["detail"] == "POST is not supported here; use GET or HEAD"
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ class Peers:
             raise Refused(
                 429,
                 "too-many-connections",
-                f"your address has reached its limit of {self._max:,} open connections; reuse"
+                f"your address has reached its limit of open connections ({self._max:,}); reuse"
                 " them or close some",
                 headers=((b"retry-after", b"5"),),
                 close=True,
