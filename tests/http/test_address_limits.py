@@ -122,7 +122,7 @@ def test_a_refusal_says_why() -> None:
     assert told.startswith(b"HTTP/1.1 429 ")
     assert b"/docs#too-many-connections" in told
     assert b"retry-after: 5\r\n" in told
-    assert b"your address has reached its limit of 1 open connections" in told
+    assert b"your address has reached its limit of open connections (1)" in told
 
 
 def test_connections_that_end_are_forgotten_however_they_end() -> None:
