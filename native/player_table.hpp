@@ -50,6 +50,10 @@ class NumberHolder {
 
  protected:
   ~NumberHolder() = default;
+
+ private:
+  friend class PlayerTable;
+  std::size_t seat_ = 0;  // in the table's list
 };
 
 class PlayerTable {
@@ -204,15 +208,16 @@ class PlayerTable {
     load_ids(lengths, dump + kHeaderBytes + padded(count * 2), count);
   }
 
-  void enlist(const NumberHolder* holder) {
+  void enlist(NumberHolder* holder) {
     const std::lock_guard guard(holders_mutex_);
+    holder->seat_ = holders_.size();
     holders_.push_back(holder);
   }
+  // In constant time: a board that is deleted may have had a hundred thousand sets.
   void dismiss(const NumberHolder* holder) noexcept {
     const std::lock_guard guard(holders_mutex_);
-    const auto found = std::find(holders_.begin(), holders_.end(), holder);
-    if (found == holders_.end()) return;
-    *found = holders_.back();
+    holders_.back()->seat_ = holder->seat_;
+    holders_[holder->seat_] = holders_.back();
     holders_.pop_back();
   }
 
@@ -397,7 +402,7 @@ class PlayerTable {
   Blocks<Group> pages_{kPageGroups};
   Blocks<u8> arena_{kChunkBytes};
   std::mutex holders_mutex_;
-  Vector<const NumberHolder*> holders_;
+  Vector<NumberHolder*> holders_;
 };
 
 }  // namespace toprung

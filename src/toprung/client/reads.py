@@ -227,10 +227,25 @@ class BoardReads(BoardAccess):
         return [period_of(each) for each in answer.periods]
 
     async def scopes(
-        self, *, window: str | None = None, period: str | None = None
+        self,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        limit: int = LIMIT_MAX,
+        after: str | None = None,
     ) -> list[ScopeSize]:
-        """Return the scopes that have players in a period, with their sizes."""
-        answer = await self._read(ScopesAnswer, "scopes", window=window, period=period)
+        """Return the scopes that have players in a period, with their sizes, by name.
+
+        At most 1,000 of them: `after` is the last scope of the page before.
+        """
+        answer = await self._read(
+            ScopesAnswer,
+            "scopes",
+            window=window,
+            period=period,
+            limit=bounded(limit, LIMIT_MAX, "limit"),
+            after=after,
+        )
         return [ScopeSize(each.scope, each.total) for each in answer.scopes]
 
     async def current_periods(self) -> dict[str, ReadablePeriod]:

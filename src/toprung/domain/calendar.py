@@ -80,6 +80,13 @@ class Calendar(ABC):
         `since` is an earlier moment, when it was recent enough if it is not now.
         """
 
+    @abstractmethod
+    def retained_at(self, at: int, now: int, since: int | None = None) -> Period | None:
+        """The period that contains the instant, if there is one and `is_retained` says yes.
+
+        Raises `Invalid` if the instant is not supported.
+        """
+
 
 def one_period(period: Period) -> Calendar:
     """All time, or a season: a single period that is always retained, also before it opens."""
@@ -119,6 +126,9 @@ class _OnePeriod(Calendar):
 
     def is_retained(self, period: Period, now: int, since: int | None = None) -> bool:  # noqa: ARG002
         return True
+
+    def retained_at(self, at: int, now: int, since: int | None = None) -> Period | None:  # noqa: ARG002
+        return self.period_at(at)
 
 
 _Span = tuple[int, int, Period]  # opens_at, closes_at, and the period itself
@@ -186,8 +196,20 @@ class _EndlessPeriods(Calendar):
         opens_at = period.opens_at
         if opens_at is None or opens_at > now + AHEAD_MAX:
             return opens_at is None
-        oldest = self._retained(now if since is None else since)[-1].opens_at
-        return oldest is None or opens_at >= oldest
+        return opens_at >= self._oldest(now if since is None else since)
+
+    def retained_at(self, at: int, now: int, since: int | None = None) -> Period | None:
+        # What came before the oldest is refused without slicing: anybody can send any instant.
+        if at < self._oldest(now if since is None else since):
+            check_instant(at)
+            return None
+        period = self.period_at(at)
+        return period if self.is_retained(period, now, since) else None
+
+    def _oldest(self, now: int) -> int:
+        """When the oldest period opened that was retained at this moment."""
+        opens_at = self._retained(now)[-1].opens_at
+        return EARLIEST if opens_at is None else opens_at
 
     def _meet(self, at: int) -> _Span:
         """Slice time at the instant and remember what comes out."""

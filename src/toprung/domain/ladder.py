@@ -25,6 +25,8 @@ _WHY: Final[dict[SkipReason, str]] = {
     "not-open": "had not opened",
     "not-retained": "no longer retains it",
 }
+_WINDOWS_NAMED: Final = 8
+"""How many windows a refusal tells about: a batch can have thousands of refusals."""
 
 
 class Ladder(NamedTuple):
@@ -87,20 +89,19 @@ def periods_of(
     periods: list[tuple[Window, Period]] = []
     skipped: list[tuple[str, SkipReason]] = []
     for window in sorted(board.windows, key=lambda w: w is not board.guard_window):
-        calendar = board.calendar(window)
-        period = calendar.period_at(at)
-        if period is not None and calendar.is_retained(period, now, since):
+        period = board.calendar(window).retained_at(at, now, since)
+        if period is not None:
             periods.append((window, period))
         else:
-            skipped.append((window.name, skip_reason(window, period, at)))
+            skipped.append((window.name, skip_reason(window, at)))
     return periods, tuple(skipped)
 
 
-def skip_reason(window: Window, period: Period | None, at: int) -> SkipReason:
-    """Why a submission of this time, which falls into this period, does not count in a window."""
-    if period is not None:
+def skip_reason(window: Window, at: int) -> SkipReason:
+    """Why a submission of this time does not count in a window, which it does not."""
+    if window.starts is None:
         return "not-retained"
-    return "not-open" if window.starts is not None and at < window.starts else "closed"
+    return "not-open" if at < window.starts else "closed"
 
 
 def nowhere(board: Board, at: int) -> TooLate:
@@ -110,8 +111,9 @@ def nowhere(board: Board, at: int) -> TooLate:
     >>> str(nowhere(Board.parse("cup", {"windows": [season, "daily"]}), 0))
     "at: counts in no window of board 'cup': s1 had not opened, daily no longer retains it"
     """
-    periods = ((window, board.calendar(window).period_at(at)) for window in board.windows)
-    why = [f"{w.name} {_WHY[skip_reason(w, period, at)]}" for w, period in periods]
+    why = [f"{w.name} {_WHY[skip_reason(w, at)]}" for w in board.windows[:_WINDOWS_NAMED]]
+    if (others := len(board.windows) - len(why)) > 0:
+        why.append(f"and {others} more")
     return TooLate("at", f"counts in no window of board {board.id!r}: {', '.join(why)}")
 
 

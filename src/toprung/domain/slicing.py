@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from calendar import isleap, monthrange
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -36,8 +37,8 @@ _HOUR = 3_600
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _START_ID = re.compile(r"\d{4}-\d\d-\d\dT\d{4}(\d\d)?Z", re.ASCII)
 _CRON_LENGTH = 120
-# 28 years in a row show every weekday of every date, leap years included.
-_EVERY_KIND_OF_YEAR = range(2001, 2029)
+_KINDS_OF_YEAR = {(date(year, 1, 1).weekday(), isleap(year)): year for year in range(2001, 2029)}
+"""A year for each weekday that years begin with, with and without a leap day."""
 
 
 class Slice(NamedTuple):
@@ -265,8 +266,13 @@ def _fires(cron: str, reading: int) -> int:
 
 @lru_cache(maxsize=1024)
 def _skips_a_year(cron: str) -> bool:
-    for year in _EVERY_KIND_OF_YEAR:
-        firing = next(CronSim(cron, datetime(year - 1, 12, 31, 23, 59, 59)), None)  # noqa: DTZ001
-        if firing is None or firing.year != year:
-            return True
-    return False
+    parsed = CronSim(cron, moment_of(0))
+    return any(not _fires_in(parsed, year) for year in _KINDS_OF_YEAR.values())
+
+
+def _fires_in(cron: CronSim, year: int) -> bool:
+    return any(
+        cron.match_day(date(year, month, day))
+        for month in sorted(cron.months)
+        for day in range(1, monthrange(year, month)[1] + 1)
+    )

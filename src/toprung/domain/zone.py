@@ -16,6 +16,7 @@ They are each other's inverse in the sense that ``first(r) <= s`` exactly when
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -27,6 +28,8 @@ DAY = 86_400
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 (readings have no zone)
 _EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
+_STEP = 3 * DAY
+_STRETCH = 64 * _STEP  # shifts are looked for, and remembered, half a year at a time
 _LONGEST_SHIFT = 26 * 3_600  # UTC-12 to UTC+14: no clock was ever moved further
 
 _ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+_-]{0,31}(/[A-Za-z0-9+_-]{1,31}){0,2}")
@@ -66,7 +69,7 @@ class WallClock:
 
     def offset(self, second: int) -> int:
         """Seconds to add to real time for what the clock shows."""
-        return _seconds((_EPOCH_UTC + timedelta(seconds=second)).astimezone(self._zone).utcoffset())
+        return _offset(self._zone, second)
 
     def furthest(self, second: int) -> int:
         """The greatest reading shown up to and including this second."""
@@ -90,32 +93,61 @@ class WallClock:
 
     def last_shift(self, after: int, upto: int) -> int | None:
         """The latest second in (after, upto] at which the clock is moved."""
-        while after < upto:
-            earlier = max(after, upto - DAY)
-            if self.offset(earlier) != self.offset(upto):
-                return self._shift_between(earlier, upto)
-            upto = earlier
+        if after < upto:
+            for stretch in range(_stretch(upto), _stretch(after + 1) - 1, -1):
+                shifts = _shifts(self._zone, stretch)
+                found = bisect_right(shifts, upto)
+                if found:
+                    return shifts[found - 1] if shifts[found - 1] > after else None
         return None
 
     def first_shift(self, after: int, upto: int) -> int | None:
         """The earliest second in (after, upto] at which the clock is moved."""
-        while after < upto:
-            later = min(upto, after + DAY)
-            if self.offset(after) != self.offset(later):
-                return self._shift_between(after, later)
-            after = later
+        if after < upto:
+            for stretch in range(_stretch(after + 1), _stretch(upto) + 1):
+                shifts = _shifts(self._zone, stretch)
+                found = bisect_right(shifts, after)
+                if found < len(shifts):
+                    return shifts[found] if shifts[found] <= upto else None
         return None
 
-    def _shift_between(self, before: int, after: int) -> int:
-        # Since 1970 no zone moved its clock twice within six days: there is one shift to find.
-        final = self.offset(after)
-        while after - before > 1:
-            middle = (before + after) // 2
-            if self.offset(middle) == final:
-                after = middle
-            else:
-                before = middle
-        return after
+
+def _stretch(second: int) -> int:
+    """The number of the stretch that has the second; stretch n begins after n * _STRETCH."""
+    return (second - 1) // _STRETCH
+
+
+@lru_cache(maxsize=8192)
+def _shifts(zone: ZoneInfo, stretch: int) -> tuple[int, ...]:
+    """The seconds of a stretch at which the clock is moved, in order.
+
+    The zone database does not tell them: offsets are compared at steps so short that no two
+    shifts fit into one (since 1970 no zone moved its clock twice within six days).
+    """
+    found = []
+    before = stretch * _STRETCH
+    offset = _offset(zone, before)
+    for after in range(before + _STEP, before + _STRETCH + 1, _STEP):
+        if (later := _offset(zone, after)) != offset:
+            found.append(_shift_between(zone, after - _STEP, after))
+            offset = later
+    return tuple(found)
+
+
+def _shift_between(zone: ZoneInfo, before: int, after: int) -> int:
+    """The one shift in (before, after]."""
+    final = _offset(zone, after)
+    while after - before > 1:
+        middle = (before + after) // 2
+        if _offset(zone, middle) == final:
+            after = middle
+        else:
+            before = middle
+    return after
+
+
+def _offset(zone: ZoneInfo, second: int) -> int:
+    return _seconds((_EPOCH_UTC + timedelta(seconds=second)).astimezone(zone).utcoffset())
 
 
 @lru_cache(maxsize=1024)

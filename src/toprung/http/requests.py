@@ -236,9 +236,11 @@ class WindowQuery(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ScopesQuery(WindowQuery, forbid_unknown_fields=True, frozen=True):
-    """A period of a window."""
+    """A period of a window, and which of its scopes."""
 
     period: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT_MAX
+    after: str | None = None
 
 
 class PageQuery(Numbers, forbid_unknown_fields=True, frozen=True):

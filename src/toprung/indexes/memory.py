@@ -8,8 +8,9 @@ none, because the native core publishes a batch in chunks that never split one.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from toprung._native import PlayerTable, RankedSet
 from toprung.domain.ladder import Ladder
@@ -17,10 +18,14 @@ from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import LadderCounts
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
+from toprung.pace import Work
 from toprung.ports import Index, Place, Slice
 
 if TYPE_CHECKING:
     from toprung._native import Slice as NativeSlice
+
+_SCOPES_AT_ONCE = 1_000
+T = TypeVar("T")
 
 
 class PlayerNumbers(Sequence[str]):
@@ -57,8 +62,8 @@ class MemoryIndex:
         self.players = PlayerTable() if players is None else players
         self._boards: dict[str, dict[Ladder, RankedSet]] = {}
         self._versions: dict[Ladder, int] = {}
-        self._periods: dict[str, dict[tuple[str, str], int]] = {}
-        """How many ladders each board has in each (window, period)."""
+        self._periods: dict[str, dict[tuple[str, str], dict[str, RankedSet]]] = {}
+        """The sets of each board by (window, period), then by scope."""
         self._scoped: dict[str, int] = {}
         """How many of them each board has besides those of everybody."""
         self.drops = 0
@@ -138,6 +143,22 @@ class MemoryIndex:
         sizes = ((ladder, len(ranked)) for ladder, ranked in self.sets(board_id))
         return [(ladder, size) for ladder, size in sizes if size]
 
+    async def scopes(self, ladder: Ladder, after: str, limit: int) -> list[tuple[str, int]]:
+        """The first scopes of the ladder's period after a name. O(k), k scopes of the period."""
+        sets = _each(self._periods.get(ladder.board, {}).get(ladder[1:3], {}))
+        found: list[tuple[str, int]] = []
+        async with Work() as work:
+            while some := list(islice(sets, _SCOPES_AT_ONCE)):
+                last = found[-1][0] if len(found) == limit else None
+                for scope, ranked in some:
+                    if scope > after and (last is None or scope < last) and (size := len(ranked)):
+                        found.append((scope, size))
+                found.sort()
+                del found[limit:]
+                if work.is_due():
+                    await work.rest()
+        return found
+
     async def version(self, ladder: Ladder) -> int:
         """The position of the last event that changed the ladder."""
         return self._versions.get(ladder, 0)
@@ -149,9 +170,9 @@ class MemoryIndex:
         board = self._boards.get(ladder.board)
         return None if board is None else board.get(ladder)
 
-    def sets(self, board_id: str) -> list[tuple[Ladder, RankedSet]]:
-        """The board's ladders and their sets."""
-        return list(self._boards.get(board_id, {}).items())
+    def sets(self, board_id: str) -> Iterator[tuple[Ladder, RankedSet]]:
+        """The board's ladders and their sets, as they are when their turn comes."""
+        return _each(self._boards.get(board_id, {}))
 
     def open(self, ladder: Ladder, shape: RecordShape) -> RankedSet:
         """The ladder's set, made when it is needed for the first time."""
@@ -161,14 +182,15 @@ class MemoryIndex:
             ranked = board[ladder] = RankedSet(
                 self.players, words=shape.words, order=shape.order, tied=shape.tied
             )
-            self._count(ladder, 1)
+            self._list(ladder, ranked)
         return ranked
 
     def adopt(self, ladder: Ladder, dump: bytes | memoryview, version: int) -> None:
         """Take a ladder from a checkpoint."""
-        self._boards.setdefault(ladder.board, {})[ladder] = RankedSet.load(self.players, dump)
+        ranked = RankedSet.load(self.players, dump)
+        self._boards.setdefault(ladder.board, {})[ladder] = ranked
         self._versions[ladder] = version
-        self._count(ladder, 1)
+        self._list(ladder, ranked)
 
     def touch(self, ladder: Ladder, position: int) -> None:
         """Note that the event at `position` changed the ladder."""
@@ -185,25 +207,42 @@ class MemoryIndex:
         self.drops += 1
         if ranked is not None:
             ranked.clear()
-            self._count(ladder, -1)
+            self._unlist(ladder)
 
     def drop_board(self, board_id: str) -> None:
-        """Forget every ladder of the board."""
-        for ladder, _ in self.sets(board_id):
-            self.drop(ladder)
-        self._boards.pop(board_id, None)
-        self._periods.pop(board_id, None)
+        """Forget every ladder of the board.
+
+        One after the other: a hundred thousand of them that are freed together would keep all
+        other threads waiting.
+        """
+        sets = self._boards.pop(board_id, {})
+        periods = self._periods.pop(board_id, {})
         self._scoped.pop(board_id, None)
+        self.drops += len(sets)
+        while periods:
+            periods.popitem()
+        while sets:
+            ladder, ranked = sets.popitem()
+            self._versions.pop(ladder, None)
+            ranked.clear()
 
     def periods(self, board_id: str) -> list[tuple[str, str]]:
         """The (window, period) pairs in which the board has ladders."""
         return list(self._periods.get(board_id, ()))
 
-    def _count(self, ladder: Ladder, change: int) -> None:
-        periods, name = self._periods.setdefault(ladder.board, {}), ladder[1:3]
-        periods[name] = periods.get(name, 0) + change
+    def _list(self, ladder: Ladder, ranked: RankedSet) -> None:
+        periods = self._periods.setdefault(ladder.board, {})
+        periods.setdefault(ladder[1:3], {})[ladder.scope] = ranked
+        self._count(ladder, 1)
+
+    def _unlist(self, ladder: Ladder) -> None:
+        periods, name = self._periods[ladder.board], ladder[1:3]
+        del periods[name][ladder.scope]
         if not periods[name]:
             del periods[name]
+        self._count(ladder, -1)
+
+    def _count(self, ladder: Ladder, change: int) -> None:
         if ladder.scope != GLOBAL:
             self._scoped[ladder.board] = self._scoped.get(ladder.board, 0) + change
 
@@ -217,10 +256,16 @@ class MemoryIndex:
         return LadderCounts(sum(counts), max(counts, default=0))
 
     def measure(self) -> tuple[int, int]:
-        """How many entries there are on all ladders, and the bytes of all that is kept."""
-        sets = [ranked for board in list(self._boards.values()) for ranked in list(board.values())]
-        size = self.players.nbytes + sum(ranked.nbytes for ranked in sets)
-        return sum(map(len, sets)), size
+        """How many entries there are on all ladders, and the bytes of all that is kept.
+
+        Step by step, so that other threads get their turns in between.
+        """
+        entries, size = 0, self.players.nbytes
+        for board_id in self.board_ids:
+            for _, ranked in self.sets(board_id):
+                entries += len(ranked)
+                size += ranked.nbytes
+        return entries, size
 
     def become(self, other: MemoryIndex) -> None:
         """Show the ladders of another index instead."""
@@ -231,6 +276,15 @@ class MemoryIndex:
     def board_ids(self) -> list[str]:
         """Boards that have ladders here."""
         return list(self._boards)
+
+
+def _each(sets: Mapping[T, RankedSet]) -> Iterator[tuple[T, RankedSet]]:
+    # A list of pairs would be much slower to make if there are many: the garbage collector would
+    # look at everything there is, several times, and no other thread could run.
+    for name in list(sets):
+        ranked = sets.get(name)
+        if ranked is not None:  # else it was dropped meanwhile
+            yield name, ranked
 
 
 def _slice(found: NativeSlice) -> Slice:

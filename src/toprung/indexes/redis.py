@@ -238,6 +238,35 @@ class RedisIndex:
             (Ladder(board_id, *name.decode().split("/", 2)), size) for name, size in found.items()
         ]
 
+    async def scopes(self, ladder: Ladder, after: str, limit: int) -> list[tuple[str, int]]:
+        """The first scopes of the ladder's period after a name. O(log n + limit)."""
+        board = await self._board(ladder)
+        found: list[tuple[str, int]] = []
+        while board is not None and len(found) < limit:
+            count = min(LADDERS_PER_SCRIPT, limit - len(found))
+            name = period_name(ladder.window, ladder.period)
+            answer = await self._run("scopes", board, name, after, count)
+            if answer is None:
+                return await self._scopes_by_scan(ladder, after, limit)
+            last, *rest = answer
+            texts = (text.decode() for text in rest[::2])
+            found += zip(texts, rest[1::2], strict=True)
+            if not last:
+                break
+            after = last.decode()
+        return found
+
+    async def _scopes_by_scan(
+        self, ladder: Ladder, after: str, limit: int
+    ) -> list[tuple[str, int]]:
+        """The same from a shard that an older version has filled, which has no lists of scopes."""
+        found = [
+            (other.scope, size)
+            for other, size in await self.ladders(ladder.board)
+            if other[1:3] == ladder[1:3] and other.scope > after
+        ]
+        return sorted(found)[:limit]
+
     async def version(self, ladder: Ladder) -> int:
         """The position of the last event that changed the ladder."""
         board = await self._board(ladder)

@@ -209,16 +209,22 @@ class RouteBook:
 
     def forget(self, board_id: str, is_of_use: Callable[[Routed], bool]) -> None:
         """Forget the routes of a board that are of no use."""
-        routes = [each for each in self._by_number.values() if each.home[0] == board_id]
-        self._forget([each for each in routes if not is_of_use(each)])
+        self._forget(
+            [
+                each
+                for each in self._by_number.values()
+                if each.home[0] == board_id and not is_of_use(each)
+            ]
+        )
 
     def shrink(self) -> None:
         """Forget the older half when there are too many."""
         if len(self._by_number) > ROUTES_MAX:
             self._forget(list(self._by_number.values())[: ROUTES_MAX // 2])
 
-    def _forget(self, routes: Iterable[Routed]) -> None:
-        for routed in routes:
+    def _forget(self, routes: list[Routed]) -> None:
+        while routes:  # each is freed in its turn: it may have hundreds of ladders
+            routed = routes.pop()
             del self._by_number[routed.number]
             if self._numbers.get(routed.name) == routed.number:
                 del self._numbers[routed.name]

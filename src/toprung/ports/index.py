@@ -103,6 +103,13 @@ class Index(Protocol):
         """The board's ladders that have entries, with their sizes."""
         ...
 
+    async def scopes(self, ladder: Ladder, after: str, limit: int) -> list[tuple[str, int]]:
+        """The scopes of the ladder's period that have entries, with their sizes, by name.
+
+        Only those that sort after a name ("" sorts before all), and at most `limit`.
+        """
+        ...
+
     async def version(self, ladder: Ladder) -> int:
         """The position of the last event that changed the ladder.
 

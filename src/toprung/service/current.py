@@ -8,6 +8,7 @@ from toprung.domain.calendar import PeriodState
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import ReadablePeriod
+from toprung.pace import Work
 from toprung.service.board_access import BoardAccess
 from toprung.service.view import current_period, shown_period
 
@@ -30,8 +31,13 @@ class BoardCurrent(BoardAccess):
         """The current period of each window."""
         board = await self._journal.board(self.id)
         now = self._clock.now()
-        periods = ((window.name, current_period(board, window, now)) for window in board.windows)
-        return {name: shown_period(period, now) for name, period in periods}
+        periods = {}
+        async with Work() as work:  # periods that nobody has asked for yet take their time
+            for window in board.windows:
+                periods[window.name] = shown_period(current_period(board, window, now), now)
+                if work.is_due():
+                    await work.rest()
+        return periods
 
     async def version(
         self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL

@@ -18,7 +18,7 @@ from toprung.domain.standing import (
     ReadablePeriod,
     ScopeSize,
 )
-from toprung.domain.values import bounded
+from toprung.domain.values import bounded, parse_text
 from toprung.errors import Invalid
 from toprung.pace import Work
 from toprung.ports import RecordedSubmission, Slice
@@ -92,16 +92,22 @@ class BoardOverview(BoardAccess):
         return [shown_period(period, now) for period in retained]
 
     async def scopes(
-        self, *, window: str | None = None, period: str | None = None
+        self,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        limit: int = LIMIT_MAX,
+        after: str | None = None,
     ) -> list[ScopeSize]:
-        """Return the scopes that have players in a period, with their sizes."""
+        """Return the scopes that have players in a period, with their sizes, by name.
+
+        At most 1,000 of them: `after` is the last scope of the page before.
+        """
+        bounded(limit, LIMIT_MAX, "limit")
+        begin = "" if after is None else parse_text(after, "after")
         view = await self._view(AskedLadder(window, period))
-        ladders = await self._index.ladders(self.id)
-        return [
-            ScopeSize(ladder.scope, total)
-            for ladder, total in sorted(ladders)
-            if ladder[:3] == view.ladder[:3]
-        ]
+        found = await self._index.scopes(view.ladder, begin, limit)
+        return [ScopeSize(scope, total) for scope, total in found]
 
     async def submissions(
         self, player: str, limit: int = 50, cursor: str | None = None

@@ -178,9 +178,11 @@ async def list_periods(call: Call[WindowQuery, None]) -> Answer:
     "/v1/boards/{board}/scopes", "read", query=ScopesQuery, answer=ScopesAnswer, public=True
 )
 async def list_scopes(call: Call[ScopesQuery, None]) -> Answer:
-    """List the scopes that have players in a period, with their sizes."""
-    board = await call.board()
-    found = await board.scopes(window=call.query.window, period=call.query.period)
+    """List the scopes that have players in a period, with their sizes, by name."""
+    query, board = call.query, await call.board()
+    found = await board.scopes(
+        window=query.window, period=query.period, limit=query.limit, after=query.after
+    )
     return ok(ScopesAnswer([ScopeAnswer(scope.scope, scope.total) for scope in found]))
 
 

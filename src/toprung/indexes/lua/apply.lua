@@ -170,13 +170,20 @@ if tied > 0 then
 end
 flush('HSET', cards_key, fields)
 if next(removed) or next(added) then call('INCR', base .. 'changes') end
-local ladders, told, noted = {}, {}, {}
+local ladders, told, noted, scopes = {}, {}, {}, {}
 for ladder in pairs(versions) do ladders[#ladders + 1] = ladder end
 for from = 1, #ladders, 2000 do
   local till = math.min(from + 1999, #ladders)
   local known = call('HMGET', base .. 'ladders', unpack(ladders, from, till))
   for at = from, till do
     local ladder = ladders[at]
+    if not known[at - from + 1] then
+      local period, scope = split_ladder(ladder)
+      local list = scopes[period] or {}
+      scopes[period] = list
+      list[#list + 1] = '0'
+      list[#list + 1] = scope
+    end
     if versions[ladder] > tonumber(known[at - from + 1] or '0') then
       local text = string.format('%.0f', versions[ladder])
       noted[#noted + 1] = ladder
@@ -186,6 +193,7 @@ for from = 1, #ladders, 2000 do
   end
 end
 flush('HSET', base .. 'ladders', noted)
+for period, list in pairs(scopes) do flush('ZADD', base .. 's:' .. period, list) end
 local before = tonumber(call('GET', base .. 'mark') or '0')
 if mark > before and done == #players then call('SET', base .. 'mark', ARGV[1]) end
 if #told > 0 and call('EXISTS', KEYS[1]) == 1 then

@@ -12,6 +12,8 @@
 --                   scopes, one per line, n<window>/<period> -> number
 --   <base>horizon   a time in ms: periods whose retention had ended by then have no ladders
 --   <base>ladders   HASH <window>/<period>/<scope> -> the position that changed it last
+--   <base>scoped    the same as the epoch if the shard was filled by a version that lists scopes
+--   <base>s:<window>/<period>  ZSET, every score 0: the scopes that have a ladder in the period
 --   <base>z:<ladder>  ZSET, every score 0, member = key bytes .. player: the order
 --   <base>d:<ladder>  ZSET of the distinct tied prefixes, on boards with ranking "dense"
 --
@@ -41,6 +43,11 @@ end
 -- Whether a period has no ladders any more; `ends` is the end of its retention, as in `names`.
 local function is_over(ends, horizon)
   return ends ~= '0' and tonumber(ends) <= horizon
+end
+
+-- <window>/<period> of a ladder, and its scope.
+local function split_ladder(ladder)
+  return string.match(ladder, '^([^/]*/[^/]*)/(.*)$')
 end
 
 -- The entry of a period on a card (scopes and record), by binary search.

@@ -4,6 +4,8 @@
 if call('GET', base .. 'emptying') ~= ARGV[1] then return -1 end
 local found = call('HSCAN', base .. 'ladders', ARGV[2], 'COUNT', ARGV[3])
 for at = 1, #found[2], 2 do
-  call('UNLINK', base .. 'z:' .. found[2][at], base .. 'd:' .. found[2][at])
+  local ladder = found[2][at]
+  local period = split_ladder(ladder)
+  call('UNLINK', base .. 'z:' .. ladder, base .. 'd:' .. ladder, base .. 's:' .. period)
 end
 return found[1]

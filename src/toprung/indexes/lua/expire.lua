@@ -14,7 +14,7 @@ local found = call('HSCAN', base .. 'ladders', ARGV[3], 'COUNT', ARGV[4])
 local names, over, dropped = base .. 'names', {}, 0
 for at = 1, #found[2], 2 do
   local ladder = found[2][at]
-  local period = string.match(ladder, '^([^/]*/[^/]*)/')
+  local period, scope = split_ladder(ladder)
   if over[period] == nil then
     local number = call('HGET', names, 'n' .. period)
     local text = number and call('HGET', names, 'p' .. number)
@@ -23,6 +23,7 @@ for at = 1, #found[2], 2 do
   if over[period] then
     call('UNLINK', base .. 'z:' .. ladder, base .. 'd:' .. ladder)
     call('HDEL', base .. 'ladders', ladder)
+    call('ZREM', base .. 's:' .. period, scope)
     dropped = dropped + 1
   end
 end
