@@ -280,6 +280,35 @@ def test_a_card_on_hundreds_of_ladders_is_applied_in_parts(
     asyncio.run(main())
 
 
+def test_scopes_of_a_shard_that_an_older_version_has_filled(
+    postgres: PostgresServer, redis_server: RedisServer
+) -> None:
+    async def main() -> None:
+        opened = await ClusterWorkbench(postgres.url, redis_server.url).open(SystemClock())
+        profile = opened.maintenance
+        assert isinstance(profile, ClusterProfile)
+        board = await opened.boards.create("blitz", windows=["all-time"], scopes=["country"])
+        for number in range(5):
+            await opened.boards.set_player(f"p{number}", attributes={"country": f"C{number}"})
+            await board.submit(f"p{number}", number)
+        found = await board.scopes()
+        assert [scope.scope for scope in found] == [*(f"country:C{n}" for n in range(5)), "global"]
+        rules = await opened.journal.board("blitz")
+        base = shard_key(profile.shards._prefix, rules.generation).removesuffix("epoch")
+        client = profile.client.client
+        await client.delete(f"{base}scoped", f"{base}s:all-time/all")
+        assert await board.scopes() == found
+        assert await board.scopes(limit=2, after="country:C2") == found[3:5]
+        await opened.boards.rebuild()
+        assert await client.exists(f"{base}s:all-time/all")
+        assert await board.scopes() == found
+        await opened.boards.delete("blitz")
+        assert not [key async for key in client.scan_iter(f"{base}*")]
+        await opened.boards.close()
+
+    asyncio.run(main())
+
+
 def test_ladders_that_are_over_are_dropped_by_housekeeping(
     postgres: PostgresServer, redis_server: RedisServer
 ) -> None:

@@ -119,6 +119,11 @@ def test_periods_and_scopes_tell_what_can_be_read(
     assert http.get(f"/v1/boards/{board}/periods").json()["window"] == "all-time"
     scopes = http.get(f"/v1/boards/{board}/scopes").json()["scopes"]
     assert scopes == [{"scope": "country:US", "total": 1}, {"scope": "global", "total": 1}]
+    answer = http.get(f"/v1/boards/{board}/scopes?limit=1&after=country:US")
+    assert answer.json()["scopes"] == scopes[1:]
+    for limit in (0, 1001):
+        answer = http.get(f"/v1/boards/{board}/scopes", params={"limit": limit})
+        assert answer.status_code == 422
     answer = http.get(f"/v1/boards/{board}/periods", params={"window": "hourly"})
     problem_of(answer, 404, "unknown-window")
 

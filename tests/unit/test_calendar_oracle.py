@@ -134,6 +134,22 @@ def test_a_cron_is_rare_if_it_skips_a_year(day: str, month: str, weekday: str, t
         assert parse_cron(cron) == cron
 
 
+def test_a_cron_is_judged_by_reading_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A board has up to 64 of them, and the event loop waits."""
+    read: list[str] = []
+
+    class Counted(CronSim):
+        def __init__(self, expr: str, dt: datetime, reverse: bool = False) -> None:
+            read.append(expr)
+            super().__init__(expr, dt, reverse)
+
+    monkeypatch.setattr(slicing, "CronSim", Counted)
+    crons = [f"{n} 3-7,{n % 3} 1 1 *" for n in range(60)]
+    for cron in crons:
+        parse_cron(cron)
+    assert read == crons
+
+
 # --- what is retained ---------------------------------------------------------------------------
 
 SEASON = {"name": "s1", "starts": "2026-03-29T00:30:00Z", "ends": "2026-11-01T00:00:00Z"}

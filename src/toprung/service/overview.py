@@ -8,7 +8,7 @@ from typing import Unpack
 from toprung.domain.board import Board
 from toprung.domain.instant import instant_datetime
 from toprung.domain.ladder import Ladder
-from toprung.domain.player import parse_player
+from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.score import INT64_MAX, INT64_MIN, score_value
 from toprung.domain.standing import (
     Bucket,
@@ -18,7 +18,7 @@ from toprung.domain.standing import (
     ReadablePeriod,
     ScopeSize,
 )
-from toprung.domain.values import bounded, parse_text
+from toprung.domain.values import bounded
 from toprung.errors import Invalid
 from toprung.pace import Work
 from toprung.ports import RecordedSubmission, Slice
@@ -104,9 +104,8 @@ class BoardOverview(BoardAccess):
         At most 1,000 of them: `after` is the last scope of the page before.
         """
         bounded(limit, LIMIT_MAX, "limit")
-        begin = "" if after is None else parse_text(after, "after")
-        view = await self._view(AskedLadder(window, period))
-        found = await self._index.scopes(view.ladder, begin, limit)
+        view = await self._view(AskedLadder(window, period, GLOBAL if after is None else after))
+        found = await self._index.scopes(view.ladder, after or "", limit)
         return [ScopeSize(scope, total) for scope, total in found]
 
     async def submissions(

@@ -213,6 +213,42 @@ class IndexContract(ContractSuite):
             if ladder.window == "daily" and ladder.scope != "global"
         )
 
+    def test_scopes_of_a_period(self, opened: Session) -> None:
+        stage = Stage(opened, scopes=["country"], windows=["all-time", "daily"])
+        countries = ["DE", "US", "A", "\u00c5", "\U0001f3c6", "\uffff", "a/b", "z"]
+        for player, country in zip(PLAYERS, countries, strict=False):
+            stage.recorder.record(SetPlayer(player, None, None, {"country": country}))
+        rows = [Submission(player, 1, AT) for player in PLAYERS]
+        stage.submit(rows)
+        stage.submit([Submission(PLAYERS[0], 1, AT - 86_400_000_000)])
+        total = len(PLAYERS)
+        expected = sorted(
+            [*((f"country:{country}", 1) for country in countries), ("global", total)]
+        )
+        today, yesterday = (
+            Ladder("blitz", "daily", f"2026-11-{day}", "global") for day in (15, 14)
+        )
+
+        def check() -> None:
+            scopes = stage.index.scopes
+            assert stage.ask(scopes(today, "", 1000)) == expected
+            assert stage.ask(scopes(today, "", 3)) == expected[:3]
+            assert stage.ask(scopes(today, expected[2][0], 4)) == expected[3:7]
+            assert stage.ask(scopes(today, "country:B", 1)) == [("country:DE", 1)]
+            assert stage.ask(scopes(today, "zzz", 9)) == []
+            assert stage.ask(scopes(yesterday, "", 9)) == [("country:DE", 1), ("global", 1)]
+
+        check()
+        opened.restart()
+        check()
+        stage.recorder.record(RemoveEntries("blitz", PLAYERS[2]))
+        stage.recorder.record(SetPlayer(PLAYERS[1], None, None, {"country": "FR"}))
+        expected = [each for each in expected if each[0] not in ("country:A", "country:US")]
+        expected = sorted([("country:FR", 1), *expected[:-1], ("global", total - 1)])
+        check()
+        nobodys = Ladder("never-created", "daily", "2026-11-15", "global")
+        assert stage.ask(stage.index.scopes(nobodys, "", 9)) == []
+
     def test_players_who_leave(self, opened: Session) -> None:
         stage = Stage(opened)
         stage.fill(3)
