@@ -299,6 +299,7 @@ def test_scopes_of_a_shard_that_an_older_version_has_filled(
         await client.delete(f"{base}scoped", f"{base}s:all-time/all")
         assert await board.scopes() == found
         assert await board.scopes(limit=2, after="country:C2") == found[3:5]
+        await client.delete(f"{base}epoch")
         await opened.boards.rebuild()
         assert await client.exists(f"{base}s:all-time/all")
         assert await board.scopes() == found
