@@ -243,7 +243,7 @@ class RedisIndex:
         board = await self._board(ladder)
         found: list[tuple[str, int]] = []
         while board is not None and len(found) < limit:
-            count = min(LADDERS_PER_SCRIPT, limit - len(found))
+            count = min(LADDERS_LISTED_PER_SCRIPT, limit - len(found))
             name = period_name(ladder.window, ladder.period)
             answer = await self._run("scopes", board, name, after, count)
             if answer is None:
