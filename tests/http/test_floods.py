@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 import httpx2
+import pytest
 
 from tests.conftest import RunningService, StartService
 from tests.http.raw import BYE, HELLO, connected, until_closed
 from tests.http.serving import serving
 from tests.http.strain import strained
 from tests.http.waiting import eventually
+from toprung.http.room import Shares
 from toprung.http.settings import ServiceSettings
 from toprung.http.state import BODIES_BYTES_MAX
 
@@ -130,3 +134,49 @@ def test_who_reads_no_answers_does_not_fill_the_memory() -> None:
         with connected(running.url) as raw:
             raw.sendall(HELLO)
             assert raw.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
+def test_strangers_leave_room_for_the_bodies_of_customers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: look-ups that never end took all the room, and batches got 503 for so long."""
+    monkeypatch.setattr("toprung.http.state.BODIES_BYTES_MAX", 8 * MEGABYTE)
+    lookup = b"POST /v1/boards/blitz/standings/lookup HTTP/1.1\r\nHost: localhost\r\n"
+    lookup += b"Content-Type: application/json\r\nContent-Length: 520000\r\n\r\n"
+    settings = ServiceSettings(needs_keys=True)
+    with serving(settings) as running, ExitStack() as stack:
+        running.http.put("/v1/boards/blitz", json={"public": True}).raise_for_status()
+        for number in range(40):  # 20 MB in all, of eight addresses
+            raw = stack.enter_context(socket.socket())
+            raw.bind((f"127.0.0.{2 + number % 8}", 0))
+            raw.connect(("127.0.0.1", int(running.url.rpartition(":")[2])))
+            with suppress(ConnectionError):
+                raw.sendall(lookup + b" " * 510_000)
+        bodies = running.service.state.bodies
+        eventually(lambda: running.service.state.refused["bodies"] > 0)
+        assert 0 < bodies.taken <= 2 * MEGABYTE
+        rows = [{"player": f"p{n}", "score": n} for n in range(1000)]
+        body = json.dumps(rows).encode()
+
+        def pieces() -> Iterator[bytes]:
+            for start in range(0, len(body), 4096):
+                yield body[start : start + 4096]
+
+        head = {"content-type": "application/json"}
+        answer = running.http.post("/v1/boards/blitz/scores/batch", content=pieces(), headers=head)
+        assert answer.status_code == 200
+        stack.close()
+        eventually(lambda: bodies.taken == 0)
+
+
+def test_a_caller_has_a_share_of_the_room() -> None:
+    bodies = Shares(16, of_caller=8, of_strangers=4, of_stranger=3)
+    assert bodies.take(3, "192.0.2.1", is_stranger=True)
+    assert not bodies.take(1, "192.0.2.1", is_stranger=True)
+    assert not bodies.take(2, "192.0.2.2", is_stranger=True)
+    assert bodies.take(1, "192.0.2.2", is_stranger=True)
+    assert bodies.take(8, "key a", is_stranger=False)
+    assert not bodies.take(1, "key a", is_stranger=False)
+    assert not bodies.take(5, "key b", is_stranger=False)
+    assert bodies.take(4, None, is_stranger=True)
+    assert bodies.taken == 16
+    bodies.give_back(3, "192.0.2.1", is_stranger=True)
+    assert bodies.take(3, "192.0.2.3", is_stranger=True)

@@ -17,7 +17,7 @@ from tests.http.strain import cpu_seconds, strained
 from toprung.http.connection import REST_BYTES_MAX
 from toprung.http.framing import HEAD_BYTES_MAX, HEADERS_MAX
 from toprung.http.proxies import Proxies
-from toprung.http.settings import ServiceSettings
+from toprung.http.settings import Rate, ServiceSettings
 
 MEGABYTE = 1024 * 1024
 SUBMISSION = b'{"player":"ann","score":5}'
@@ -252,3 +252,44 @@ def test_an_address_that_is_none_is_refused_and_is_no_news(
 def test_other_headers_may_come_twice(http: httpx2.Client) -> None:
     headers = [("accept", "application/json"), ("accept", "text/html"), ("x-game", "a")]
     assert http.get("/healthz", headers=headers).status_code == 200
+
+
+# --- the first line -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (BYE.replace(b"HTTP/1.1", b"HTTP/2.0"), b"505"),
+        (BYE.replace(b"HTTP/1.1", b"HTTP/2.0").replace(b"close", b"keep-alive"), b"505"),
+        (BYE.replace(b" /", b" http://evil.example/"), b"400"),
+        (BYE.replace(b" /", b" http://localhost:1/"), b"400"),
+        (BYE.replace(b" /", b" http://LOCALHOST/"), b"200"),
+        (BYE.replace(b"HTTP/1.1", b"HTTP/1.0"), b"200"),
+        (chunked("blitz").replace(b"HTTP/1.1", b"HTTP/1.0") + b"0\r\n\r\n", b"400"),
+        (
+            chunked("blitz").replace(b"HTTP/1.1\r\n", b"HTTP/1.0\r\nConnection: keep-alive\r\n")
+            + b"0\r\n\r\n",
+            b"400",
+        ),
+    ],
+)
+def test_a_first_line_that_means_something_else_to_others_is_refused(
+    service: RunningService, request_: bytes, status: bytes
+) -> None:
+    with connected(service.url) as raw:
+        raw.sendall(request_)
+        assert statuses(until_closed(raw)) == [status]
+
+
+def test_heads_that_are_refused_count_as_requests_of_the_address() -> None:
+    twice = HELLO.replace(b"Host: localhost\r\n", b"Host: localhost\r\n" * 2)
+    settings = ServiceSettings(needs_keys=True, address_rate=Rate(0.01, 3))
+    with serving(settings) as running:
+        found = []
+        for request in (twice, b"junk\r\n\r\n", BYE.replace(b"HTTP/1.1", b"HTTP/2.0"), twice):
+            with connected(running.url) as raw:
+                raw.sendall(request)
+                found += statuses(until_closed(raw))
+        assert found == [b"400", b"400", b"505", b"429"]
+        assert running.anyone.get("/healthz").status_code == 429

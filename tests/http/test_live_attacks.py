@@ -293,3 +293,39 @@ def received(raw: socket.socket, count: int) -> None:
         if number == count:
             return
     pytest.fail("the connection has ended")
+
+
+def test_subscriptions_to_many_friends_are_small_and_count_by_their_size(
+    start_service: StartService,
+) -> None:
+    """Before: some 120 KB each, and each counted as one."""
+    service = prepared(start_service("--db", "memory:", "--live-subscriptions", "700"))
+    with httpx2.Client(base_url=service.url, timeout=20) as http, ExitStack() as stack:
+        rows = [{"player": f"friend-{number:04}", "score": number} for number in range(500)]
+        assert http.post(f"{BOARD}/scores/batch", json=rows).status_code == 200
+        for number in range(500):
+            http.put(f"/v1/players/p5/friends/friend-{number:04}", json={}).raise_for_status()
+        before = resident_bytes(service.process.pid)
+        for _ in range(4):
+            raw = stack.enter_context(open_raw(service.url))
+            for number in range(40):  # of which a hundred, counting as six each, find a seat
+                raw.sendall(subscribe(str(number), board="attacked", player="p5", friends=True))
+        refused = 'toprung_live_refused_total{reason="subscriptions"}'
+        eventually(lambda: figure(service, refused) >= 40, 60)
+        assert 100 <= figure(service, "toprung_live_subscriptions") <= 120
+        assert resident_bytes(service.process.pid) - before < 5 * MEGABYTE
+        stack.close()
+        eventually(lambda: figure(service, "toprung_live_subscriptions") == 0)
+        with open_raw(service.url) as raw:
+            raw.sendall(subscribe("a", board="attacked", player="p5", friends=True))
+            told = (json.loads(data) for _, data in frames(raw))
+            assert next(told)["type"] == "rank"
+            http.post(f"{BOARD}/scores", json={"player": "friend-0007", "score": 1000})
+            assert next(news for news in told if news["type"] == "score") | {"token": ""} == {
+                "type": "score",
+                "id": "a",
+                "token": "",
+                "player": "friend-0007",
+                "score": 1000,
+                "previous": 7,
+            }

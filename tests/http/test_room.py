@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
@@ -219,6 +220,36 @@ def test_writes_are_taken_again_when_enough_is_free(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr("toprung.http.memory.resident_bytes", lambda size=size: size * MEBI)
         memory.look()
         assert memory.is_short is is_short
+
+
+def test_while_memory_is_short_what_is_free_is_given_back_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before: once a minute, so writes were refused long after reads had let go of it."""
+    now, trims, took = 100.0, [], 0.0
+
+    def trim() -> None:
+        nonlocal now
+        trims.append(now)
+        now += took
+
+    monkeypatch.setattr("toprung.http.memory.resident_bytes", lambda: 100 * MEBI)
+    monkeypatch.setattr("toprung.http.memory._trim", trim)
+    monkeypatch.setattr("toprung.http.memory.time.monotonic", lambda: now)
+    memory = Memory(100 * MEBI)
+
+    async def pass_seconds(count: int) -> None:
+        nonlocal now
+        for _ in range(count):
+            await memory.look_after()
+            now += 1
+
+    asyncio.run(pass_seconds(10))
+    assert len(trims) == 5
+    trims.clear()
+    took = 1.0  # a large process
+    asyncio.run(pass_seconds(40))
+    assert len(trims) <= 3
 
 
 @pytest.mark.parametrize(

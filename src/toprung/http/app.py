@@ -129,7 +129,7 @@ class Service:
             answer = self._told(error, request)
         finally:
             if call is not None and call.held_bytes:
-                self.state.bodies.give_back(call.held_bytes)
+                call.let_go()
         if scope["method"] == "HEAD" and isinstance(answer, Stream):
             await answer.end()
         await answer.send(send, self._extra(call, request))
@@ -203,6 +203,13 @@ class Service:
             raise
         except Exception as error:  # noqa: BLE001 -- see `_told`
             return self._told(error, request)
+
+    def count_refused(self, client: tuple[str, int] | None) -> None:
+        """Count what was refused before it got here as a request of the caller's address.
+
+        Refused when there were too many.
+        """
+        self._gate.count_address(client)
 
     def _find(self, scope: Scope) -> tuple[Route, list[str]] | None:
         """The route of a request; an address that is refused counts as one of a page does."""

@@ -8,6 +8,7 @@ import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from toprung.http.limits import caller_of
 from toprung.http.problems import Refused
 from toprung.http.routing import Route
 
@@ -84,6 +85,25 @@ class Call(Generic[Q, B]):
     def header(self, name: bytes) -> bytes | None:
         """The value of a header."""
         return self.headers.get(name)
+
+    def hold(self, amount: int) -> bool:
+        """Take room for so much of its body; False if there is none left for this caller."""
+        is_held = self.state.bodies.take(amount, self._caller, is_stranger=self.key is None)
+        if is_held:
+            self.held_bytes += amount
+        return is_held
+
+    def let_go(self) -> None:
+        """Give back the room that its body has taken."""
+        held, self.held_bytes = self.held_bytes, 0
+        self.state.bodies.give_back(held, self._caller, is_stranger=self.key is None)
+
+    @property
+    def _caller(self) -> str | None:
+        """Whose share of the room it is; nobody's where all are users of this machine."""
+        if not self.state.settings.needs_keys:
+            return None
+        return caller_of(self.client) if self.key is None else f"key {self.key.id}"
 
     def may(self, board_id: str) -> bool:
         """Whether the caller may read a board."""
@@ -180,10 +200,9 @@ async def _collect(call: Call[Any, Any], bytes_max: int) -> bytes:
         is_last = not message.get("more_body", False)
         if is_last and not body:
             return piece
-        if not call.state.bodies.take(len(piece)):
+        if not call.hold(len(piece)):
             call.state.refused["bodies"] += 1
             raise _no_room()
-        call.held_bytes += len(piece)
         body += piece
         if is_last:
             return bytes(body)

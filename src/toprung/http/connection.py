@@ -40,6 +40,7 @@ from toprung.http.framing import (
     HEADERS_MAX,
     MALFORMED,
     refused_head,
+    refused_line,
 )
 from toprung.http.holdings import Holdings
 from toprung.http.limits import Peers, caller_of
@@ -136,6 +137,7 @@ class HttpConnection(HttpToolsProtocol):
         # uvicorn would refuse requests, of those who are connected already.
         self._connections_max, self.limit_concurrency = self.limit_concurrency, None
         self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
+        self._count_refused: Callable[[Any], None] | None = getattr(self.app, "count_refused", None)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection begins, unless there are too many, in all or from where it comes."""
@@ -144,12 +146,12 @@ class HttpConnection(HttpToolsProtocol):
         super().connection_made(cast(asyncio.Transport, joined))
         self.flow = Flow(self.transport, self._has_enough, self._must_listen)
         if self._connections_max is not None and len(self.connections) > self._connections_max:
-            self._end(_TOO_MANY)
+            self._end(_TOO_MANY, counts=False)
             return
         try:
             self._counted_as = self._peers.enter(self.client)
         except Refused as too_many:
-            self._end(too_many)
+            self._end(too_many, counts=False)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The caller has gone: uvicorn tells the last request, and here the one that is served."""
@@ -426,6 +428,11 @@ class HttpConnection(HttpToolsProtocol):
     def _serve_as_usual(self) -> None:
         """Have uvicorn serve the request, whose head is complete."""
         url, headers = self.url, self.headers
+        refusal = refused_line(self.parser.get_http_version(), url, self._asked)
+        if refusal is not None:
+            self._held, self._is_answered = None, True
+            self._end(refusal)
+            return
         super().on_message_begin()
         self.url = url
         for name, value in headers:
@@ -517,10 +524,24 @@ class HttpConnection(HttpToolsProtocol):
             and not cycle.response_started
         )
 
-    def _end(self, reason: Refused | None) -> None:
-        """Say why, unless another answer is due first; and close."""
+    def _end(self, reason: Refused | None, *, counts: bool = True) -> None:
+        """Say why, unless another answer is due first; and close.
+
+        `counts`: as a request of the caller's address, like those that are refused later.
+        """
         if self.transport.is_closing():
             return
         if reason is not None and self._may_refuse():
+            reason = self._counted(reason) if counts else reason
             cast(Joined, self.transport).write_whole(problem(reason).whole())
         self.transport.close()
+
+    def _counted(self, reason: Refused) -> Refused:
+        """The reason; or that there were too many requests."""
+        try:
+            if self._count_refused is not None:
+                self._count_refused(self.client)
+        except Refused as too_many:
+            status, slug, headers = too_many.status, too_many.slug, too_many.headers
+            return Refused(status, slug, str(too_many), headers=headers, close=True)
+        return reason

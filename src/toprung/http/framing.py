@@ -6,6 +6,7 @@ must not be two here, and the host or the key that it has checked must be the on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -45,6 +46,35 @@ HEAD_TOO_SLOW: Final = Refused(
 _CODED: Final = Refused(
     400, "malformed", "the only supported Transfer-Encoding is chunked", close=True
 )
+
+
+_VERSION: Final = Refused(505, "http-version-not-supported", "use HTTP/1.1", close=True)
+_CHUNKED_10: Final = Refused(
+    400, "malformed", "a request of HTTP/1.0 has no Transfer-Encoding", close=True
+)
+_TWO_HOSTS: Final = Refused(
+    400, "malformed", "the target and the Host header name different hosts", close=True
+)
+_ORIGIN = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*://([^/?#]*)")
+
+
+def refused_line(version: str, target: bytes, asked: Mapping[bytes, bytes]) -> Refused | None:
+    """Why a request is refused by its first line, if it is.
+
+    A target may name the host once more, as clients of proxies do; it must be the same host.
+
+    >>> str(refused_line("1.1", b"http://evil.example/", {b"host": b"localhost"}))
+    'the target and the Host header name different hosts'
+    """
+    if version not in ("1.1", "1.0"):
+        return _VERSION
+    if version == "1.0" and b"transfer-encoding" in asked:
+        return _CHUNKED_10
+    if not target.startswith(b"/"):
+        origin = _ORIGIN.match(target)
+        if origin is not None and origin[1].lower() != asked.get(b"host", b"").strip().lower():
+            return _TWO_HOSTS
+    return None
 
 
 def refused_head(

@@ -22,8 +22,10 @@ from toprung.domain.health import HealthCheck
 from toprung.errors import Invalid
 from toprung.http.problems import Refused
 
-TRIM_SECONDS: Final = 60.0
+TRIM_SECONDS: Final = 2.0
 """Between two attempts to give free memory back to the system, while it is short."""
+TRIM_SHARE: Final = 0.05
+"""Of the time, at most, for these attempts: in a large process each takes a while."""
 RELIEF: Final = 0.95
 """Writes are taken again below this share of the watermark."""
 DEFAULT_SHARE: Final = 0.8
@@ -104,7 +106,7 @@ class Memory:
         """At the last look."""
         self.is_short = False
         """Whether writes that need room are refused."""
-        self._trimmed_at = -TRIM_SECONDS
+        self._next_trim = 0.0
 
     def refusal(self) -> Refused:
         """What a write is told that needs room."""
@@ -137,9 +139,11 @@ class Memory:
     async def look_after(self) -> None:
         """See how much memory there is, and while it is short, give back what is free."""
         self.look()
-        if self.is_short and time.monotonic() - self._trimmed_at > TRIM_SECONDS:
-            self._trimmed_at = time.monotonic()
+        begin = time.monotonic()
+        if self.is_short and begin >= self._next_trim:
             await asyncio.to_thread(_trim)
+            end = time.monotonic()
+            self._next_trim = end + max(TRIM_SECONDS, (end - begin) / TRIM_SHARE)
             self.look()
 
     def health(self) -> list[HealthCheck]:

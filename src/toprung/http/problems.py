@@ -73,6 +73,7 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
     "internal-error": (500, "Internal error"),
     "unavailable": (503, "Temporarily unavailable"),
     "out-of-memory": (503, "Not enough memory for more data"),
+    "http-version-not-supported": (505, "This version of HTTP is not supported"),
 }
 """Slugs of problems with their status and title; errors of the library are added below."""
 

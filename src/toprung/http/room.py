@@ -63,3 +63,49 @@ class Room:
                 turn.cancel()
                 self.give_back(0)  # whoever stands behind may fit
             raise
+
+
+class Shares:
+    """A room of which one caller may have a part, and all callers without a key another.
+
+    So neither a stranger nor a customer can take everything.
+    """
+
+    def __init__(self, size: int, *, of_caller: int, of_strangers: int, of_stranger: int) -> None:
+        self._room = Room(size)
+        self._of_caller = of_caller
+        self._of_stranger = of_stranger
+        self._strangers = Room(of_strangers)
+        self._by_caller: dict[str, int] = {}
+
+    @property
+    def taken(self) -> int:
+        """By all together."""
+        return self._room.taken
+
+    def take(self, amount: int, caller: str | None, *, is_stranger: bool) -> bool:
+        """Take some at once; False if there is not enough left. Who has no name has no limit."""
+        if caller is None:
+            return self._room.take(amount)
+        taken = self._by_caller.get(caller, 0) + amount
+        if taken > (self._of_stranger if is_stranger else self._of_caller):
+            return False
+        if is_stranger and not self._strangers.take(amount):
+            return False
+        if not self._room.take(amount):
+            if is_stranger:
+                self._strangers.give_back(amount)
+            return False
+        self._by_caller[caller] = taken
+        return True
+
+    def give_back(self, amount: int, caller: str | None, *, is_stranger: bool) -> None:
+        """Let go of what was taken."""
+        self._room.give_back(amount)
+        if caller is None:
+            return
+        if is_stranger:
+            self._strangers.give_back(amount)
+        self._by_caller[caller] -= amount
+        if not self._by_caller[caller]:
+            del self._by_caller[caller]

@@ -17,7 +17,7 @@ from toprung.http.memory import Memory
 from toprung.http.metrics import Exposition, Meter
 from toprung.http.outages import Outages
 from toprung.http.readiness import Readiness
-from toprung.http.room import Room
+from toprung.http.room import Room, Shares
 from toprung.http.settings import ServiceSettings
 from toprung.http.upkeep import Upkeep
 from toprung.service.leaderboards import Leaderboard, Leaderboards
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 BOARDS_HELD_MAX: Final = 10_000
 BODIES_BYTES_MAX: Final = 128 * 1024 * 1024
-"""Of bodies that are on their way or being worked on, all together."""
+"""Of bodies that are on their way or being worked on, all together.
+
+Half of it for one key; a quarter for all who show none, and a sixteenth for one address of them.
+"""
 BATCH_ROWS_MAX: Final = 50_000
 """Of batches that are being decoded and recorded, all together."""
 
@@ -55,7 +58,12 @@ class State:
         self.outages = Outages()
         self.backups = Backups()
         self.memory = Memory(settings.memory_max)
-        self.bodies = Room(BODIES_BYTES_MAX)
+        self.bodies = Shares(
+            BODIES_BYTES_MAX,
+            of_caller=BODIES_BYTES_MAX // 2,
+            of_strangers=BODIES_BYTES_MAX // 4,
+            of_stranger=BODIES_BYTES_MAX // 16,
+        )
         self.batch_rows = Room(BATCH_ROWS_MAX)
         self.seats = Seats(settings)
         self.hub = Hub(self)

@@ -49,6 +49,8 @@ class Seats:
         self.taken = 0
         """Live connections."""
         self.subscriptions = 0
+        self._weight = 0
+        """Of all subscriptions: those to many friends count as more than one."""
         self.unparsed_bytes = 0
         """Received on WebSockets and not looked at yet."""
         self.refused: dict[str, int] = dict.fromkeys(REASONS, 0)
@@ -75,17 +77,23 @@ class Seats:
 
     def subscribe(self, party: Party) -> None:
         """Count one more subscription; Refused when there are too many."""
-        most = self.settings.subscriptions_per_caller_max
-        if self.subscriptions >= self.settings.subscriptions_max:
-            raise self._full("subscriptions")
-        if party.subscriptions >= most:
-            raise self._enough("subscriptions", party, most)
-        party.subscriptions += 1
+        self.weigh(party, 1)
         self.subscriptions += 1
 
-    def unsubscribe(self, party: Party) -> None:
-        """One subscription less."""
-        party.subscriptions -= 1
+    def weigh(self, party: Party, added: int) -> None:
+        """Count a subscription as so many more; Refused when there are too many."""
+        most = self.settings.subscriptions_per_caller_max
+        if added > 0 and self._weight + added > self.settings.subscriptions_max:
+            raise self._full("subscriptions")
+        if added > 0 and party.subscriptions + added > most:
+            raise self._enough("subscriptions", party, most)
+        party.subscriptions += added
+        self._weight += added
+
+    def unsubscribe(self, party: Party, weight: int = 1) -> None:
+        """One subscription less, which counted as so many."""
+        party.subscriptions -= weight
+        self._weight -= weight
         self.subscriptions -= 1
 
     def pace(self, party: Party, cost: int) -> float:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from toprung.contract import ErrorPart, PeriodPart, RankPart, ScorePart
 from toprung.errors import NotRanked, UnknownBoard
@@ -24,7 +27,13 @@ if TYPE_CHECKING:
 SCORES_AT_ONCE_MAX: Final = 10
 """Friends whose changes are told in one go; the others follow."""
 
+SCORES_PER_WEIGHT: Final = 100
+"""Friends with whom a subscription counts as one more."""
+
 _NOT_TOLD: Final = object()
+_pack = msgspec.msgpack.Encoder(decimal_format="string").encode
+_unpack = msgspec.msgpack.Decoder(dict[str, int | Decimal | None]).decode
+NO_SCORES: Final = _pack({})
 
 
 class Subscription:
@@ -47,6 +56,7 @@ class Subscription:
         "has_more",
         "is_over",
         "topic",
+        "weight",
     )
 
     def __init__(
@@ -67,7 +77,10 @@ class Subscription:
         self._is_renamed = False
         self._phase = topic.phase
         self._place: object = _NOT_TOLD
-        self._scores: dict[str, Any] = {}
+        self._scores = NO_SCORES
+        """Of the player and its friends, as told last; encoded, because there may be a thousand."""
+        self.weight = 1
+        """As how many subscriptions it counts."""
         self._next_at = 0.0
         self._has_alarm = False
 
@@ -126,7 +139,7 @@ class Subscription:
             part = PeriodPart(token, topic.period, self._phase[0], topic.state)
             found.append(self._message("period", part))
             self._phase, self._place = topic.phase, _NOT_TOLD
-            self._scores.clear()
+            self._scores = NO_SCORES
             is_first = True
         if self.asked.top is not None and edition != self._edition:
             found.append(await topic.top(self.asked.id, self.asked.top, self.asked.numbers))
@@ -166,21 +179,26 @@ class Subscription:
         """Tell whose score changed: the player's and, if asked for, its friends'."""
         found: list[Message] = []
         self.has_more = False
+        known, told = _unpack(self._scores), {}
         for name, score in (await self._watched_scores()).items():
-            previous = self._scores.get(name)
-            if score == previous:
-                continue
-            if len(found) == SCORES_AT_ONCE_MAX:
+            previous = known.get(name)
+            if score != previous and len(found) == SCORES_AT_ONCE_MAX:
                 self.has_more = True
-                break
-            part = ScorePart(self.topic.token, name, self._show(score), self._show(previous))
-            found.append(self._message("score", part))
-            self._scores[name] = score
+                told[name] = previous
+                continue
+            told[name] = score
+            if score != previous:
+                part = ScorePart(self.topic.token, name, self._show(score), self._show(previous))
+                found.append(self._message("score", part))
+        if told != known:
+            self._scores = _pack(told)
         return found
 
     async def _note_scores(self) -> None:
         """Begin to tell changes from here."""
-        self._scores, self.has_more = await self._watched_scores(), False
+        scores = await self._watched_scores()
+        self._watcher.weigh(self, 1 + len(scores) // SCORES_PER_WEIGHT)
+        self._scores, self.has_more = _pack(scores), False
 
     async def _watched_scores(self) -> dict[str, Any]:
         player = self.asked.player

@@ -103,7 +103,13 @@ class Watcher:
             subscription.is_over = True
             self._due.pop(subscription, None)
             self._hub.leave(subscription)
-            self._state.seats.unsubscribe(self.party)
+            self._state.seats.unsubscribe(self.party, subscription.weight)
+
+    def weigh(self, subscription: Subscription, weight: int) -> None:
+        """Count a subscription as so many; Refused when these are too many."""
+        if not subscription.is_over:
+            self._state.seats.weigh(self.party, weight - subscription.weight)
+            subscription.weight = weight
 
     async def turn(self) -> None:
         """Wait for a turn of the caller's."""
