@@ -171,7 +171,7 @@ def test_nothing_follows_an_offer_made_before_the_answer(
     assert b'"submission"' in received
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", [1, 3, 5, 30])
 def test_a_half_closed_connection_gets_its_answers(
     service: RunningService, board: str, count: int
 ) -> None:
@@ -180,6 +180,35 @@ def test_a_half_closed_connection_gets_its_answers(
             raw.sendall(request * count)
             raw.shutdown(socket.SHUT_WR)
             assert until_closed(raw).count(b"HTTP/1.1 200 OK") == count
+
+
+CHUNKED = post("blitz", b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+
+
+@pytest.mark.parametrize(
+    ("last", "statuses"),
+    [
+        (b"junk\r\n\r\n", [b"400"]),
+        (HELLO[:-2] + b"Host: x\r\n\r\n", [b"400"]),
+        (HELLO.replace(b"HTTP/1.1", b"HTTP/2.0"), [b"505"]),
+        (CHUNKED + b"no size\r\n", [b"400"]),
+        (HELLO[:-2], []),
+        (post("blitz", b"{}")[:-1], []),
+    ],
+    ids=["junk", "two hosts", "version", "a malformed body", "half a head", "half a body"],
+)
+@pytest.mark.parametrize("count", [1, 5, 30])
+def test_what_came_before_is_answered_before_the_connection_is_refused(
+    service: RunningService, board: str, count: int, last: bytes, statuses: list[bytes]
+) -> None:
+    """Before: the connection was closed under requests that were recorded."""
+    for request in (HELLO, post(board, b'{"player":"ann","score":5}')):
+        with connected(service.url) as raw:
+            raw.sendall(request * count + last)
+            if not statuses:
+                raw.shutdown(socket.SHUT_WR)
+            found = re.findall(rb"HTTP/1.1 (\d+)", until_closed(raw))
+            assert found == [b"200"] * count + statuses
 
 
 def test_an_offer_of_another_protocol_is_not_taken_up(service: RunningService) -> None:

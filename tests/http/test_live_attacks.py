@@ -327,5 +327,5 @@ def test_subscriptions_to_many_friends_are_small_and_count_by_their_size(
                 "token": "",
                 "player": "friend-0007",
                 "score": 1000,
-                "previous": 7,
+                "previous_score": 7,
             }

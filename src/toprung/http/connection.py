@@ -112,6 +112,12 @@ class HttpConnection(HttpToolsProtocol):
     """How much of `_unread` is counted among what all connections hold."""
     _has_asked = False
     """Whether it waits for a turn to parse on."""
+    _has_ended = False
+    """Whether the caller sends no more."""
+    _is_refused = False
+    """Whether nothing more is parsed: the connection ends when all before is answered."""
+    _last_words: Refused | None = None
+    """What is said then."""
     _seen = (0, 0.0)
     """`_heads` at the last looks, and since when it has been that."""
     _waiting = (0, 0.0)
@@ -178,6 +184,8 @@ class HttpConnection(HttpToolsProtocol):
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
+        if self._is_refused:
+            return
         if len(data) > PARSED_BYTES_MAX or self._unread or self.pipeline:
             self._unread, self._parsed = self._unread[self._parsed :] + data, 0
             self._parse_unread()
@@ -211,7 +219,10 @@ class HttpConnection(HttpToolsProtocol):
             self._count_unread(0)
         if self._held is not None:
             self._serve_as_usual()
-        self.flow.resume_reading()
+        if self._has_ended:
+            self._close_if_done()
+        else:
+            self.flow.resume_reading()
 
     def _stop(self, data: bytes, at: int) -> int:
         """Where the piece ends that is parsed next: after the next head, if that ends soon.
@@ -262,6 +273,8 @@ class HttpConnection(HttpToolsProtocol):
         """Whether there is something to do before more is received."""
         if self.pipeline or self._unread:
             return not self._is_streaming()
+        if self._is_refused:
+            return True
         cycle = self.cycle
         return (
             isinstance(cycle, RequestResponseCycle)
@@ -287,18 +300,43 @@ class HttpConnection(HttpToolsProtocol):
             self._count_head(len(data))
         else:
             self._count_body(len(data), self._body_bytes - body_bytes)
-        return not self.transport.is_closing()
+        return not (self._is_refused or self.transport.is_closing())
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """The caller sends no more; whether there is still something to answer."""
         cast(Joined, self.transport).flush()  # False, below, has the loop close it
-        cycle = self.cycle
-        if cycle is None or cycle.response_complete or self._is_streaming():
+        if self._is_streaming():
             return False
-        if isinstance(cycle, RequestResponseCycle) and (cycle.more_body or cycle.response_started):
-            return False  # the request is not whole, or the answer is a stream
-        cycle.keep_alive = False
+        self._drop_unended()
+        self._has_ended = True
+        if self._is_done():
+            return False
+        if self.cycle is not None and not self._unread:
+            self.cycle.keep_alive = False
         return True
+
+    def _drop_unended(self) -> None:
+        """Have the request that is being read, and will never be whole, not wait for its turn."""
+        if self.pipeline and self.pipeline[0][0].more_body:  # the last to come
+            self.pipeline.popleft()
+
+    def _is_done(self) -> bool:
+        """Whether every request that is whole was answered."""
+        if self.pipeline or self._unread:
+            return False
+        served, cycle = self._served, self.cycle
+        if isinstance(cycle, Underway) and not cycle.response_complete:
+            return False
+        return served is None or served.response_complete or served.more_body
+
+    def _close_if_done(self) -> None:
+        """Close, once everything is answered, where nothing can follow."""
+        if not (self._is_done() and not self.transport.is_closing()):
+            return
+        if self._last_words is not None:
+            reason = self._counted(self._last_words)
+            cast(Joined, self.transport).write_whole(problem(reason).whole())
+        self.transport.close()
 
     def _upgrade(self) -> None:
         """Become a WebSocket, if that is what was asked for and nothing comes before."""
@@ -345,7 +383,7 @@ class HttpConnection(HttpToolsProtocol):
         self._heads += 1
         self._is_begun, self._is_in_body = False, True
         self._received_bytes = 0
-        self._is_answered = self.transport.is_closing()
+        self._is_answered = self._is_refused or self.transport.is_closing()
         if self._is_answered:  # the last answer said that nothing follows
             return
         self._asked = dict(self.headers)
@@ -424,6 +462,8 @@ class HttpConnection(HttpToolsProtocol):
         elif self.pipeline:
             super().on_response_complete()
             self._go_on()
+        elif self._is_refused or self._has_ended:
+            self._close_if_done()
 
     def _serve_as_usual(self) -> None:
         """Have uvicorn serve the request, whose head is complete."""
@@ -452,6 +492,8 @@ class HttpConnection(HttpToolsProtocol):
         cast(Joined, self.transport).end_answer()
         super().on_response_complete()
         self._go_on()
+        if self._is_refused or self._has_ended:
+            self._close_if_done()
 
     @property
     def unsent_bytes(self) -> int:
@@ -529,12 +571,25 @@ class HttpConnection(HttpToolsProtocol):
 
         `counts`: as a request of the caller's address, like those that are refused later.
         """
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._is_refused:
+            return
+        if self._owes_answers():
+            self._end_later(reason)
             return
         if reason is not None and self._may_refuse():
             reason = self._counted(reason) if counts else reason
             cast(Joined, self.transport).write_whole(problem(reason).whole())
         self.transport.close()
+
+    def _owes_answers(self) -> bool:
+        """Whether others that came whole wait for an answer, which comes to an end."""
+        return self._is_busy() and not (self._may_refuse() or self._is_streaming())
+
+    def _end_later(self, reason: Refused | None) -> None:
+        """Receive nothing more, answer what was complete, then say why, and close."""
+        self._is_refused, self._last_words = True, reason
+        self._drop_unended()
+        self.flow.pause_reading()
 
     def _counted(self, reason: Refused) -> Refused:
         """The reason; or that there were too many requests."""
