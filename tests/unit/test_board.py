@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toprung.domain.board import Board
+from toprung.domain.board import SCOPES_MAX, Board
 from toprung.errors import FixedRule, Invalid, UnknownWindow
 
 
@@ -140,3 +140,15 @@ def test_a_default_window_is_one_of_the_windows(value: object) -> None:
     board = Board.parse("b", {"windows": ["daily", "weekly"], "default_window": "weekly"})
     with pytest.raises(Invalid, match="default_window"):
         board.patched({"windows": ["daily"]})
+
+
+EIGHT = [f"attribute_{number}" for number in range(SCOPES_MAX)]
+
+
+@pytest.mark.parametrize("scopes", [EIGHT, ["global", *EIGHT], [*EIGHT, "global"]])
+def test_whatever_is_accepted_can_be_read_again(scopes: list[str]) -> None:
+    """A board is recorded as its rules, and replay parses them: what it refuses is lost."""
+    wide = board(scopes=scopes)
+    assert wide.scopes == ("global", *EIGHT)
+    assert Board.parse("blitz", wide.rules()) == wide
+    assert wide.patched({"title": "Blitz"}).scopes == wide.scopes

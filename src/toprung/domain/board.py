@@ -29,6 +29,7 @@ TieBreak = Literal["first", "last", "player"]
 
 TITLE_MAX = 200
 SCOPES_MAX = 8
+"""Attributes that have ladders; `global` is always there besides, whether it is named or not."""
 
 _BOARD_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -131,7 +132,8 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if _span(old) != _span(window):
                 raise FixedRule(
                     f"windows/{number}",
-                    f"{window.name!r} has entries; give the changed window another name",
+                    f"window {window.name!r} cannot change once board {self.id!r} has entries;"
+                    " give the changed window another name",
                 )
 
     def window(self, name: str | None) -> Window:
@@ -230,9 +232,10 @@ def _scopes(value: object) -> tuple[str, ...]:
     names = [n if n == GLOBAL else check_attribute(n, f"scopes/{i}") for i, n in enumerate(value)]
     if len(set(names)) < len(names):
         raise Invalid("scopes", "must not name a scope twice")
-    if len(names) > SCOPES_MAX:
-        raise Invalid("scopes", f"must name at most {SCOPES_MAX} scopes")
-    return (GLOBAL, *(name for name in names if name != GLOBAL))
+    attributes = [name for name in names if name != GLOBAL]
+    if len(attributes) > SCOPES_MAX:
+        raise Invalid("scopes", f"must name at most {SCOPES_MAX} attributes")
+    return (GLOBAL, *attributes)
 
 
 def _title(value: object) -> str:

@@ -6,6 +6,7 @@ they were given, so that whatever is read can be put back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +26,8 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     >>> rules = shown_rules(Board.parse("blitz", {"decimals": 2, "score_min": "0.50"}))
     >>> rules.score_min, dict(rules)["score_min"], rules.read_window
     (Decimal('0.50'), Decimal('0.50'), 'all-time')
+    >>> "order" in rules, len(list(rules)) == len(dict(rules))
+    (True, True)
     """
 
     id: str
@@ -52,6 +55,9 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     def keys(self) -> tuple[str, ...]:
         """The names of the rules, without `id`, `version` and `generation`."""
         return tuple(name for name in self.__struct_fields__ if name not in _NO_RULES)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.keys():
