@@ -75,15 +75,17 @@ def test_what_a_service_owns_is_not_touched(cli: Cli, start_service: StartServic
     database = str(Path(service.folder.name) / "mine.db")
     assert cli("board", "create", "blitz", "--url", service.url).code == 0
     assert cli("backup", "copy.db", "--url", service.url).code == 0
-    for arguments in (
-        ("top", "blitz"),
-        ("restore", "copy.db", "--overwrite"),
-        ("import", "blitz", "copy.csv"),
-        ("watch", "blitz"),
+    use = f"use --url {service.url}"
+    for arguments, advice in (
+        (("top", "blitz"), use),
+        (("restore", "copy.db", "--overwrite"), "stop that process first"),
+        (("verify",), "stop that process first"),
+        (("import", "blitz", "copy.csv"), use),
+        (("watch", "blitz"), use),
     ):
         Path("copy.csv").write_text("player,score\n")
         result = cli(*arguments, "--db", database)
-        assert (result.code, f"use --url {service.url}" in result.err) == (1, True), arguments
+        assert (result.code, advice in result.err) == (1, True), arguments
     told = cli("doctor", "--db", database)
     assert (told.code, f"use --url {service.url}" in told.out) == (0, True)
 

@@ -97,7 +97,7 @@ SERVER = {
     "on_tick": "(counter)",
     "server_state": "ServerState",
 }
-FLOW = {"resume_reading": "()"}
+FLOW = {"pause_reading": "()", "read_paused": "bool", "resume_reading": "()"}
 CYCLE = {
     "body": "bytearray",
     "disconnected": "bool",

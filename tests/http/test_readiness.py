@@ -305,7 +305,7 @@ def test_nothing_ends_a_chore() -> None:
         assert (len(done), chore.failures) == (6, 3)
         clock.now += 31
         await chore.step()
-        assert fault_of(chore) == "work has not been done for 31 seconds"
+        assert fault_of(chore) == "work is overdue: last done 31 s ago"
         task = chore.start()
         assert fault_of(chore) is None
         await end_task(task)

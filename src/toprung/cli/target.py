@@ -77,13 +77,20 @@ def is_missing_file(path: str) -> bool:
 @contextmanager
 def opened_itself(database: Database) -> Iterator[Leaderboards]:
     """A database without a service in between; one that is being served is refused."""
-    try:
+    with unserved():
         boards = _open_local(database.db)
+    with boards:
+        yield boards
+
+
+@contextmanager
+def unserved() -> Iterator[None]:
+    """Say of a database that is in use what to do, where a service cannot help."""
+    try:
+        yield
     except DatabaseInUse as error:
         text = f"{error.detail}; stop that process first"
         raise DatabaseInUse(text, pid=error.pid, url=error.url) from None
-    with boards:
-        yield boards
 
 
 def local_file(database: Database, purpose: str) -> str:

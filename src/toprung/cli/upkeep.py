@@ -12,7 +12,7 @@ import typer
 from toprung.cli.options import Database, DatabaseFile, Target, command
 from toprung.cli.outcome import FAILED
 from toprung.cli.show import print_json, say
-from toprung.cli.target import local_file, opened, opened_itself
+from toprung.cli.target import local_file, opened, opened_itself, unserved
 from toprung.errors import DatabaseDamaged, Invalid, NotFound
 from toprung.files import replace, sync_folder
 
@@ -59,7 +59,8 @@ def restore(
         raise Invalid("db", f"{str(path)!r} already exists; use --overwrite to replace it")
     if path.exists() and path.samefile(file):
         raise Invalid("file", "the backup and the database are the same file")
-    ownership = Ownership(str(path))  # nobody opens it meanwhile, and nobody has it open
+    with unserved():
+        ownership = Ownership(str(path))  # nobody opens it meanwhile, and nobody has it open
     try:
         boards = _put_in_place(Path(file), path)
     finally:
