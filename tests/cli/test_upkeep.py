@@ -87,7 +87,7 @@ def test_what_a_service_owns_is_not_touched(cli: Cli, start_service: StartServic
         result = cli(*arguments, "--db", database)
         assert (result.code, advice in result.err) == (1, True), arguments
     told = cli("doctor", "--db", database)
-    assert (told.code, f"use --url {service.url}" in told.out) == (0, True)
+    assert (told.code, service.url in told.out) == (0, True)
 
 
 def test_verify_and_rebuild(played: Cli) -> None:
