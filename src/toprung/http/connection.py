@@ -116,6 +116,8 @@ class HttpConnection(HttpToolsProtocol):
     """Whether the caller sends no more."""
     _is_refused = False
     """Whether nothing more is parsed: the connection ends when all before is answered."""
+    _is_ending = False
+    """Whether either is the case."""
     _last_words: Refused | None = None
     """What is said then."""
     _seen = (0, 0.0)
@@ -184,8 +186,6 @@ class HttpConnection(HttpToolsProtocol):
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None
-        if self._is_refused:
-            return
         if len(data) > PARSED_BYTES_MAX or self._unread or self.pipeline:
             self._unread, self._parsed = self._unread[self._parsed :] + data, 0
             self._parse_unread()
@@ -308,7 +308,7 @@ class HttpConnection(HttpToolsProtocol):
         if self._is_streaming():
             return False
         self._drop_unended()
-        self._has_ended = True
+        self._has_ended = self._is_ending = True
         if self._is_done():
             return False
         if self.cycle is not None and not self._unread:
@@ -462,7 +462,7 @@ class HttpConnection(HttpToolsProtocol):
         elif self.pipeline:
             super().on_response_complete()
             self._go_on()
-        elif self._is_refused or self._has_ended:
+        elif self._is_ending:
             self._close_if_done()
 
     def _serve_as_usual(self) -> None:
@@ -492,7 +492,7 @@ class HttpConnection(HttpToolsProtocol):
         cast(Joined, self.transport).end_answer()
         super().on_response_complete()
         self._go_on()
-        if self._is_refused or self._has_ended:
+        if self._is_ending:
             self._close_if_done()
 
     @property
@@ -587,7 +587,8 @@ class HttpConnection(HttpToolsProtocol):
 
     def _end_later(self, reason: Refused | None) -> None:
         """Receive nothing more, answer what was complete, then say why, and close."""
-        self._is_refused, self._last_words = True, reason
+        self._is_refused = self._is_ending = True
+        self._last_words = reason
         self._drop_unended()
         self.flow.pause_reading()
 
