@@ -188,6 +188,7 @@ class Bench:
         await self.index.count_before(ladder, keys)
         await self.index.version(ladder)
         await self.index.ladders(loaded.board.id)
+        await self.index.scopes(loaded.ladder, "", 1_000)
 
     async def count(self, loaded: LoadedBoard) -> None:
         """Dense ranks of a thousand players, the last of them beyond the limit."""
