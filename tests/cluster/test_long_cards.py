@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
+from toprung.indexes import redis_shards
 from toprung.indexes.redis import CARD_BYTES_PER_READ, RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.indexes.redis_shards import CARD_BYTES_PER_SCRIPT, RedisShards
@@ -172,6 +174,48 @@ def test_a_score_costs_what_it_changes_rather_than_what_the_card_keeps(
             )
             assert await long.shards.differing(long.board, cards) == []
         assert min(rounds) < LONGEST_MS
+        await long.client.close()
+
+    asyncio.run(main())
+
+
+def test_a_newer_card_between_the_parts_of_one_that_is_put_again_leaves_no_ghosts(
+    own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are cut: the newer one before it is done, the other goes on where it was."""
+    monkeypatch.setattr(redis_shards, "UNITS_PER_APPLY", 10)
+
+    async def main() -> None:
+        long = LongCards(own_redis)
+        await long.fill()
+        run, card = long.client.run, long.cards(1)[0]
+        count = len(long.names)
+        current = count - WINDOWS + 1
+        newer = Card(
+            "p00",
+            9,
+            join_card(long._entry(at, 0, 9 if at >= current else 1) for at in range(1, count + 1)),
+        )
+        halves: list[int] = []
+
+        async def interrupt(name: str, key: str, *arguments: object) -> Any:
+            answer: Any = await run(name, key, *arguments)
+            if name == "apply" and not halves and answer[3] > count - WINDOWS // 2:
+                head = (0, *arguments[1:4], 0, arguments[5], 0)
+                part: Any = await run(
+                    name, key, *head, "p00", newer.version.to_bytes(8) + newer.entries
+                )
+                halves.append(part[3])
+            return answer
+
+        long.client.run = interrupt  # type: ignore[method-assign]
+        await long.shards.put(long.board, 0, [card], force=True)
+        for number, _ in enumerate(long.names[-WINDOWS:], 1):
+            ladder = period_ladder("long", long.names[-number])
+            assert await long.shards.ghosts(long.board, ladder, remove=False) == []
+        await long.shards.put(long.board, 0, [newer])
+        assert await long.shards.differing(long.board, [newer]) == []
+        assert current < halves[0] < count - WINDOWS // 2
         await long.client.close()
 
     asyncio.run(main())

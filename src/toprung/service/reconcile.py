@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card
-from toprung.domain.ladder import is_retained
+from toprung.domain.ladder import Ladder, is_retained
 from toprung.errors import Unavailable
 from toprung.pending import end_task
 from toprung.ports import Clock, Index, Outbox, Shards
@@ -123,9 +123,20 @@ class Reconciler:
             found += _lines(board, await self._differing(board, nobody), "is not in the journal")
         for ladder, _ in await self._index.ladders(board.id):
             if is_retained(board, ladder, self._clock.now()):
-                ghosts = await self._shards.ghosts(board, ladder, remove=False)
+                ghosts = await self._ghosts(board, ladder)
                 name = "/".join(ladder[1:])
                 found += _lines(board, [(player, name) for player in ghosts], "should not be there")
+        return found
+
+    async def _ghosts(self, board: Board, ladder: Ladder) -> list[str]:
+        """Who is on a ladder, keeps being there, and should not be."""
+        found = await self._shards.ghosts(board, ladder, remove=False)
+        for look in range(LOOKS):
+            if not found:
+                break
+            await asyncio.sleep(LOOK_SECONDS * look)
+            again = set(await self._shards.ghosts(board, ladder, remove=False))
+            found = [player for player in found if player in again]
         return found
 
     async def _differing(self, board: Board, cards: Sequence[Card]) -> list[tuple[str, str]]:

@@ -128,7 +128,13 @@ for n, player in ipairs(players) do
   local known = old ~= '' and version_of(old) or -1
   local version = version_of(new)
   if version > known or (force and version == known) then
-    cut = replace(player, old, new, force and n == 1 and tonumber(ARGV[7]) or 0)
+    local from = force and n == 1 and tonumber(ARGV[7]) or 0
+    -- A newer card that was cut meanwhile has left its entries there: then all of it once more.
+    if from > 0 and sub(old, 9, first_entry(old, from, width) - 1)
+      ~= sub(new, 9, first_entry(new, from, width) - 1) then
+      from = 0
+    end
+    cut = replace(player, old, new, from)
     fields[#fields + 1] = player
     if cut then
       local head = old ~= '' and sub(old, 1, 8) or string.rep('\0', 8)

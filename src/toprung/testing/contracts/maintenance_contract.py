@@ -110,7 +110,7 @@ class MaintenanceContract(ContractSuite):
             )
 
         first, *_, last = furnished.run(race())
-        assert first == last == []
+        assert (first, last) == ([], []), (first, last)
         assert furnished.run(boards.verify()) == []
         board = furnished.run(boards.board("total"))
         assert furnished.run(board.standing("p3")).score == 10
