@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import pytest
 import toprung
 from tests.workbenches import open_profile
 from toprung.errors import Overloaded
-from toprung.journals import sqlite
+from toprung.journals import sqlite, sqlite_store
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.testing.clock import FrozenClock
 
@@ -199,3 +200,29 @@ def test_closing_while_threads_submit(tmp_path: Path) -> None:
         accepted = sum(task.result() for task in work)
     with toprung.open(path) as again:
         assert again["blitz"].standing("ann").score == accepted
+
+
+def test_a_copy_in_many_steps_is_of_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores that are recorded between two steps are not in it, and do not make it begin again."""
+    monkeypatch.setattr(sqlite_store, "PAGES_PER_STEP", 1)
+    copied = tmp_path / "copy.db"
+    steps: list[int] = []
+    with toprung.open(str(tmp_path / "scores.db"), synchronous="normal") as boards:
+        board = boards.create("blitz", policy="sum")
+        board.submit_many([(f"p{number}", 1) for number in range(2_000)])
+        fsync = os.fsync
+
+        def fsync_and_play(file: int) -> None:
+            fsync(file)
+            if os.fstat(file).st_ino == copied.stat().st_ino and len(steps) < 200:
+                steps.append(board.submit("ann", 1).submission)
+
+        monkeypatch.setattr(os, "fsync", fsync_and_play)
+        boards.backup(str(copied))
+    assert len(steps) > 10
+    with toprung.open(str(copied)) as boards:
+        assert boards.verify() == []
+        assert boards["blitz"].total() == 2_000
+        assert boards["blitz"].lookup(["ann"]).missing == ("ann",)
