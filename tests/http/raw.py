@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 HELLO = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -50,3 +52,18 @@ def answers(raw: socket.socket, count: int) -> bytes:
         assert piece, received
         received += piece
     return received
+
+
+def ask_at_once(url: str, requests: Sequence[bytes]) -> list[bytes]:
+    """What requests are answered that are all sent at the same moment, each on its connection."""
+    begin = threading.Barrier(len(requests))
+
+    def ask(request: bytes) -> bytes:
+        with connected(url) as raw:
+            raw.settimeout(120)
+            begin.wait()
+            raw.sendall(request + BYE)
+            return until_closed(raw)
+
+    with ThreadPoolExecutor(len(requests)) as pool:
+        return list(pool.map(ask, requests))

@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from prometheus_client.exposition import generate_latest
 
-from tests.http.raw import BYE, connected, until_closed
-from tests.http.serving import Serving, serving
+from tests.http.raw import ask_at_once
+from tests.http.serving import serving
 from toprung import pace
 from toprung.http import heads, metrics
 from toprung.http.routes import standings
 from toprung.http.settings import ServiceSettings
 
 CALLERS = 40
-
-
-def ask_at_once(running: Serving, requests: list[bytes]) -> list[bytes]:
-    """The answers to requests that are all sent at the same moment, on connections of their own."""
-    found: list[bytes] = []
-    begin = threading.Barrier(len(requests))
-
-    def ask(request: bytes) -> None:
-        with connected(running.url) as raw:
-            raw.settimeout(60)
-            begin.wait()
-            raw.sendall(request + BYE)
-            found.append(until_closed(raw))
-
-    callers = [threading.Thread(target=ask, args=(request,)) for request in requests]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
-    return found
 
 
 def get(path: str) -> bytes:
@@ -54,7 +33,7 @@ def test_metrics_are_made_once_for_all_who_ask_together(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(metrics, "generate_latest", count)
     with serving(ServiceSettings()) as running:
-        answers = ask_at_once(running, [get("/metrics")] * CALLERS)
+        answers = ask_at_once(running.url, [get("/metrics")] * CALLERS)
     assert all(b"toprung_http_requests_total" in answer for answer in answers)
     assert len(made) < CALLERS // 2
 
@@ -76,7 +55,7 @@ def test_long_pages_and_lookups_wait_for_their_turn(monkeypatch: pytest.MonkeyPa
         head = b"POST /v1/boards/long/standings/lookup HTTP/1.1\r\nHost: localhost\r\n"
         head += b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
         page = get("/v1/boards/long/standings?limit=500&include=percentile&from=1")
-        answers = ask_at_once(running, [page, head + body] * 10)
+        answers = ask_at_once(running.url, [page, head + body] * 10)
     assert len(answers) == 20
     assert all(answer.count(b'"player":') == 500 for answer in answers)
     assert turns.count(500) >= 20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
@@ -12,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.conftest import RunningService, StartService
-from tests.http.raw import BYE, HELLO, connected, until_closed
+from tests.http.raw import BYE, HELLO, ask_at_once, connected, until_closed
 from tests.http.serving import serving
 from tests.http.strain import strained
 from tests.http.waiting import eventually
@@ -39,22 +38,8 @@ def test_many_requests_at_once_take_turns_with_those_of_others(
     """A hundred callers send fifty requests each, in one segment: four seconds of work."""
     fill(http, "wide")
     asked = asking("/v1/boards/wide/standings/flood-500/around?above=50&below=50") * 50
-    begin = threading.Barrier(101)
-
-    def ask() -> None:
-        with connected(service.url) as raw:
-            raw.settimeout(120)
-            begin.wait()
-            raw.sendall(asked + BYE)
-            until_closed(raw)
-
-    callers = [threading.Thread(target=ask) for _ in range(100)]
-    for caller in callers:
-        caller.start()
     with strained(service.process.pid, service.url) as strain:
-        begin.wait()
-        for caller in callers:
-            caller.join()
+        ask_at_once(service.url, [asked] * 100)
     assert strain.longest_wait < 1.5
 
 

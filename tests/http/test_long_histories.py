@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import httpx2
 
 import toprung
 from tests.conftest import RunningService, StartService
-from tests.http.raw import BYE, connected, until_closed
+from tests.http.raw import ask_at_once
 from tests.http.strain import strained
 
 CALLERS = 60
@@ -18,23 +17,10 @@ ELSEWHERE = 100_000
 
 def longest_wait(service: RunningService, path: str) -> float:
     """How long somebody else waits while many callers ask for the same at the same moment."""
-    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() + BYE
-    begin = threading.Barrier(CALLERS + 1)
-
-    def ask() -> None:
-        with connected(service.url) as raw:
-            raw.settimeout(120)
-            begin.wait()
-            raw.sendall(request)
-            assert until_closed(raw).startswith(b"HTTP/1.1 200")
-
-    callers = [threading.Thread(target=ask) for _ in range(CALLERS)]
-    for caller in callers:
-        caller.start()
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     with strained(service.process.pid, service.url) as strain:
-        begin.wait()
-        for caller in callers:
-            caller.join()
+        answers = ask_at_once(service.url, [request] * CALLERS)
+    assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
     return strain.longest_wait
 
 

@@ -102,6 +102,14 @@ class Session:
         self.run(self.boards.close())
         self.opened = self.run(self.workbench.open(self.clock))
 
+    def derived(self) -> Iterator[None]:
+        """As it is, rebuilt and opened again: each time, cards or journal and ladders agree."""
+        for derive in (None, lambda: self.run(self.boards.rebuild()), self.restart):
+            if derive is not None:
+                derive()
+            assert self.run(self.boards.verify()) == []
+            yield
+
     def pass_hours(self, count: int) -> None:
         """Let hours pass, in which the profile is at work."""
         self.run(self.workbench.pass_hours(self.opened, self.clock, count))
