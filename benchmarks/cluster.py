@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from benchmarks import harness
 from toprung.config import ClusterSettings
 from toprung.domain.board import Board
-from toprung.domain.command import Submit
+from toprung.domain.commands import Submit
 from toprung.domain.submission import Submission
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock

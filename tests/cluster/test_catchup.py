@@ -11,13 +11,13 @@ import pytest
 
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.board import Board
+from toprung.domain.events import Event
 from toprung.domain.instant import DAY, parse_instant
 from toprung.domain.ladder import Ladder
 from toprung.errors import IndexUnavailable, NotReady, Unavailable
 from toprung.indexes.breaker import CircuitBreaker
 from toprung.indexes.redis import shard_key
 from toprung.journals.postgres_store import statement
-from toprung.ports import Event
 from toprung.profiles.cluster import ClusterProfile
 from toprung.service import catchup
 from toprung.service.catchup import NOTICE_SECONDS, ROWS_AT_ONCE

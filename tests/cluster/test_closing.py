@@ -11,7 +11,8 @@ import pytest
 import toprung
 from tests.cluster.proxy import CuttingProxy
 from tests.cluster.workbench import ClusterWorkbench
-from toprung.domain.command import Receipts, Submit
+from toprung.domain.commands import Submit
+from toprung.domain.commands.submit import Receipts
 from toprung.domain.submission import Submission
 from toprung.errors import Closed, Unavailable
 from toprung.journals import postgres as journal

@@ -13,11 +13,12 @@ import pytest
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.board import Board
 from toprung.domain.card import entry_record, split_card
-from toprung.domain.command import Receipts, Submit
+from toprung.domain.commands import Submit
+from toprung.domain.commands.card_rules import best
+from toprung.domain.commands.submit import Receipts
 from toprung.domain.entry import Entry, decide
 from toprung.domain.submission import Submission
 from toprung.errors import KeyReused
-from toprung.journals.card_rules import best
 from toprung.journals.postgres_store import PostgresStore
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from toprung.domain.command import WindowOutcome
-from toprung.domain.outcomes import Outcomes
+from toprung.domain.commands.outcomes import Outcomes
+from toprung.domain.commands.submit import WindowOutcome
 
 
 def test_what_was_recorded_is_told_again() -> None:

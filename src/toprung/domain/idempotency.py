@@ -60,3 +60,8 @@ def owner_of(owned: str) -> str | None:
 def key_digest(generation: int, owned: str) -> bytes:
     """What a key is remembered by: the board it was used on, its owner and its text."""
     return hashlib.blake2b(f"{generation}\0{owned}".encode(), digest_size=16).digest()
+
+
+def unowned_digest(_generation: int, bare: str) -> bytes:
+    """What a cluster remembered a key by before keys had owners."""
+    return hashlib.blake2b(bare.encode(), digest_size=16).digest()

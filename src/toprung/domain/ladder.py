@@ -200,29 +200,6 @@ def is_kept(board: Board, ladder: Ladder, now: int, until: int | None = None) ->
     return False
 
 
-def is_laid_out_alike(old: Board, new: Board) -> bool:
-    """Whether the ladders of one are those of the other, entry by entry."""
-    return (
-        (old.windows, old.scopes) == (new.windows, new.scopes)
-        and old.shape is new.shape
-        and (old.ranking == "dense") == (new.ranking == "dense")
-    )
-
-
-def rescoped(
-    old: Board, new: Board, scopes: tuple[str, ...], attributes: Mapping[str, str]
-) -> tuple[str, ...]:
-    """The scopes of an entry under new rules: gone ones left, new ones by today's attributes.
-
-    >>> old, new = (Board.parse("b", {"scopes": [name]}) for name in ("country", "platform"))
-    >>> rescoped(old, new, ("global", "country:US"), {"platform": "pc"})
-    ('global', 'platform:pc')
-    """
-    kept = [scope for scope in scopes if scope.partition(":")[0] in new.scopes]
-    added = [name for name in new.scopes if name not in old.scopes and name in attributes]
-    return (*kept, *(f"{name}:{attributes[name]}" for name in added))
-
-
 def check_scope(board: Board, scope: str) -> str:
     """The scope, if the board has ladders for it."""
     name, colon, value = scope.partition(":")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
-from toprung.domain.ladder import Ladder, scopes_of
+from toprung.domain.events import BoardSet, EventBody, Period, PlayerSet
+from toprung.domain.ladder import Ladder
+from toprung.domain.layout import Layout, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import LadderRoom
+from toprung.errors import TooManyLadders
 
 if TYPE_CHECKING:
     from toprung._native import RankedSet
@@ -23,58 +26,60 @@ class Crowds:
     def __init__(self, fold: MemoryFold) -> None:
         self._fold = fold
 
-    def check_move(
+    def check(self, event: EventBody) -> None:
+        """Refuse an event that needs ladders for which there is no room."""
+        if isinstance(event, PlayerSet):
+            before = self._fold.sheets.attributes(event.player)
+            for board_id, periods in event.open.items():
+                board = self._fold.board(board_id)
+                self._check_move(board, periods, (before, event.attributes))
+        elif isinstance(event, BoardSet) and event.retained is not None:
+            old, new = self._fold.board(event.board), Board.parse(event.board, event.rules)
+            self._check_rules(Layout(old, new, event, 0))
+
+    def _check_move(
         self,
         board: Board,
-        number: int,
-        periods: Iterable[tuple[str, str]],
+        periods: Iterable[Period],
         change: tuple[Mapping[str, str], Mapping[str, str]],
     ) -> None:
-        """Refuse to move a player's entries to new scopes, if there is no room for the ladders.
-
-        A ladder that the player leaves empty makes room for another.
-        """
-        find, on = self._fold.index.find, self._fold.is_on
-        before, after = (set(scopes_of(board, attributes)) for attributes in change)
+        """A ladder that the player leaves empty makes room for another."""
+        find = self._fold.index.find
+        move = move_of(board, *change)
         new: list[Ladder] = []
         left = 0
         for window, period in periods:
             everyone = Ladder(board.id, window, period, GLOBAL)
-            if on(everyone, number):
-                entered = (everyone._replace(scope=scope) for scope in after - before)
-                new += [ladder for ladder in entered if find(ladder) is None]
-                alone = (find(everyone._replace(scope=scope)) for scope in before - after)
-                left += sum(ranked is not None and len(ranked) == 1 for ranked in alone)
-        count = self._fold.index.scope_ladders(board.id)
-        room = LadderRoom(self._fold.quotas, self._fold.refusals, board.id, count)
-        refusal = room.refusal(new, "attributes", left)
-        if refusal is not None:
-            raise refusal
+            entered = (everyone._replace(scope=scope) for scope in move.entered)
+            new += [ladder for ladder in entered if find(ladder) is None]
+            alone = (find(everyone._replace(scope=scope)) for scope in move.left)
+            left += sum(ranked is not None and len(ranked) == 1 for ranked in alone)
+        room = self._room(board.id, self._fold.index.scope_ladders(board.id))
+        _raise(room.refusal(new, "attributes", left))
 
-    def check_rules(self, old: Board, new: Board, retained: Mapping[str, Sequence[str]]) -> None:
-        """Refuse rules with new scopes, if there is no room for the ladders of their values."""
-        added = [scope for scope in new.scopes if scope not in old.scopes]
-        if not added:
+    def _check_rules(self, layout: Layout) -> None:
+        """New scopes need ladders for each of their values."""
+        if not layout.added:
             return
-        windows, scopes = {window.name for window in new.windows}, set(new.scopes)
-        kept = [
-            (ladder, ranked)
-            for ladder, ranked in self._fold.index.sets(old.id)
-            if ladder.window in windows and ladder.period in retained.get(ladder.window, ())
-        ]
-        names = [ladder.scope.partition(":")[0] for ladder, _ in kept if ladder.scope != GLOBAL]
-        count = sum(name in scopes for name in names)
-        room = LadderRoom(self._fold.quotas, self._fold.refusals, new.id, count)
+        sets = self._fold.index.sets(layout.new.id)
+        kept = [(each, ranked) for each, ranked in sets if layout.keeps_ladder(each)]
+        count = sum(ladder.scope != GLOBAL for ladder, _ in kept)
+        room = self._room(layout.new.id, count)
         for ladder, ranked in kept:
             if ladder.scope != GLOBAL:
                 continue
             for number in _numbers(ranked):
-                attributes = self._fold.sheets.attributes(number)
-                values = [f"{name}:{attributes[name]}" for name in added if name in attributes]
-                wanted = [ladder._replace(scope=scope) for scope in values]
-                refusal = room.refusal(wanted, "scopes")
-                if refusal is not None:
-                    raise refusal
+                scopes = layout.new_scopes(self._fold.sheets.attributes(number))
+                wanted = [ladder._replace(scope=scope) for scope in scopes]
+                _raise(room.refusal(wanted, "scopes"))
+
+    def _room(self, board_id: str, count: int) -> LadderRoom:
+        return LadderRoom(self._fold.quotas, self._fold.refusals, board_id, count)
+
+
+def _raise(refusal: TooManyLadders | None) -> None:
+    if refusal is not None:
+        raise refusal
 
 
 def _numbers(ranked: RankedSet) -> Iterator[int]:

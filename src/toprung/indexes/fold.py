@@ -17,22 +17,35 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from toprung.domain.board import Board
 from toprung.domain.board_table import BoardTable
-from toprung.domain.command import Command, Submit
+from toprung.domain.commands import Command, Submit
+from toprung.domain.commands.routing import Router
+from toprung.domain.events import (
+    Befriended,
+    BoardDeleted,
+    BoardSet,
+    EntriesRemoved,
+    Event,
+    Period,
+    PlayerErased,
+    PlayerSet,
+    Unfriended,
+)
 from toprung.domain.idempotency import NOBODY, key_digest, owner_of
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
+from toprung.domain.layout import Layout, Move, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import EMBEDDED_QUOTAS, Refusals
 from toprung.domain.timekeeping import Moment
-from toprung.errors import DatabaseDamaged, UnknownBoard
+from toprung.errors import UnknownBoard
 from toprung.indexes.event_plan import EventPlan
 from toprung.indexes.held import Held
-from toprung.indexes.key_memory import KeyMemory, UsedKey
+from toprung.indexes.key_memory import KeptKey, KeyMemory
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
+from toprung.indexes.merging import Numbered
 from toprung.indexes.newest import NewestSubmissions
-from toprung.indexes.router import Router
 from toprung.indexes.sheets import PlayerSheets, RouteBook
 from toprung.indexes.submit_plan import SubmitPlan
-from toprung.ports import Event, Fold, Plan
+from toprung.ports import Fold, Plan, Recall
 
 
 class MemoryFold:
@@ -56,16 +69,17 @@ class MemoryFold:
         """Generations of boards on which a score was ever recorded."""
         self.held = Held()
         """Which ladders are here."""
-        self._routers: dict[str, Router] = {}
+        self._routers: dict[str, Router[Numbered]] = {}
 
     # --- deciding ------------------------------------------------------------------------------
 
-    def plan(self, commands: Sequence[Command], head: int, moment: Moment) -> Plan:
+    def plan(self, commands: Sequence[Command], head: int, moment: Moment, recall: Recall) -> Plan:
         """Decide the commands: either any number of `Submit`s, or one of another kind."""
         if all(isinstance(command, Submit) for command in commands):
             submits = [command for command in commands if isinstance(command, Submit)]
-            return SubmitPlan(self, submits, head, moment)
+            return SubmitPlan(self, submits, head, moment, recall)
         (command,) = commands
+        assert not isinstance(command, Submit)
         return EventPlan(self, command, head, moment)
 
     # --- looking things up ---------------------------------------------------------------------
@@ -110,12 +124,12 @@ class MemoryFold:
         Those up to the position `yesterday` were used more than a day ago.
         """
 
-        def used() -> Iterator[UsedKey]:
+        def used() -> Iterator[KeptKey]:
             for position, generation, key in keys:
                 owner = owner_of(key)
                 self.keys.has_unowned |= owner is None
                 digest = key_digest(generation, key)
-                yield UsedKey(digest, position, generation, owner or NOBODY)
+                yield KeptKey(digest, position, generation, owner or NOBODY)
 
         self.keys.recall(used(), yesterday)
 
@@ -129,7 +143,7 @@ class MemoryFold:
         numbers = array("I") if number is None else self.friend_numbers(number)
         return PlayerNumbers(self.players, array("I", numbers))
 
-    def router(self, board: Board) -> Router:
+    def router(self, board: Board) -> Router[Numbered]:
         """The board's router, made anew when its rules changed."""
         router = self._routers.get(board.id)
         if router is None or router.board is not board:
@@ -189,61 +203,52 @@ class MemoryFold:
 
     def apply(self, event: Event) -> None:
         """Fold one event in."""
-        match event.kind:
-            case "board":
-                self._apply_board(event)
-            case "board-deleted":
-                self._apply_board_deleted(event.body["board"])
-            case "player":
-                self._apply_player(event)
-            case "erased":
-                self._apply_erased(event)
-            case "removed":
-                self._leave(event.body["board"], event.body["player"], event.position)
-            case "befriended":
-                self._join(event.body["player"], event.body["other"])
-                self._join(event.body["other"], event.body["player"])
-            case "unfriended":
-                self._part(event.body["player"], event.body["other"])
-                self._part(event.body["other"], event.body["player"])
+        position = event.position
+        match event.body:
+            case BoardSet() as change:
+                self._apply_board(change, event)
+            case BoardDeleted(board):
+                self._apply_board_deleted(board)
+            case PlayerSet() as change:
+                self._apply_player(change, event)
+            case PlayerErased(player):
+                self._apply_erased(player, position)
+            case EntriesRemoved(board, player):
+                self._leave(board, player, position)
+            case Befriended(player, other):
+                self._join(player, other)
+                self._join(other, player)
+            case Unfriended(player, other):
+                self._part(player, other)
+                self._part(other, player)
             case _:
-                raise DatabaseDamaged(f"the journal holds an event of unknown kind {event.kind!r}")
+                raise AssertionError(f"submissions are replayed in columns: {event!r}")
         self.note_players()
 
-    def _apply_board(self, event: Event) -> None:
-        body = event.body
-        old = self.boards.get(body["board"])
-        board = Board.parse(body["board"], body["rules"])
-        board = board.recorded(event.position, body["generation"])
+    def _apply_board(self, change: BoardSet, event: Event) -> None:
+        old = self.boards.get(change.board)
+        board = Board.parse(change.board, change.rules)
+        board = board.recorded(event.position, change.generation)
         self.boards[board.id] = board
         self.routes.forget(board.id, lambda _: False)  # new rules, new routes
-        if old is None:
+        if old is None or change.retained is None:
             return
-        if old.shape is not board.shape:  # allowed only when nothing was left on the ladders
-            self.index.drop_board(board.id)
-        self._drop_unkept(board, body["retained"])
-        for scope in board.scopes:
-            if scope not in old.scopes:
-                self._backfill(board, scope, event.position)
-
-    def _drop_unkept(self, board: Board, retained: Mapping[str, Sequence[str]]) -> None:
-        """Let go of ladders of windows, periods or scopes that the board no longer has."""
-        windows = {window.name for window in board.windows}
-        scopes = set(board.scopes)
+        layout = Layout(old, board, change, event.recorded_at)
         for ladder, _ in self.index.sets(board.id):
-            kept = ladder.window in windows and ladder.scope.partition(":")[0] in scopes
-            if not kept or ladder.period not in retained.get(ladder.window, ()):
+            if not layout.keeps_ladder(ladder):
                 self.index.drop(ladder)
+        if layout.added:
+            self._backfill(layout, event.position)
 
-    def _backfill(self, board: Board, scope: str, position: int) -> None:
-        """Fill a scope's ladders from the global ones, by the attributes players have now."""
+    def _backfill(self, layout: Layout, position: int) -> None:
+        """Fill the ladders of new scopes from everybody's, by the attributes players have now."""
+        board = layout.new
         for ladder, ranked in self.index.sets(board.id):
             if ladder.scope != GLOBAL:
                 continue
             for number, _, record in ranked.slice(0, len(ranked))[4]:
-                value = self.sheets.attributes(number).get(scope)
-                if value is not None:
-                    target = ladder._replace(scope=f"{scope}:{value}")
+                for scope in layout.new_scopes(self.sheets.attributes(number)):
+                    target = ladder._replace(scope=scope)
                     self.index.open(target, board.shape).put(number, record)
                     self.index.touch(target, position)
 
@@ -256,17 +261,18 @@ class MemoryFold:
         self.routes.forget(board_id, lambda _: False)
         self.index.drop_board(board_id)
 
-    def _apply_player(self, event: Event) -> None:
-        number, attributes = event.body["player"], event.body["attributes"]
+    def _apply_player(self, change: PlayerSet, event: Event) -> None:
+        number, attributes = change.player, change.attributes
         if not self.is_known(number):  # erased later
             return
         self.sheets.extend(self.players.limit)
         old = self.sheets.attributes(number)
         self.sheets.set_attributes(number, attributes, event.recorded_at)
-        for board_id, periods in event.body["open"].items():
+        for board_id, periods in change.open.items():
             board = self.boards.get(board_id)
             if board is not None:
-                self._move(board, number, periods, (old, attributes), event.position)
+                move = move_of(board, old, attributes)
+                self._move(board, number, periods, move, event.position)
         if self.sheets.is_past_long(number):
             self.sheets.shorten_past(number, self._has_entries_of(number))
 
@@ -290,32 +296,25 @@ class MemoryFold:
         return has
 
     def _move(
-        self,
-        board: Board,
-        number: int,
-        periods: Iterable[tuple[str, str]],
-        change: tuple[Mapping[str, str], Mapping[str, str]],
-        position: int,
+        self, board: Board, number: int, periods: Iterable[Period], move: Move, position: int
     ) -> None:
-        """Move a player's entries of the open periods to the ladders of its new scopes."""
-        before, after = (set(scopes_of(board, attributes)) for attributes in change)
+        """Move a player's entries of some periods to the ladders of its new scopes."""
         for window, period in periods:
             everyone = self.index.find(Ladder(board.id, window, period, GLOBAL))
             record = None if everyone is None else everyone.find(number)
             if record is None:
                 continue
-            for scope in before ^ after:
+            for scope in (*move.left, *move.entered):
                 ladder = Ladder(board.id, window, period, scope)
                 ranked = self.index.open(ladder, board.shape)
-                ranked.put(number, record) if scope in after else ranked.remove(number)
+                ranked.put(number, record) if scope in move.entered else ranked.remove(number)
                 self._touch(ladder, position)
 
-    def _apply_erased(self, event: Event) -> None:
-        number = event.body["player"]
+    def _apply_erased(self, number: int, position: int) -> None:
         self.skip_numbers(number + 1)
         self.sheets.extend(number + 1)
         for board_id in self.index.board_ids:
-            self._leave(board_id, number, event.position)
+            self._leave(board_id, number, position)
         for other in self.friends.pop(number, ()):
             self._part(other, number)
         self.sheets.erase(number)

@@ -11,8 +11,8 @@ from toprung.domain.instant import DAY, SECOND
 from toprung.domain.quotas import KeyUse
 
 
-class UsedKey(NamedTuple):
-    """A key that was used."""
+class KeptKey(NamedTuple):
+    """A key that was used, as it is remembered."""
 
     digest: bytes
     """What it is remembered by: see `toprung.domain.idempotency.key_digest`."""
@@ -35,7 +35,7 @@ class _Span:
         number = self._table.number(key)
         return None if number is None else self._positions[number]
 
-    def add(self, key: UsedKey) -> None:
+    def add(self, key: KeptKey) -> None:
         number = self._table.intern(key.digest)
         if number == len(self._positions):
             self._positions.append(key.position)
@@ -73,12 +73,12 @@ class KeyMemory:
         found = self._young.find(key)
         return self._old.find(key) if found is None else found
 
-    def remember(self, keys: Iterable[UsedKey]) -> None:
+    def remember(self, keys: Iterable[KeptKey]) -> None:
         """Note at which positions keys were used, just now."""
         for key in keys:
             self._young.add(key)
 
-    def recall(self, keys: Iterable[UsedKey], yesterday: int) -> None:
+    def recall(self, keys: Iterable[KeptKey], yesterday: int) -> None:
         """Note keys that were used before a start; up to the position `yesterday`, a day ago."""
         for key in keys:
             span = self._old if key.position <= yesterday else self._young

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toprung.domain.events import Event
 from toprung.domain.ladder import Route
-from toprung.ports import Event
 
 
 class DecidedBatch:
@@ -21,4 +21,3 @@ class DecidedBatch:
         self.events: list[Event] = []
         self.profiles: list[tuple[int, Mapping[str, str | None]]] = []
         self.erased: list[int] = []
-        self.repeats: list[int] = []

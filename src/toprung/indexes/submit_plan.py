@@ -10,33 +10,34 @@ them together.
 Nothing is visible until `apply`: new entries wait inside the Merge, new players and routes can
 be taken back.
 
-This module is the order of the steps. `submit_repeats` knows the keys of the batch,
-`submit_routes` finds where submissions count, `submit_group` has the rows of one board.
+This module is the order of the steps. Which submissions take part is decided by
+`toprung.domain.commands.batch`, where they count is found by `submit_routes`, and `merging` has the
+columns of one board.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from toprung._native import Merge, RankedSet
 from toprung.domain.board import Board
-from toprung.domain.command import Receipts, Submit
-from toprung.domain.idempotency import bare_key, key_digest
-from toprung.domain.ladder import guard_ladder, route_of
-from toprung.domain.outcomes import BatchOutcomes
+from toprung.domain.commands import CommandResult
+from toprung.domain.commands.batch import Batch, Group
+from toprung.domain.commands.routing import Router
+from toprung.domain.commands.submit import Submit
+from toprung.domain.idempotency import key_digest
+from toprung.domain.ladder import guard_ladder
 from toprung.domain.quotas import KeyQuota
 from toprung.domain.timekeeping import Moment
-from toprung.errors import TooLate, UnknownBoard
+from toprung.indexes.key_memory import KeptKey
+from toprung.indexes.merging import Merging, Numbered
 from toprung.indexes.plan import DecidedBatch
-from toprung.indexes.router import Router
 from toprung.indexes.rule import merge_rule
-from toprung.indexes.submit_group import Group
-from toprung.indexes.submit_repeats import Repeats
 from toprung.indexes.submit_routes import BatchRoutes
-from toprung.ports import SUBMISSION_COLUMNS, Plan, RecordedKey
+from toprung.ports import SUBMISSION_COLUMNS, Plan, Recall
 
 if TYPE_CHECKING:
     from toprung.indexes.fold import MemoryFold
@@ -51,105 +52,75 @@ class SubmitPlan(DecidedBatch):
         commands: Sequence[Submit],
         head: int,
         moment: Moment,
+        recall: Recall,
     ) -> None:
         super().__init__(head)
         self._fold = fold
-        self._commands = commands
         self._moment = moment
-        self._now = moment.now
         self._players_before = fold.players.limit
-        self._outcomes = BatchOutcomes(commands)
-        quota = KeyQuota(fold.quotas, fold.refusals)
-        self._repeats = Repeats(fold.keys, quota, self._outcomes, moment.elapsed)
+        quota, room_in = KeyQuota(fold.quotas, fold.refusals), fold.keys.turn(moment.elapsed)
+        self._batch: Batch[Numbered] = Batch(
+            commands,
+            moment,
+            lambda use, generation, owner: quota.refusal(
+                (fold.keys.use, use), generation, owner, room_in
+            ),
+            key_digest if fold.keys.has_unowned else None,
+        )
         self._routes = BatchRoutes(fold, commands, moment)
         self._latest: dict[int, int] = {}
         """Positions that players already have in this batch, when that matters."""
-        self._groups: list[Group] = []
+        self._merging: list[Merging] = []
         try:
-            self._groups = self._sort_out()
+            self._sort_out(recall)
             self._drop_twins()
-            for group in self._groups:
-                self._decide(group)
-                self._write(group)
+            for merging in self._merging:
+                self._decide(merging)
+                self._write(merging)
         except BaseException:
             self.discard()
             raise
-        self.repeats = self._repeats.positions
         self.routes = self._routes.new
 
     # --- which submissions take part -----------------------------------------------------------
 
-    def _sort_out(self) -> list[Group]:
-        """Group by board what is not a repeat and not too late."""
-        groups: dict[str, Group] = {}
-        for number, command in enumerate(self._commands):
-            board = self._fold.boards.get(command.board)
-            if board is None or board.generation != command.generation:
-                error = UnknownBoard(f"there is no board {command.board!r}")
-                self._outcomes.failed[number] = error
-                continue
-            group = groups.get(board.id)
-            if group is None:
-                group = groups[board.id] = Group(board, self._router(board))
-            group.submissions += command.submissions
-            if len(command.submissions) == 1:  # so many are
-                group.owners.append((number, 0))
-            else:
-                group.owners += [(number, i) for i in range(len(command.submissions))]
-        for group in groups.values():
-            self._keep_fresh(group)
-            if self._routes.may_crowd(group):
+    def _sort_out(self, recall: Recall) -> None:
+        """Leave out what is a repeat, too late, or has no room."""
+        batch = self._batch
+        batch.group(self._fold.boards.get, self._router)
+        self._recall(recall)
+        for group in batch.groups:
+            if batch.is_judged(group):
+                rows = range(len(group.submissions))
+                group.keep([i for i in rows if batch.takes_part(group, i)])
+            if group.submissions and self._routes.may_crowd(group):
                 self._keep_roomy(group)
-        return [group for group in groups.values() if group.submissions]
+        self._merging = [Merging(group) for group in batch.groups if group.submissions]
 
-    def _router(self, board: Board) -> Router:
+    def _router(self, board: Board) -> Router[Numbered]:
         """The board's router, at the periods of now."""
         router = self._fold.router(board)
-        if not router.opens <= self._now < router.closes:
-            router.roll(self._now)
+        if router.roll(self._moment.now):
             self._fold.prune(board, self._moment)
         return router
 
-    def _keep_fresh(self, group: Group) -> None:
-        """Drop the submissions that are repeats or cannot be placed in time."""
-        if not group.submissions:
-            return
-        times = group.times
-        timely = group.router.covers(min(times), max(times), self._now)
-        group.is_keyed = any(s.key is not None for s in group.submissions)
-        if group.is_keyed or not timely:
-            group.keep([i for i in range(len(times)) if self._is_fresh(group, i)])
+    def _recall(self, recall: Recall) -> None:
+        """Look up what was recorded with those keys that are remembered."""
+        keys, batch = self._fold.keys, self._batch
+        wanted = {name for group in batch.groups for name in batch.wanted(group)}
+        found = {name: at for name in wanted if (at := keys.find(name[1])) is not None}
+        if found:
+            recorded = recall(found.values())
+            batch.repeats.recall({name: recorded[at] for name, at in found.items()})
 
-    def _is_fresh(self, group: Group, i: int) -> bool:
-        board, submission, owner = group.board, group.submissions[i], group.owners[i]
-        key = unowned = None
-        if submission.key is not None:
-            key = key_digest(board.generation, submission.key)
-            if self._fold.keys.has_unowned:
-                unowned = key_digest(board.generation, bare_key(submission.key))
-            if self._repeats.has(owner, key, unowned):
-                return False
-        if not group.router.covers(submission.at, submission.at, self._now):
-            try:
-                route_of(board, submission.at, self._now, (), since=self._moment.lenient)
-            except TooLate as error:
-                # Its traceback would keep this plan, and its sets, for as long as a caller likes.
-                refusal = error.with_traceback(None)
-                if key is None:
-                    self._outcomes.rejected[owner] = refusal
-                else:
-                    self._repeats.note_late(owner, key, refusal)
-                return False  # and leaves its key to others
-        return key is None or self._repeats.claim(owner, key, board.generation)
-
-    def _keep_roomy(self, group: Group) -> None:
+    def _keep_roomy(self, group: Group[Numbered]) -> None:
         """Refuse the submissions that need ladders for which there is no room."""
         kept = []
         for i, refusal in enumerate(self._routes.refusals(group)):
             if refusal is None:
                 kept.append(i)
             else:
-                self._outcomes.rejected[group.owners[i]] = refusal
+                self._batch.outcomes.reject(group.owners[i], refusal)
         if len(kept) < len(group.submissions):
             group.keep(kept)
 
@@ -159,19 +130,20 @@ class SubmitPlan(DecidedBatch):
         They change nothing, so deciding the others without them comes to the same; and nobody
         becomes a player by a submission that does not count.
         """
-        for group in self._groups:
-            claims = self._repeats.claims(group.owners) if group.is_keyed else None
-            if claims is not None:
-                self._decide(group, claims)
-                statuses = group.statuses
-                group.keep([i for i, each in enumerate(statuses) if each != Merge.REPEATED])
+        for merging in self._merging:
+            owners = merging.owners
+            rivals = self._batch.repeats.rivals(owners) if merging.is_keyed else {}
+            if rivals:
+                self._decide(merging, array("q", [rivals.get(owner, -1) for owner in owners]))
+                statuses = merging.statuses
+                merging.group.keep([i for i, s in enumerate(statuses) if s != Merge.REPEATED])
         if self.players:
             self.players.clear()
             self._fold.players.truncate(self._players_before)
 
     # --- deciding a group ------------------------------------------------------------------------
 
-    def _decide(self, group: Group, claims: array[int] | None = None) -> None:
+    def _decide(self, group: Merging, claims: array[int] | None = None) -> None:
         """Number the players, find the routes, and have the native core apply the rule."""
         players = self._fold.players
         limit = players.limit
@@ -180,8 +152,8 @@ class SubmitPlan(DecidedBatch):
         for number in range(limit, players.limit):
             self.players.append((number, (players.id(number) or b"").decode()))
         self._fold.sheets.extend(players.limit)
-        group.routed = self._routes.find(group)
-        group.watch(self._commands)
+        group.routed = self._routes.find(group.group, group.numbers)
+        group.watch(self._batch.commands)
         routes = group.routes
         names = list(
             zip(
@@ -206,12 +178,12 @@ class SubmitPlan(DecidedBatch):
 
     def _guards(self, board: Board, routes: int) -> list[RankedSet | None] | None:
         """For each route, the set that `max_increase` is judged by; None: the route's first."""
-        ladder = None if board.max_increase is None else guard_ladder(board, self._now)
+        ladder = None if board.max_increase is None else guard_ladder(board, self._moment.now)
         return None if ladder is None else [self._fold.index.find(ladder)] * routes
 
-    def _write(self, group: Group) -> None:
+    def _write(self, group: Merging) -> None:
         """Turn a decided group into journal rows."""
-        group.count(self._outcomes)
+        group.count(self._batch.outcomes)
         self.details += group.details()
         previous = self._previous(group)
         generation = group.board.generation
@@ -221,11 +193,11 @@ class SubmitPlan(DecidedBatch):
         self.submissions.extend(chain.from_iterable(rows))
         self.head += (len(self.submissions) - before) // len(SUBMISSION_COLUMNS)
 
-    def _previous(self, group: Group) -> list[int]:
+    def _previous(self, group: Merging) -> list[int]:
         """For every row, the position of its player's submission before it, on any board."""
         last = self._fold.sheets.last
         previous = [last[number] for number in group.numbers]
-        if len(self._groups) > 1 or len(set(group.numbers)) < len(previous):
+        if len(self._merging) > 1 or len(set(group.numbers)) < len(previous):
             seen = self._latest
             for i, (number, version) in enumerate(zip(group.numbers, group.versions, strict=True)):
                 previous[i] = seen.get(number, previous[i])
@@ -235,23 +207,23 @@ class SubmitPlan(DecidedBatch):
 
     # --- the Plan port ---------------------------------------------------------------------------
 
-    def settle(self, recorded: Mapping[int, RecordedKey]) -> None:
-        """Answer repeats with what was recorded the first time."""
-        self._repeats.settle(recorded)
-
-    def apply(self) -> list[Receipts | Board | Exception | None]:
+    def apply(self) -> list[CommandResult | Exception]:
         """Make every group visible; what became of each command."""
+        outcomes = self._batch.outcomes
         self._fold.note_players()
-        for group in self._groups:
-            group.merge.apply()
-            self._note(group)
-            if group.watched:
-                group.write_receipts(self._outcomes)
-        self._repeats.finish()
+        for merging in self._merging:
+            merging.merge.apply()
+            self._note(merging)
+            if merging.watched:
+                merging.write_receipts(outcomes)
+        self._fold.keys.remember(
+            KeptKey(used.name[1], used.receipt.submission, used.name[0], used.whose)
+            for used in self._batch.repeats.finish()
+        )
         self._routes.drop_empty()
-        return [*self._outcomes.results()]
+        return [*outcomes.results()]
 
-    def _note(self, group: Group) -> None:
+    def _note(self, group: Merging) -> None:
         """Remember each player's last submission and each ladder's last change."""
         last = self._fold.sheets.last
         if any(group.versions):

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
-from toprung.domain.command import Submit
+from toprung.domain.commands.batch import Group
+from toprung.domain.commands.routing import Router
+from toprung.domain.commands.submit import Submit
 from toprung.domain.ladder import Ladder, Route, Skipped, route_of, scopes_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import LadderRoom
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError
-from toprung.indexes.router import Router
+from toprung.indexes.merging import Numbered
 from toprung.indexes.sheets import Routed
-from toprung.indexes.submit_group import Group
 
 if TYPE_CHECKING:
     from toprung.indexes.fold import MemoryFold
@@ -36,17 +37,15 @@ class BatchRoutes:
         self._opened: list[Ladder] = []
         """Ladders of scopes that this batch has opened."""
 
-    def find(self, group: Group) -> list[tuple[Routed, Skipped]]:
-        """The route of every submission, and the windows it missed."""
+    def find(self, group: Group[Numbered], numbers: Sequence[int]) -> list[Numbered]:
+        """The route of every submission, by the numbers of their players."""
         board, sheets, router = group.board, self._fold.sheets, group.router
-        times = group.times
         sources = {self._commands[number].source for number, _ in group.owners}
-        alike = len(sources) == 1 and len(board.scopes) == 1
-        if alike and router.covers(min(times), max(times), self._now):
-            return [self._usual(router, sources.pop(), 0, {})] * len(times)
+        if len(sources) == 1 and len(board.scopes) == 1 and group.is_timely:
+            return [self._usual(router, sources.pop(), 0, {})] * len(group.submissions)
         found = []
         for submission, number, (command, _) in zip(
-            group.submissions, group.numbers, group.owners, strict=True
+            group.submissions, numbers, group.owners, strict=True
         ):
             source = self._commands[command].source
             if self._is_usual(router, submission, number):
@@ -57,20 +56,24 @@ class BatchRoutes:
         return found
 
     def _usual(
-        self, router: Router, source: str, combination: int, attributes: Mapping[str, str]
-    ) -> tuple[Routed, Skipped]:
+        self,
+        router: Router[Numbered],
+        source: str,
+        combination: int,
+        attributes: Mapping[str, str],
+    ) -> Numbered:
         """The route of a submission for the current periods."""
         name = (source, combination)
         found = router.remembered(name)
         if found is None or found[0].drops != self._fold.index.drops:
-            route, skipped = self._usual_route(router.board, attributes)
+            route, skipped = router.usual(scopes_of(router.board, attributes))
             found = self._intern(router.board, source, route), skipped
             router.remember(name, found)
         return found
 
     def _unusual(
-        self, router: Router, source: str, submission: Submission, number: int
-    ) -> tuple[Routed, Skipped]:
+        self, router: Router[Numbered], source: str, submission: Submission, number: int
+    ) -> Numbered:
         """The route of a late (or slightly early) submission; an entry keeps its scopes."""
         board = router.board
         route, skipped = self._unusual_route(board, submission, number)
@@ -80,9 +83,6 @@ class BatchRoutes:
             found = self._intern(board, source, route), skipped
             router.remember(name, found)
         return found
-
-    def _usual_route(self, board: Board, attributes: Mapping[str, str]) -> tuple[Route, Skipped]:
-        return route_of(board, self._now, self._now, scopes_of(board, attributes))
 
     def _unusual_route(
         self, board: Board, submission: Submission, number: int
@@ -94,14 +94,14 @@ class BatchRoutes:
 
     # --- the quota of ladders --------------------------------------------------------------------
 
-    def may_crowd(self, group: Group) -> bool:
+    def may_crowd(self, group: Group[Numbered]) -> bool:
         """Whether the group could open more ladders of scopes than its board may have."""
         board = group.board
         most = len(group.submissions) * len(board.windows) * (len(board.scopes) - 1)
         count = self._fold.index.scope_ladders(board.id)
         return bool(most) and count + most > self._fold.quotas.scope_ladders
 
-    def refusals(self, group: Group) -> Iterator[ToprungError | None]:
+    def refusals(self, group: Group[Numbered]) -> Iterator[ToprungError | None]:
         """Of each submission, why it cannot have the ladders it needs; None if it can."""
         fold, board = self._fold, group.board
         count = fold.index.scope_ladders(board.id)
@@ -115,7 +115,8 @@ class BatchRoutes:
             if self._is_usual(group.router, submission, number):
                 combination = fold.sheets.combination(number)
                 if combination not in usual:
-                    route, _ = self._usual_route(board, fold.sheets.attributes(number))
+                    attributes = fold.sheets.attributes(number)
+                    route, _ = group.router.usual(scopes_of(board, attributes))
                     usual[combination] = self._missing(board, route)
                 new = usual[combination]
             else:
@@ -135,9 +136,9 @@ class BatchRoutes:
             if not index.find(ladder):
                 index.drop(ladder)
 
-    def _is_usual(self, router: Router, submission: Submission, number: int) -> bool:
+    def _is_usual(self, router: Router[Numbered], submission: Submission, number: int) -> bool:
         """Whether a submission counts in the current periods, in its player's present scopes."""
-        return router.covers(submission.at, submission.at, self._now) and not (
+        return router.covers(submission.at, submission.at) and not (
             # Else the clock has been put back: entries are there that the move left alone.
             self._fold.sheets.has_moved_since(number, router.closes)
         )
@@ -162,4 +163,4 @@ class BatchRoutes:
         for command in self._commands:
             board = self._fold.boards.get(command.board)
             if board is not None:
-                self._fold.router(board).roll(self._now)
+                self._fold.router(board).forget()

@@ -22,9 +22,10 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.board_table import boards_token
-from toprung.domain.command import Command, Submit
+from toprung.domain.commands import Command, Submit
+from toprung.domain.commands.outcomes import STATUSES
+from toprung.domain.events import Event
 from toprung.domain.figures import Commits
-from toprung.domain.outcomes import STATUSES
 from toprung.domain.player import name_range
 from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
@@ -35,7 +36,7 @@ from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_queue import QUEUE_ROWS_MAX, CommandQueue, Request, Result
 from toprung.journals.postgres_routes import BoardRoutes
-from toprung.journals.postgres_rows import read_board, read_event
+from toprung.journals.postgres_rows import event_of, read_board
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_submit import Limits, SubmitBatch
 from toprung.journals.postgres_time import PostgresTime
@@ -44,7 +45,6 @@ from toprung.pending import end_task
 from toprung.ports import (
     CardChanges,
     CardSink,
-    Event,
     Journal,
     PlayerProfile,
     RecordedSubmission,
@@ -194,10 +194,19 @@ class PostgresJournal:
         self._answer(run.changes, list(zip(batch, results, strict=True)))
 
     async def _commit_command(self, request: Request) -> None:
+        command = request.command
+        assert not isinstance(command, Submit)
+
         async def work(connection: Any, batch_id: UUID) -> CommandRun:
-            run = CommandRun(self._store, connection, self._moment(), self._sink, self._ladders)
-            await run.run(request.command, batch_id)
-            return run
+            return await CommandRun.run(
+                command,
+                connection,
+                batch_id,
+                store=self._store,
+                moment=self._moment(),
+                sink=self._sink,
+                ladders=self._ladders,
+            )
 
         run = await transact(self._store, work)
         if run.touched is not None:
@@ -243,7 +252,7 @@ class PostgresJournal:
         async with self._store.connection() as connection:
             settled = await connection.fetchval("SELECT settled_position()")
         for row in await self._store.select("read_events", after, settled, limit):
-            yield read_event(row)
+            yield event_of(row)
 
     async def head(self) -> int:
         """The position of the last event."""

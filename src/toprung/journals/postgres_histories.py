@@ -10,8 +10,10 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.card import number_bytes, parse_period_name, parse_scopes_name
+from toprung.domain.events import BoardSet
 from toprung.domain.ladder import Stop
 from toprung.domain.player import GLOBAL
+from toprung.journals.postgres_rows import event_of
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.ports import Histories, HistoryRow, RulesSet
 
@@ -42,16 +44,17 @@ class PostgresHistories:
         live = await self._connection.fetch("SELECT generation FROM boards")
         generations = {row[0] for row in live}
         rows = await self._connection.fetch(
-            "SELECT position, recorded_at, body FROM events WHERE kind = 'board' ORDER BY position",
+            "SELECT position, recorded_at, kind, body FROM events WHERE kind = 'board'"
+            " ORDER BY position",
             timeout=SORT_SECONDS_MAX,
         )
         found = []
-        for position, recorded_at, text in rows:
-            body = msgspec.json.decode(text)
-            if body["generation"] in generations:
-                board = Board.parse(body["board"], body["rules"])
-                board = board.recorded(position, body["generation"])
-                found.append(RulesSet(board, recorded_at, body.get("retained")))
+        for event in map(event_of, rows):
+            change = event.body
+            if isinstance(change, BoardSet) and change.generation in generations:
+                board = Board.parse(change.board, change.rules)
+                board = board.recorded(event.position, change.generation)
+                found.append(RulesSet(board, change, event.recorded_at))
         return found
 
     async def names(
@@ -83,9 +86,12 @@ class PostgresHistories:
 
     def _row(self, row: Any) -> HistoryRow:
         version, stops = self._routes[row["route"]] if row["route"] is not None else (0, ())
+        kind, event = row["kind"], None
+        if kind not in ("known", "score", "card"):
+            kind, event = "event", event_of(row)
         return HistoryRow(
-            row["player"], row["position"], row["kind"], row["generation"], row["at"],
-            row["score"], row["subscore"], version, stops, row["body"], row["entries"],
+            row["player"], row["position"], kind, row["generation"], row["at"], row["score"],
+            row["subscore"], version, stops, row["id"], event, row["entries"],
         )  # fmt: skip
 
 

@@ -7,7 +7,8 @@ from collections import deque
 from typing import Any, TypeAlias
 
 from toprung.domain.board import Board
-from toprung.domain.command import Command, Receipts, Submit
+from toprung.domain.commands import Command, Submit
+from toprung.domain.commands.submit import Receipts
 from toprung.errors import Closed, Overloaded
 
 QUEUE_ROWS_MAX = 100_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +16,8 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
+from toprung.domain.commands.card_rules import CardRoute, PlayerCard
+from toprung.domain.commands.routing import Router
 from toprung.domain.instant import SECOND
 from toprung.domain.ladder import (
     Route,
@@ -28,120 +30,67 @@ from toprung.domain.ladder import (
 )
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
-from toprung.domain.window import Period, Window
 from toprung.journals.postgres_store import PostgresStore
 from toprung.pace import Work
 
-ROUTES_REMEMBERED = 4096
 JUDGED_FOR = 600 * SECOND
 """How long (microseconds) periods are taken for what they were found to be."""
 
 
-class NumberedStop(NamedTuple):
-    """One period of a route."""
-
-    window: str
-    period: str
-
-
-class NumberedRoute(NamedTuple):
-    """A route and the number that events name it by."""
-
-    number: int
-    stops: tuple[NumberedStop, ...]
-    skipped: Skipped
-    periods: tuple[bytes, ...]
-    """The numbers of the stops' periods."""
-    heads: tuple[bytes, ...]
-    """How entries of the stops begin: the numbers of period and scopes."""
-    scopes: tuple[tuple[str, ...], ...]
-    """The scopes of the stops."""
-
-
 class Wanted(NamedTuple):
-    """A submission to be routed: who sent it, and its player's scopes and card."""
+    """A submission to be routed: who sent it, and its player's card."""
 
     submission: Submission
     source: str
-    scopes: tuple[str, ...]
-    entries: Mapping[bytes, bytes]
+    card: PlayerCard
 
 
 class BoardRoutes:
-    """Routes for one version of one board."""
+    """Routes for one version of one board, as numbers."""
 
     def __init__(self, board: Board, store: PostgresStore) -> None:
         self.board = board
+        self.router: Router[CardRoute] = Router(board)
         self._store = store
-        self._opens = self._closes = 0
-        self._is_open = False
-        self._usual: dict[tuple[str, tuple[str, ...]], NumberedRoute] = {}
-        self._unusual: dict[tuple[str, Route, Skipped], NumberedRoute] = {}
         self._dead: dict[bytes, bool] = {}
         self._judged_at = 0
 
-    def roll(self, now: int) -> None:
-        """Find the span around `now` in which no window turns."""
-        if self._opens <= now < self._closes:
-            return
-        opens, closes, self._is_open = 0, 1 << 62, False
-        for window in self.board.windows:
-            period = self.board.calendar(window).period_at(now)
-            self._is_open = self._is_open or period is not None
-            for edge in _edges(window, period):
-                if edge <= now:
-                    opens = max(opens, edge)
-                else:
-                    closes = min(closes, edge)
-        self._opens, self._closes = opens, closes
-        self._usual.clear()
-        self._unusual.clear()
-
-    def is_timely(self, submission: Submission) -> bool:
-        """Whether it counts in the current periods, of which there is one."""
-        return self._is_open and self._opens <= submission.at < self._closes
-
-    async def usual(
-        self, names: Sequence[tuple[str, tuple[str, ...]]], now: int
-    ) -> list[NumberedRoute]:
-        """The routes of timely submissions, by their sources and their players' scopes."""
-        usual = self._usual
-        unknown = [name for name in dict.fromkeys(names) if name not in usual]
+    async def usual(self, names: Sequence[tuple[str, tuple[str, ...]]]) -> list[CardRoute]:
+        """The routes to the current periods, by sources and the scopes of players."""
+        known = {name: self.router.remembered(name) for name in names}
+        unknown = [name for name, route in known.items() if route is None]
         if unknown:
             new = []
             async with Work() as work:
                 for source, scopes in unknown:
-                    new.append((source, *route_of(self.board, now, now, scopes)))
+                    new.append((source, *self.router.usual(scopes)))
                     if work.is_due():
                         await work.rest()
-            usual.update(zip(unknown, await self._number(new), strict=True))
-        found = [usual[name] for name in names]
-        if len(usual) > ROUTES_REMEMBERED:
-            usual.clear()
-        return found
+            known.update(zip(unknown, await self._number(unknown, new), strict=True))
+        return [route for name in names if (route := known[name]) is not None]
 
-    async def find(self, wanted: Sequence[Wanted], moment: Moment) -> list[NumberedRoute]:
+    async def find(self, wanted: Sequence[Wanted], moment: Moment) -> list[CardRoute]:
         """The routes of submissions that each fall into at least one retained period."""
-        late = [each for each in wanted if not self.is_timely(each.submission)]
+        late = [each for each in wanted if not self._is_timely(each)]
         kept = await self._kept_scopes(late, moment)
         routes: dict[int, tuple[str, Route, Skipped]] = {}
-        new: dict[tuple[str, Route, Skipped], None] = {}
         async with Work() as work:
             for each in late:
-                name = routes[id(each)] = (each.source, *self._route_late(each, moment, kept))
-                if name not in self._unusual:
-                    new[name] = None
+                routes[id(each)] = (each.source, *self._route_late(each, moment, kept))
                 if work.is_due():
                     await work.rest()
+        known = {name: self.router.remembered(name) for name in routes.values()}
+        new = [name for name, route in known.items() if route is None]
         if new:
-            self._unusual.update(zip(new, await self._number(list(new)), strict=True))
-        timely = [each for each in wanted if id(each) not in routes]
-        usual = iter(await self.usual([(each.source, each.scopes) for each in timely], moment.now))
+            known.update(zip(new, await self._number(new, new), strict=True))
+        timely = [(each.source, each.card.scopes) for each in wanted if id(each) not in routes]
+        usual = iter(await self.usual(timely))
         names = (routes.get(id(each)) for each in wanted)
-        found = [next(usual) if name is None else self._unusual[name] for name in names]
-        if len(self._unusual) > ROUTES_REMEMBERED:
-            self._unusual.clear()
-        return found
+        found = [next(usual) if name is None else known[name] for name in names]
+        return [route for route in found if route is not None]
+
+    def _is_timely(self, each: Wanted) -> bool:
+        return self.router.covers(each.submission.at, each.submission.at)
 
     async def _kept_scopes(
         self, late: Iterable[Wanted], moment: Moment
@@ -162,7 +111,7 @@ class BoardRoutes:
         async with Work() as work:
             for each in late:
                 for period in periods[each.submission.at]:
-                    entry = each.entries.get(number_bytes(numbers[period_name(*period)]))
+                    entry = each.card.entries.get(number_bytes(numbers[period_name(*period)]))
                     if entry is not None:
                         kept[id(each), *period] = int.from_bytes(entry_scopes(entry))
                 if work.is_due():
@@ -178,10 +127,15 @@ class BoardRoutes:
             return kept.get((id(each), window, period))
 
         at = each.submission.at
-        return route_of(self.board, at, moment.now, each.scopes, kept_scopes, moment.lenient)
+        return route_of(self.board, at, moment.now, each.card.scopes, kept_scopes, moment.lenient)
 
-    async def _number(self, routes: Sequence[tuple[str, Route, Skipped]]) -> list[NumberedRoute]:
-        """Numbers for (source, route, skipped windows), in three statements however many."""
+    async def _number(
+        self, asked: Sequence[Hashable], routes: Sequence[tuple[str, Route, Skipped]]
+    ) -> list[CardRoute]:
+        """Numbers for (source, route, skipped windows), in three statements however many.
+
+        They are remembered by the names under which they are asked for.
+        """
         board, numbers = self.board, self._store.numbers
         stops = {stop for _, route, _ in routes for stop in route.stops}
         periods = await numbers(
@@ -197,10 +151,10 @@ class BoardRoutes:
             )
             for stop in stops
         }
-        return [
-            NumberedRoute(
+        numbered = [
+            CardRoute(
                 found[name],
-                tuple(NumberedStop(stop.window, stop.period) for stop in route.stops),
+                tuple((stop.window, stop.period) for stop in route.stops),
                 skipped,
                 tuple(heads[stop][0] for stop in route.stops),
                 tuple(b"".join(heads[stop]) for stop in route.stops),
@@ -208,6 +162,9 @@ class BoardRoutes:
             )
             for name, (_, route, skipped) in zip(names, routes, strict=True)
         ]
+        for name, route in zip(asked, numbered, strict=True):
+            self.router.remember(name, route)
+        return numbered
 
     async def guard_period(self, now: int) -> bytes | None:
         """The number of the period that `max_increase` is judged by; None: the route's first."""
@@ -242,9 +199,3 @@ def player_scopes(board: Board, attributes: str) -> tuple[str, ...]:
     if len(board.scopes) == 1:
         return board.scopes
     return scopes_of(board, msgspec.json.decode(attributes, type=dict[str, str]))
-
-
-def _edges(window: Window, period: Period | None) -> list[int]:
-    """The moments at which the window turns, before and after."""
-    edges = [window.starts, window.ends] if period is None else [period.opens_at, period.closes_at]
-    return [edge for edge in edges if edge is not None]

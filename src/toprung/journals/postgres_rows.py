@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.ports import Event
+from toprung.domain.events import Event, Scored, read_event
+from toprung.domain.ladder import Route
 
 
 def read_board(row: Mapping[str, Any]) -> Board:
@@ -23,21 +24,20 @@ def _board(board_id: str, rules: str, version: int, generation: int) -> Board:
     return board.recorded(version, generation)
 
 
-def read_event(row: Mapping[str, Any]) -> Event:
+def event_of(row: Mapping[str, Any]) -> Event:
     """An event from its row; a score's body is put together from columns and its route."""
     if row["kind"] != "score":
-        body = msgspec.json.decode(row["body"])
-        return Event(row["position"], row["recorded_at"], row["kind"], body)
+        return read_event(row["position"], row["recorded_at"], row["kind"], row["body"])
     board, version, source, stops = msgspec.json.decode(row["route"])
-    body = {
-        "board": board,
-        "version": version,
-        "source": source,
-        "route": {"stops": stops},
-        "player": row["player"],
-        "at": row["at"],
-        "score": row["score"],
-        "subscore": row["subscore"],
-        "status": row["status"],
-    }
-    return Event(row["position"], row["recorded_at"], "score", body)
+    body = Scored(
+        board,
+        version,
+        source,
+        msgspec.convert({"stops": stops}, Route),
+        row["player"],
+        row["at"],
+        row["score"],
+        row["subscore"],
+        row["status"],
+    )
+    return Event(row["position"], row["recorded_at"], body)

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias, TypeVar
 from uuid import UUID, uuid4
 
 from toprung.errors import OutcomeUnknown, StorageFailed, TruthUnavailable
-from toprung.journals.postgres_repeats import Raced
 from toprung.journals.postgres_store import CONNECT_SECONDS_MAX, PostgresStore
+from toprung.journals.postgres_used_keys import Raced
 
 RETRY_SECONDS = 10.0
 """How long a batch is tried again before its callers hear that it failed."""

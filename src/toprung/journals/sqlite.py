@@ -27,7 +27,9 @@ import apsw
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.command import Command, Receipts, Submit
+from toprung.domain.commands import Command, Submit
+from toprung.domain.commands.submit import Receipts
+from toprung.domain.events import Event
 from toprung.domain.figures import Commits
 from toprung.domain.timekeeping import Moment
 from toprung.errors import Closed, OutcomeUnknown, Overloaded, StorageFailed, ToprungError
@@ -42,7 +44,6 @@ from toprung.pending import Pending, resolve_all, running_loop
 from toprung.ports import (
     NAMELESS,
     Clock,
-    Event,
     Fold,
     Journal,
     Plan,
@@ -232,13 +233,13 @@ class SqliteJournal:
         moment = self._prepare(moment._replace(recorded_at=recorded_at))
         try:
             commands = [request.command for request in batch]
-            plan = self._fold.plan(commands, self._head, moment)
+            plan = self._fold.plan(commands, self._head, moment, self._store.recorded_keys)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the callers must hear of it
+            if isinstance(error, apsw.Error):  # it could not be found out what was recorded
+                error = self._failed(error)
             return [error] * len(batch)
         forgotten: list[tuple[int, str]] = []
         try:
-            if plan.repeats:
-                plan.settle(self._store.recorded_keys(plan.repeats))
             # Routes are remembered even when the rows that needed them are refused.
             if plan.head > self._head or plan.routes or plan.players:
                 forgotten = self._write(plan)

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from toprung.domain.board import Board
+from toprung.domain.events import BoardSet, Event, read_event
 from toprung.domain.ladder import Route
 from toprung.journals.sqlite_store import PAGE_ROWS, SqliteStore
-from toprung.ports import Event
 
 
 class SqliteEvents:
@@ -46,8 +46,8 @@ class SqliteEvents:
             ") ORDER BY position LIMIT :limit",
             {"after": after, "limit": limit},
         )
-        for position, recorded_at, kind, body in rows:
-            yield Event(position, recorded_at, kind, msgspec.json.decode(body))
+        for row in rows:
+            yield read_event(*row)
 
     def players_from(self, number: int) -> Iterator[list[tuple[Any, ...]]]:
         """(number, id) of the players from a number on, in pages."""
@@ -88,18 +88,19 @@ class SqliteEvents:
         pages = self._store.pages(
             "SELECT position, recorded_at, kind, body FROM events WHERE position > ?", after
         )
-        for position, recorded_at, kind, body in chain.from_iterable(pages):
-            if position > until:
+        for row in chain.from_iterable(pages):
+            if row[0] > until:
                 return
-            yield Event(position, recorded_at, kind, msgspec.json.decode(body))
+            yield read_event(*row)
 
     def board_rules(self) -> list[Board]:
         """All rules that boards ever had, in order."""
-        bodies = self._store.select(
-            "SELECT body FROM events WHERE kind = 'board' ORDER BY position"
+        rows = self._store.select(
+            "SELECT position, recorded_at, kind, body FROM events WHERE kind = 'board'"
+            " ORDER BY position"
         )
-        parsed = (msgspec.json.decode(body) for (body,) in bodies)
-        return [Board.parse(body["board"], body["rules"]) for body in parsed]
+        bodies = (read_event(*row).body for row in rows)
+        return [Board.parse(body.board, body.rules) for body in bodies if type(body) is BoardSet]
 
     def keys_after(self, position: int, count_max: int) -> Iterator[tuple[int, int, str]]:
         """(position, board generation, owned key) of keyed submissions after a position.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from toprung.domain.board import Board
-from toprung.domain.outcomes import STATUSES
+from toprung.domain.commands.outcomes import STATUSES
 from toprung.pace import Work
 from toprung.ports import RecordedSubmission
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import msgspec
 
+from toprung.domain.events import Event
 from toprung.domain.ladder import Route
-from toprung.ports import SUBMISSION_COLUMNS, Event, Plan
+from toprung.ports import SUBMISSION_COLUMNS, Plan
 
 _ROWS_MANY = (500, 100)
 _ROWS_EXACT = 100
@@ -55,5 +56,4 @@ def _route_row(row: tuple[int, str, int, int, str, Route]) -> Sequence[Any]:
 
 
 def _event_row(event: Event) -> Sequence[Any]:
-    body = msgspec.json.encode(event.body).decode()
-    return (event.position, event.recorded_at, event.kind, body)
+    return (event.position, event.recorded_at, event.kind, event.text)

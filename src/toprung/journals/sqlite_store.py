@@ -10,7 +10,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -18,14 +18,15 @@ from typing import Any, Literal
 import apsw
 import msgspec
 
-from toprung.domain.outcomes import STATUSES
+from toprung.domain.commands.outcomes import STATUSES
+from toprung.domain.commands.repeats import RecordedKey
 from toprung.domain.player import fold_name
 from toprung.errors import Closed, DatabaseDamaged, Invalid, StorageFailed
 from toprung.files import create
 from toprung.journals.sqlite_faults import FileLostError, FilePlace, check_room, keep_log
 from toprung.journals.sqlite_file import BUSY_MILLISECONDS, connect, prepare
 from toprung.journals.sqlite_inserts import inserts_of
-from toprung.ports import Plan, RecordedKey
+from toprung.ports import Plan
 
 PAGES_PER_STEP = 512
 """Of a copy, 2 MB, after which the disk is waited for."""
@@ -178,7 +179,7 @@ class SqliteStore:
         execute("DELETE FROM players WHERE number = ?", (number,))
         return keys
 
-    def recorded_keys(self, positions: Iterable[int]) -> dict[int, RecordedKey]:
+    def recorded_keys(self, positions: Collection[int]) -> dict[int, RecordedKey]:
         """What was recorded with the keys of these submissions."""
         with self._writing():
             found: list[Any] = self._writer.execute(
@@ -186,10 +187,12 @@ class SqliteStore:
                 "(SELECT value FROM json_each(?))",
                 (msgspec.json.encode(list(positions)).decode(),),
             ).fetchall()
-        return {
-            position: RecordedKey(digest, STATUSES[status], outcome)
+        known = {
+            position: RecordedKey(position, digest, STATUSES[status], outcome)
             for position, digest, status, outcome in found
         }
+        gone = RecordedKey(0, b"", STATUSES[0], b"")  # nothing that is submitted is the same
+        return {position: known.get(position, gone) for position in positions}
 
     # --- reading -------------------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ tell whether the cards of both are right.
 from toprung.ports.card_sink import CardChanges, CardSink
 from toprung.ports.clock import Clock
 from toprung.ports.feed import Feed
-from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, RecordedKey
+from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, Recall
 from toprung.ports.histories import Histories, HistoryRow, RulesSet
 from toprung.ports.index import Index, Place, Slice
-from toprung.ports.journal import NAMELESS, Event, Journal, PlayerProfile, RecordedSubmission, Shown
+from toprung.ports.journal import NAMELESS, Journal, PlayerProfile, RecordedSubmission, Shown
 from toprung.ports.key_store import KeyStore
 from toprung.ports.maintenance import Maintenance
 from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork
@@ -29,7 +29,6 @@ __all__ = [
     "CardChanges",
     "CardSink",
     "Clock",
-    "Event",
     "Feed",
     "Fold",
     "Histories",
@@ -45,7 +44,7 @@ __all__ = [
     "Place",
     "Plan",
     "PlayerProfile",
-    "RecordedKey",
+    "Recall",
     "RecordedSubmission",
     "RulesSet",
     "ShardState",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from toprung.domain.board import Board
 from toprung.domain.board_table import BoardTable
-from toprung.domain.command import Command, Receipts, Status
+from toprung.domain.commands import Command, CommandResult
+from toprung.domain.commands.repeats import RecordedKey
+from toprung.domain.events import Event
 from toprung.domain.ladder import Route
 from toprung.domain.timekeeping import Moment
-from toprung.ports.journal import Event
 
 SUBMISSION_COLUMNS = (
     "position", "route", "player", "previous", "recorded_at", "at", "score", "subscore",
@@ -18,13 +19,8 @@ SUBMISSION_COLUMNS = (
 )  # fmt: skip
 
 
-class RecordedKey(NamedTuple):
-    """What a journal remembers of a submission that carried a key."""
-
-    digest: bytes
-    status: Status
-    outcomes: bytes
-    """`WindowOutcome`s and the skipped windows, as JSON."""
+Recall: TypeAlias = Callable[[Collection[int]], Mapping[int, RecordedKey]]
+"""From positions of submissions to what was recorded with their keys, for all of them."""
 
 
 class Plan(Protocol):
@@ -47,14 +43,7 @@ class Plan(Protocol):
     erased: list[int]
     """Numbers of players to be forgotten."""
 
-    repeats: list[int]
-    """Positions of submissions that keys in the batch were used for before."""
-
-    def settle(self, recorded: Mapping[int, RecordedKey]) -> None:
-        """Hand over what the journal holds at `repeats`; before `apply`."""
-        ...
-
-    def apply(self) -> list[Receipts | Board | Exception | None]:
+    def apply(self) -> list[CommandResult | Exception]:
         """Make the batch visible; the result of each command."""
         ...
 
@@ -68,7 +57,7 @@ class Fold(Protocol):
 
     boards: BoardTable
 
-    def plan(self, commands: Sequence[Command], head: int, moment: Moment) -> Plan:
+    def plan(self, commands: Sequence[Command], head: int, moment: Moment, recall: Recall) -> Plan:
         """Decide commands against the present state, later ones seeing earlier ones.
 
         They are any number of `Submit`s, or one command of another kind. Periods are those of

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from typing import NamedTuple, Protocol
 
 from toprung.domain.board import Board
+from toprung.domain.events import BoardSet, Event
 from toprung.domain.ladder import Stop
 
 
 class RulesSet(NamedTuple):
-    """A version of a board's rules, and when it was recorded."""
+    """A version of a board's rules, as it was recorded."""
 
     board: Board
+    change: BoardSet
     recorded_at: int
-    retained: Mapping[str, Sequence[str]] | None = None
-    """Per window, the periods that kept their entries; None: those retained at `recorded_at`."""
 
 
 class HistoryRow(NamedTuple):
@@ -25,7 +25,7 @@ class HistoryRow(NamedTuple):
     """The player's number."""
     position: int
     kind: str
-    """``known`` (body: the id), ``score``, ``player``, ``removed``, or ``card``."""
+    """``known`` (its id), ``score``, ``event``, or ``card``."""
     generation: int | None
     at: int | None
     score: int | None
@@ -34,7 +34,9 @@ class HistoryRow(NamedTuple):
     """The version of the rules that decided a score."""
     stops: tuple[Stop, ...]
     """Where a score counts."""
-    body: str | None
+    id: str | None
+    event: Event | None
+    """What else happened to it."""
     entries: bytes | None
     """A card's."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.command import Command, Receipts, Status
+from toprung.domain.commands import Command, CommandResult
+from toprung.domain.commands.submit import Status
+from toprung.domain.events import Event
 
 
 class PlayerProfile(msgspec.Struct, frozen=True):
@@ -40,16 +42,6 @@ class RecordedSubmission(msgspec.Struct, frozen=True):
     details: bytes | None
 
 
-class Event(msgspec.Struct, frozen=True):
-    """One fact of the journal, with everything that decided it."""
-
-    position: int
-    recorded_at: int
-    kind: str
-    """``score``, ``board``, ``board-deleted``, ``player``, ``erased``, ``removed``, ..."""
-    body: Mapping[str, Any]
-
-
 class Journal(Protocol):
     """The durable, ordered truth.
 
@@ -59,7 +51,7 @@ class Journal(Protocol):
     follows them never misses one that appears later with a smaller position.
     """
 
-    async def record(self, command: Command) -> Receipts | Board | None:
+    async def record(self, command: Command) -> CommandResult:
         """Record a command: `Receipts` for a `Submit`, the `Board` for a `SetBoard`, else None.
 
         Raises the command's own error when it is refused as a whole, Overloaded when too much

@@ -9,7 +9,7 @@ Players' numbers grow by one: the embedded profile counts from 0, the cluster fr
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,12 +23,13 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
+from toprung.domain.events import Event, renumbered
+from toprung.domain.idempotency import key_digest, owner_of, unowned_digest
 from toprung.domain.ladder import Route, is_kept
 from toprung.domain.player import GLOBAL
 from toprung.errors import Invalid
 from toprung.journals import postgres_import as into
 from toprung.journals.postgres_import import PostgresImport
-from toprung.journals.postgres_repeats import recorded_digest
 from toprung.journals.postgres_routes import route_name
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import EmbeddedProfile
@@ -232,11 +233,7 @@ class _Copying:
     async def _copy_events(self, target: PostgresImport) -> None:
         events = self._source.journal.recorded.events_between(0, self.head)
         for some in _some(events, PAGE):
-            rows = [
-                (event.position, event.recorded_at, event.kind, _json(_renumbered(event.body)))
-                for event in some
-            ]
-            await target.add("events", into.EVENT_COLUMNS, rows)
+            await target.add("events", into.EVENT_COLUMNS, list(map(_moved, some)))
 
     async def _copy_keys(self, target: PostgresImport) -> None:
         """Idempotency keys that are still remembered, and the access keys of services."""
@@ -250,7 +247,8 @@ class _Copying:
             rows = []
             for position, recorded_at, route, player, status, key, digest, outcome in page:
                 generation = self._routes[route].generation
-                name = (generation, recorded_digest(generation, key))
+                digest_of = unowned_digest if owner_of(key) is None else key_digest
+                name = (generation, digest_of(generation, key))
                 if name not in seen:
                     seen.add(name)
                     told = (digest, position, recorded_at, status, outcome, player + 1)
@@ -309,8 +307,11 @@ def _in_order(board: Board, scopes: tuple[str, ...] | None) -> str:
     return scopes_name(found)
 
 
-def _renumbered(body: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(body) | {name: body[name] + 1 for name in ("player", "other") if name in body}
+def _moved(event: Event) -> tuple[int, int, str, str]:
+    """The row of an event in the cluster."""
+    body = renumbered(event.body, lambda number: number + 1)
+    moved = msgspec.structs.replace(event, body=body)
+    return moved.position, moved.recorded_at, moved.kind, moved.text
 
 
 def _json(value: object) -> str:

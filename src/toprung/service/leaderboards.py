@@ -9,7 +9,7 @@ import msgspec
 
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.board_rules import BoardRules, shown_rules
-from toprung.domain.command import DeleteBoard, SetBoard
+from toprung.domain.commands import DeleteBoard, SetBoard
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
 from toprung.domain.values import bounded, parse_text

@@ -9,14 +9,8 @@ from typing import TypeVar
 from msgspec import UNSET, UnsetType
 
 from toprung.domain.board import Board
-from toprung.domain.command import (
-    Befriend,
-    ErasePlayer,
-    PatchPlayer,
-    SetPlayer,
-    Unfriend,
-    check_friends,
-)
+from toprung.domain.commands import Befriend, ErasePlayer, PatchPlayer, SetPlayer, Unfriend
+from toprung.domain.commands.befriend import check_friends
 from toprung.domain.player import (
     parse_attribute_changes,
     parse_attributes,

@@ -8,23 +8,19 @@ retained now are compared: cards drop others when they are next written.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any
-
-import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.card import entry_record, entry_scopes, split_card
 from toprung.domain.entry import Entry, decide
-from toprung.domain.ladder import Ladder, is_laid_out_alike, is_retained, rescoped, scopes_of
+from toprung.domain.events import EntriesRemoved, EventBody, Period, PlayerSet
+from toprung.domain.ladder import Ladder, is_retained
+from toprung.domain.layout import Layout, Placed, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.submission import Submission
 from toprung.ports import Histories, HistoryRow, RulesSet
 
-Period = tuple[str, str]
-"""Window and period."""
-
-Counted = dict[Period, tuple[Entry, tuple[str, ...]]]
-"""Entries with the scopes they count in."""
+Counted = dict[Period, Placed[Entry]]
+"""The entries that events lead to."""
 
 
 class _Rules:
@@ -87,15 +83,15 @@ class Recount:
 
     def _take(self, player: _Player, row: HistoryRow) -> None:
         if row.kind == "known":
-            player.id = row.body
+            player.id = row.id
         elif row.kind == "card":
             if row.generation in self._rules and row.entries:
                 player.cards[row.generation] = row.entries
         elif player.id is not None:  # of the erased nothing is left
-            if row.kind == "score":
+            if row.event is None:
                 self._score(player, row)
             else:
-                self._event(player, row, msgspec.json.decode(row.body or "{}"))
+                self._event(player, row.position, row.event.body)
 
     def _score(self, player: _Player, row: HistoryRow) -> None:
         if row.generation not in self._rules:
@@ -106,29 +102,27 @@ class Recount:
         assert row.at is not None
         submission = Submission(str(player.id), row.score, row.at, row.subscore)
         for window, period, scopes in row.stops:
-            old, kept = counted.get((window, period), (None, scopes))
+            kept, old = counted.get((window, period), (scopes, None))
             new = decide(board, old, submission, row.position)
             if new is not old:  # an entry keeps its scopes
-                counted[window, period] = (new, kept)
+                counted[window, period] = Placed(kept, new)
 
-    def _event(self, player: _Player, row: HistoryRow, body: Mapping[str, Any]) -> None:
-        if row.kind == "removed":
-            generation = self._generation(body["board"], row.position)
+    def _event(self, player: _Player, position: int, event: EventBody) -> None:
+        if isinstance(event, EntriesRemoved):
+            generation = self._generation(event.board, position)
             if generation is not None:
-                self._counted(player, generation, row.position).clear()
-            return
-        opened = [
-            (generation, periods, self._counted(player, generation, row.position))
-            for board_id, periods in body["open"].items()
-            if (generation := self._generation(board_id, row.position)) is not None
-        ]
-        player.attributes = body["attributes"]
-        for generation, periods, counted in opened:
-            board = self._rules[generation].versions[player.seen[generation] - 1].board
-            scopes = scopes_of(board, player.attributes)
-            for window, period in periods:
-                if (window, period) in counted:
-                    counted[window, period] = (counted[window, period][0], scopes)
+                self._counted(player, generation, position).clear()
+        elif isinstance(event, PlayerSet):
+            for generation in list(player.counted):  # earlier rules go by earlier attributes
+                self._counted(player, generation, position)
+            for board_id, periods in event.open.items():
+                generation = self._generation(board_id, position)
+                if generation is not None:
+                    counted = self._counted(player, generation, position)
+                    board = self._rules[generation].versions[player.seen[generation] - 1].board
+                    move = move_of(board, player.attributes, event.attributes)
+                    player.counted[generation] = move.of(counted, periods)
+            player.attributes = event.attributes
 
     def _generation(self, board_id: str, position: int) -> int | None:
         """The board, if it is the one that has the name today."""
@@ -146,9 +140,12 @@ class Recount:
         seen = player.seen.get(generation, 0)
         while seen < len(versions) and versions[seen].board.version <= position:
             if seen and counted:
-                _lay_out(counted, versions[seen - 1].board, versions[seen], player.attributes)
+                layout = Layout(versions[seen - 1].board, *versions[seen])
+                if not layout.is_alike:
+                    counted = layout.of(counted, player.attributes)
             seen += 1
         player.seen[generation] = seen
+        player.counted[generation] = counted
         return counted
 
     # --- comparing -------------------------------------------------------------------------------
@@ -160,7 +157,7 @@ class Recount:
             board = rules.board
             wanted = {
                 period: (board.shape.record(entry), sorted(scopes))
-                for period, (entry, scopes) in self._counted(player, generation, 1 << 63).items()
+                for period, (scopes, entry) in self._counted(player, generation, 1 << 63).items()
                 if self._is_retained(board, period)
             }
             found = {}
@@ -185,23 +182,3 @@ class Recount:
             known = is_retained(board, Ladder(board.id, *period, GLOBAL), self._now)
             self._retained[name] = known
         return known
-
-
-def _is_kept(old: Board, new: RulesSet, window: str, period: str) -> bool:
-    """Whether a period kept its entries when the rules changed."""
-    if new.retained is not None:
-        return period in new.retained.get(window, ())
-    return is_retained(old, Ladder(old.id, window, period, GLOBAL), new.recorded_at)
-
-
-def _lay_out(counted: Counted, old: Board, new: RulesSet, attributes: Mapping[str, str]) -> None:
-    """Entries under new rules: those without a window are dropped, scopes come and go."""
-    if is_laid_out_alike(old, new.board):
-        return
-    windows = {window.name for window in new.board.windows}
-    for window, period in list(counted):
-        if window in windows and _is_kept(old, new, window, period):
-            entry, scopes = counted[window, period]
-            counted[window, period] = (entry, rescoped(old, new.board, scopes, attributes))
-        else:
-            del counted[window, period]

@@ -11,7 +11,8 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from toprung.domain.board import Board
-from toprung.domain.command import Receipt, Receipts, RemoveEntries, Submit, WindowOutcome
+from toprung.domain.commands import RemoveEntries, Submit
+from toprung.domain.commands.submit import Receipt, Receipts, WindowOutcome
 from toprung.domain.idempotency import NOBODY
 from toprung.domain.ladder import Ladder, UndenseLadder, is_retained
 from toprung.domain.player import GLOBAL, parse_player

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from toprung.domain.board import Board
-from toprung.domain.command import DeleteBoard, ErasePlayer, RemoveEntries, SetPlayer
+from toprung.domain.commands import DeleteBoard, ErasePlayer, RemoveEntries, SetPlayer
 from toprung.domain.entry import Entry, decide
 from toprung.domain.ladder import Ladder
 from toprung.domain.ranking import Counts

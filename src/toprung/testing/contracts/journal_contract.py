@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from toprung.domain.board import Board
-from toprung.domain.command import (
+from toprung.domain.commands import (
     Befriend,
     DeleteBoard,
     ErasePlayer,
     PatchPlayer,
-    Receipt,
-    Receipts,
     RemoveEntries,
     SetBoard,
     SetPlayer,
     Unfriend,
 )
+from toprung.domain.commands.submit import Receipt, Receipts
+from toprung.domain.events import Event, PlayerSet
 from toprung.domain.ladder import Ladder
 from toprung.domain.submission import Submission
 from toprung.errors import (
@@ -35,7 +35,7 @@ from toprung.errors import (
     UnknownBoard,
     UnknownPlayer,
 )
-from toprung.ports import Event, PlayerProfile
+from toprung.ports import PlayerProfile
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.suite import ContractSuite, Recorder, submit_command
 from toprung.testing.contracts.workbench import Session, Workbench
@@ -60,6 +60,11 @@ def keyed(player: str, score: int, key: str, **rest: Any) -> Submission:
 
 def positions(receipts: Receipts) -> list[int]:
     return [receipt.submission for receipt in receipts.receipts]
+
+
+def player_events(recorder: Recorder) -> list[PlayerSet]:
+    """What was recorded about players, in order."""
+    return [event.body for event in recorder.events() if isinstance(event.body, PlayerSet)]
 
 
 class JournalContract(ContractSuite):
@@ -612,11 +617,13 @@ class JournalContract(ContractSuite):
     ) -> None:
         for name, scopes in (("a", ["country"]), ("b", ["platform"]), ("c", [])):
             recorder.board(name, scopes=scopes)
+        for name in ("a", "b", "c"):
+            recorder.submit(recorder.opened.run(recorder.journal.board(name)), result("ann", 1))
         us = {"country": "US"}
         for attributes in (us, us, {**us, "vip": "1"}, {**us, "platform": "pc"}, {}):
             recorder.record(SetPlayer("ann", attributes=attributes))
-        events = [event for event in recorder.events() if event.kind == "player"]
-        assert [sorted(e.body["open"]) for e in events] == [["a"], [], [], ["b"], ["a", "b"]]
+        events = player_events(recorder)
+        assert [sorted(event.open) for event in events] == [["a"], [], [], ["b"], ["a", "b"]]
 
     def test_profile_is_replaced_whole(self, recorder: Recorder) -> None:
         recorder.record(SetPlayer("ann", "Ann", "https://a.example/a.png", {"country": "US"}))
@@ -654,9 +661,9 @@ class JournalContract(ContractSuite):
         recorder.submit(board, result("ann", 1))
         recorder.record(PatchPlayer("ann", attributes=PC))
         recorder.record(PatchPlayer("ann", attributes={"country": None}))
-        bodies = [event.body for event in recorder.events() if event.kind == "player"]
-        assert [body["attributes"] for body in bodies] == [US, US | PC, PC]
-        assert [list(body["open"]) for body in bodies] == [["blitz"]] * 3
+        bodies = player_events(recorder)
+        assert [body.attributes for body in bodies] == [US, US | PC, PC]
+        assert [list(body.open) for body in bodies] == [[], ["blitz"], ["blitz"]]
         ladders = recorder.opened.run(recorder.opened.index.ladders("blitz"))
         assert {ladder.scope for ladder, _ in ladders} == {"global", "platform:pc"}
 

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 import pytest
 
 from toprung.domain.board import Board
-from toprung.domain.command import Command, Receipts, SetBoard, Submit
+from toprung.domain.commands import Command, SetBoard, Submit
+from toprung.domain.commands.submit import Receipts
+from toprung.domain.events import Event
 from toprung.domain.submission import Submission
-from toprung.ports import Event, Journal
+from toprung.ports import Journal
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Session, Workbench, session
 

@@ -5,62 +5,66 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from toprung._native import Merge
 from toprung.domain.board import Board
-from toprung.domain.command import Receipt, Submit, WindowOutcome
+from toprung.domain.commands import Submit
+from toprung.domain.commands.batch import Group
+from toprung.domain.commands.outcomes import STATUSES, BatchOutcomes, Outcomes, Owner
+from toprung.domain.commands.submit import Receipt, WindowOutcome
 from toprung.domain.entry import excessive_increase, score_overflow
 from toprung.domain.ladder import Skipped
-from toprung.domain.outcomes import STATUSES, BatchOutcomes, Outcomes, Owner
 from toprung.domain.ranking import ranking_count
 from toprung.domain.submission import Submission
 from toprung.errors import ToprungError
-from toprung.indexes.router import Router
 from toprung.indexes.sheets import Routed
 
+Numbered: TypeAlias = tuple[Routed, Skipped]
+"""A route in use, and the windows that submissions which take it missed."""
 
-class Group:
-    """The submissions of a batch for one board; what is found out about them is added."""
+
+class Merging:
+    """A group of submissions on its way through the native core; what is found out is added."""
 
     merge: Merge
     """What the board's rule makes of them."""
 
-    def __init__(self, board: Board, router: Router) -> None:
-        self.board = board
-        self.router = router
-        self.submissions: list[Submission] = []
-        self.owners: list[Owner] = []
-        self.is_keyed = False
-        """Whether any of them has a key."""
+    def __init__(self, group: Group[Numbered]) -> None:
+        self.group = group
+        self.board = group.board
         self.watched: Sequence[bool] = ()
         """Whether somebody wants a receipt of each, or its outcome is recorded; or nothing is."""
         self.numbers: Sequence[int] = ()
         """The number of each one's player."""
-        self.routed: list[tuple[Routed, Skipped]] = []
-        """Where each counts, and the windows it missed."""
+        self.routed: list[Numbered] = []
+        """Where each counts."""
         self.versions: Sequence[int] = ()
         """The position of each; 0 if it was refused."""
         self.statuses = b""
         """What was decided of each, as `Merge` numbers it."""
 
     @property
-    def times(self) -> list[int]:
-        """When each was achieved."""
-        return [submission.at for submission in self.submissions]
+    def submissions(self) -> list[Submission]:
+        """The submissions themselves."""
+        return self.group.submissions
+
+    @property
+    def owners(self) -> list[Owner]:
+        """Whose they are."""
+        return self.group.owners
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether any of them has a key."""
+        return bool(self.group.names)
 
     @property
     def routes(self) -> dict[int, Routed]:
         """The routes that any of them takes, by number."""
         return {routed.number: routed for routed, _ in self.routed}
-
-    def keep(self, indexes: Iterable[int]) -> None:
-        """Only these of the submissions."""
-        kept = [(self.submissions[i], self.owners[i]) for i in indexes]
-        self.submissions = [submission for submission, _ in kept]
-        self.owners = [owner for _, owner in kept]
 
     def watch(self, commands: Sequence[Submit]) -> None:
         """Find out of which submissions the outcome is wanted."""
@@ -140,7 +144,7 @@ class Group:
             return
         for owner, status in zip(self.owners, statuses, strict=True):
             if status > Merge.ACCEPTED:
-                outcomes.rejected[owner] = _refusal(self.board, status)
+                outcomes.reject(owner, _refusal(self.board, status))
             else:
                 outcomes.counts[owner[0]][status] += 1
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from toprung.domain.command import Receipt, Receipts, Status, Submit, WindowOutcome
+from toprung.domain.commands.submit import Receipt, Receipts, Status, Submit, WindowOutcome
 from toprung.domain.idempotency import bare_key
 from toprung.domain.standing import SkipReason
 from toprung.domain.submission import Submission

@@ -1,0 +1,128 @@
+"""Deciding: what a command may ask, and what comes of it.
+
+A journal serialises writes. Under its serialisation it loads what a command `needs`, has the
+command `decide` on that state, records the events and applies them. Rules are here, and in no
+journal; whatever depends on a clock is found out here, once, and recorded with the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.events import EventBody, Period, PlayerNumber
+from toprung.domain.timekeeping import Moment
+from toprung.errors import UnknownBoard, UnknownPlayer
+
+if TYPE_CHECKING:
+    from toprung.domain.commands import CommandResult
+
+
+class Needs(msgspec.Struct, frozen=True, kw_only=True):
+    """What has to be known, and to stay as it is, for a command to be decided."""
+
+    board: str | None = None
+    """A board that is named."""
+    sets_rules: bool = False
+    """Whether the board's rules may change, so that nobody else may rely on them."""
+    players: tuple[str, ...] = ()
+    """Players that are named."""
+    makes_players: bool = False
+    """Whether those that do not exist come into being."""
+    entries: bool = False
+    """Whether the players' entries are asked for: on the named board, or on all of theirs."""
+    friends: bool = False
+    """Whether the players' friends are asked for."""
+
+
+class State(Protocol):
+    """The present state, as far as a command needs it. Nothing here waits."""
+
+    @property
+    def moment(self) -> Moment:
+        """What time it is."""
+        ...
+
+    @property
+    def position(self) -> int:
+        """The position of the next event."""
+        ...
+
+    def board(self, board_id: str) -> Board | None:
+        """The board of a name."""
+        ...
+
+    def periods(self, board: Board) -> Iterable[Period]:
+        """The periods of a board in which anybody has an entry; others may be among them."""
+        ...
+
+    def has_entries(self, board: Board) -> bool:
+        """Whether a period that counts now has an entry."""
+        ...
+
+    def was_used(self, board: Board) -> bool:
+        """Whether a score was ever recorded on a board."""
+        ...
+
+    def number(self, player: str) -> PlayerNumber | None:
+        """The number of a player."""
+        ...
+
+    def attributes(self, player: PlayerNumber) -> Mapping[str, str]:
+        """A player's attributes."""
+        ...
+
+    def boards_of(self, player: PlayerNumber) -> Iterable[Board]:
+        """The boards on which a player may have entries."""
+        ...
+
+    def periods_of(self, board: Board, player: PlayerNumber) -> Iterable[Period]:
+        """The periods of a board in which a player has an entry."""
+        ...
+
+    def friends(self, player: PlayerNumber) -> Collection[PlayerNumber]:
+        """A player's friends."""
+        ...
+
+
+class Profile(NamedTuple):
+    """What people see of a player; it is not in events, so that it can be erased."""
+
+    player: PlayerNumber
+    changes: Mapping[str, str | None]
+    """Those of `name` and `avatar_url` that change."""
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What comes of a command."""
+
+    events: tuple[EventBody, ...] = ()
+    """At the position of the state, and those after it."""
+    profiles: tuple[Profile, ...] = ()
+    result: CommandResult = None
+
+
+def require_board(state: State, board_id: str) -> Board:
+    """The board, or UnknownBoard."""
+    board = state.board(board_id)
+    if board is None:
+        raise UnknownBoard(f"there is no board {board_id!r}")
+    return board
+
+
+def require_player(state: State, player: str) -> PlayerNumber:
+    """The player's number, or UnknownPlayer."""
+    number = state.number(player)
+    if number is None:
+        raise UnknownPlayer(f"there is no player {player!r}")
+    return number
+
+
+def made_player(state: State, player: str) -> PlayerNumber:
+    """The number of a player who has one because the command makes players."""
+    number = state.number(player)
+    assert number is not None, "the journal makes players that are missing"
+    return number

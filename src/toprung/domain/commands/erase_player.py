@@ -1,0 +1,23 @@
+"""Erasing a player."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toprung.domain.commands.deciding import Decision, Needs, State, require_player
+from toprung.domain.events import PlayerErased
+
+
+class ErasePlayer(msgspec.Struct, frozen=True):
+    """Erase a player everywhere: profile, friends, entries, details."""
+
+    player: str
+
+    @property
+    def needs(self) -> Needs:
+        """The player, and the boards that it leaves."""
+        return Needs(players=(self.player,), entries=True)
+
+    def decide(self, state: State) -> Decision:
+        """What is left is the number in its events."""
+        return Decision((PlayerErased(require_player(state, self.player)),))

@@ -1,0 +1,31 @@
+"""Taking a player off one board."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toprung.domain.commands.deciding import (
+    Decision,
+    Needs,
+    State,
+    require_board,
+    require_player,
+)
+from toprung.domain.events import EntriesRemoved
+
+
+class RemoveEntries(msgspec.Struct, frozen=True):
+    """Take a player off one board."""
+
+    board: str
+    player: str
+
+    @property
+    def needs(self) -> Needs:
+        """The player's entries on the board."""
+        return Needs(board=self.board, players=(self.player,), entries=True)
+
+    def decide(self, state: State) -> Decision:
+        """In every period; what was submitted stays readable."""
+        board = require_board(state, self.board)
+        return Decision((EntriesRemoved(board.id, require_player(state, self.player)),))

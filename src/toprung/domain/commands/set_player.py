@@ -1,0 +1,82 @@
+"""Setting a player's profile, whole or in part. Entries move with the attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from toprung.domain.commands.deciding import Decision, Needs, Profile, State, made_player
+from toprung.domain.events import PlayerNumber, PlayerSet
+from toprung.domain.ladder import unclosed
+from toprung.domain.layout import move_of
+from toprung.domain.player import merged_attributes
+
+
+class SetPlayer(msgspec.Struct, frozen=True):
+    """Replace a player's whole profile."""
+
+    player: str
+    name: str | None = None
+    avatar_url: str | None = None
+    attributes: Mapping[str, str] = {}
+
+    @property
+    def needs(self) -> Needs:
+        """The player and its entries."""
+        return _needs(self.player)
+
+    def decide(self, state: State) -> Decision:
+        """Replace what there is."""
+        number = made_player(state, self.player)
+        shown = {"name": self.name, "avatar_url": self.avatar_url}
+        return _decided(state, number, self.attributes, shown)
+
+
+class PatchPlayer(msgspec.Struct, frozen=True):
+    """Change some of a player's profile: what is unset stays, None is taken away."""
+
+    player: str
+    name: str | UnsetType | None = UNSET
+    avatar_url: str | UnsetType | None = UNSET
+    attributes: Mapping[str, str | None] | UnsetType | None = UNSET
+    """By name; None instead of a mapping takes all away."""
+
+    @property
+    def needs(self) -> Needs:
+        """The player and its entries."""
+        return _needs(self.player)
+
+    def decide(self, state: State) -> Decision:
+        """Change what is set."""
+        number = made_player(state, self.player)
+        before = state.attributes(number)
+        if self.attributes is UNSET:
+            after = before
+        else:
+            after = {} if self.attributes is None else merged_attributes(before, self.attributes)
+        shown = {"name": self.name, "avatar_url": self.avatar_url}
+        changes = {name: text for name, text in shown.items() if not isinstance(text, UnsetType)}
+        return _decided(state, number, after, changes)
+
+
+def _needs(player: str) -> Needs:
+    return Needs(players=(player,), makes_players=True, entries=True)
+
+
+def _decided(
+    state: State,
+    number: PlayerNumber,
+    attributes: Mapping[str, str],
+    shown: Mapping[str, str | None],
+) -> Decision:
+    """The player's entries move to its new scopes, in the periods that have not ended."""
+    before, settled = state.attributes(number), state.moment.settled
+    moved = {
+        board.id: tuple(unclosed(board, state.periods_of(board, number), settled))
+        for board in state.boards_of(number)
+        if move_of(board, before, attributes)
+    }
+    opened = {board: periods for board, periods in moved.items() if periods}
+    return Decision((PlayerSet(number, dict(attributes), opened),), (Profile(number, shown),))

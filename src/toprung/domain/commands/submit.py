@@ -1,0 +1,66 @@
+"""Submitting scores: the command, and what becomes of each submission."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from toprung.domain.ladder import Skipped
+from toprung.domain.ranking import Counts
+from toprung.domain.submission import Submission
+from toprung.errors import ToprungError
+
+
+class Submit(msgspec.Struct, frozen=True, gc=False):
+    """Submissions for one board; one that is refused does not sink the others."""
+
+    board: str
+    generation: int
+    """The board they were validated against; a recreated board refuses them."""
+    submissions: Sequence[Submission]
+    source: str = "library"
+    receipts: bool = True
+    """Whether the caller wants a receipt for each, not just the tally."""
+
+
+Status = Literal["accepted", "unchanged"]
+
+
+class WindowOutcome(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What one submission did on the global ladder of one window; recorded with its key."""
+
+    window: str
+    period: str
+    score: int
+    previous_score: int | None
+
+
+class Receipt(msgspec.Struct, frozen=True, gc=False):
+    """What became of one recorded submission."""
+
+    submission: int
+    """Its journal position: the submission's id."""
+    status: Status
+    skipped: Skipped = ()
+    outcomes: tuple[WindowOutcome, ...] = ()
+    replayed: bool = False
+    """True for a repeat: this is the outcome that was recorded the first time."""
+    before: tuple[Counts | None, ...] = ()
+    """What lay before the player on each outcome's ladder, until this commit; empty if replayed."""
+    ranks: tuple[tuple[int, int | None, int], ...] = ()
+    """The player's rank since this commit, its rank before, and of how many, on each outcome's
+    ladder; empty if the journal does not know, and then `before` and the index tell."""
+
+
+class Receipts(msgspec.Struct, frozen=True):
+    """What became of the submissions of one `Submit`."""
+
+    accepted: int
+    unchanged: int
+    duplicates: int
+    rejected: tuple[tuple[int, ToprungError], ...]
+    """(index, why) of the submissions that were refused."""
+    receipts: tuple[Receipt, ...] = ()
+    """In order, without the rejected ones; only when asked for."""

@@ -1,0 +1,217 @@
+"""Events: the facts of a journal. One struct per kind, the same in both profiles.
+
+A journal records the kind and the fields as JSON, with a position and the time of recording.
+Events hold everything that decided them, so that nobody who reads them asks a clock, the zone
+database or the rules of another day.
+
+Fields that name players are of the type `PlayerNumber`: whoever copies events to a place where
+players have other numbers (`renumbered`) needs to know no kinds. Nothing else in an event can
+identify a person, so an erased player is a number that nobody has.
+
+An event that this version does not know, or with a field that it does not know, was recorded by a
+newer version: it is refused, never skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from toprung.domain.ladder import Route
+from toprung.errors import DatabaseDamaged
+
+PLAYER: Final = "the number of a player"
+
+PlayerNumber: TypeAlias = Annotated[int, PLAYER]
+"""What events name a player by; a journal gives each number once."""
+
+Period: TypeAlias = tuple[str, str]
+"""The name of a window and the id of one of its periods."""
+
+
+class EventBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What happened."""
+
+
+class Scored(EventBody, frozen=True):
+    """A submission counted. It is recorded in columns; this is what they say."""
+
+    board: str
+    version: int
+    """Of the rules that decided it."""
+    source: str
+    route: Route
+    player: PlayerNumber
+    at: int
+    score: int
+    subscore: int | None
+    status: int
+    """1 if it changed an entry, else 0."""
+
+
+class BoardSet(EventBody, frozen=True):
+    """A board was created, or has other rules now."""
+
+    board: str
+    rules: Mapping[str, Any]
+    generation: int
+    retained: Mapping[str, tuple[str, ...]] | None = None
+    """Per window of the old rules, the periods that kept their entries; None: nothing changed."""
+
+
+class BoardDeleted(EventBody, frozen=True):
+    """A board is gone, with everything on it."""
+
+    board: str
+
+
+class PlayerSet(EventBody, frozen=True):
+    """A player has these attributes now."""
+
+    player: PlayerNumber
+    attributes: Mapping[str, str]
+    open: Mapping[str, tuple[Period, ...]]
+    """By board: the periods whose entries moved to the scopes of the new attributes."""
+
+
+class PlayerErased(EventBody, frozen=True):
+    """A player is forgotten everywhere."""
+
+    player: PlayerNumber
+
+
+class EntriesRemoved(EventBody, frozen=True):
+    """A player was taken off a board."""
+
+    board: str
+    player: PlayerNumber
+
+
+class Befriended(EventBody, frozen=True):
+    """Two players are friends of each other."""
+
+    player: PlayerNumber
+    other: PlayerNumber
+
+
+class Unfriended(EventBody, frozen=True):
+    """Two players are friends no more."""
+
+    player: PlayerNumber
+    other: PlayerNumber
+
+
+KINDS: Final[Mapping[str, type[EventBody]]] = {
+    "score": Scored,
+    "board": BoardSet,
+    "board-deleted": BoardDeleted,
+    "player": PlayerSet,
+    "erased": PlayerErased,
+    "removed": EntriesRemoved,
+    "befriended": Befriended,
+    "unfriended": Unfriended,
+}
+"""What journals record for each kind; a name is never given again for something else."""
+
+_NAMES: Final = {kind: name for name, kind in KINDS.items()}
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One fact of the journal, with everything that decided it."""
+
+    position: int
+    recorded_at: int
+    body: EventBody
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind."""
+        return _NAMES[type(self.body)]
+
+    @property
+    def text(self) -> str:
+        """Its body as a journal records it."""
+        return msgspec.json.encode(self.body).decode()
+
+
+def read_event(position: int, recorded_at: int, kind: str, text: str | bytes) -> Event:
+    """An event as it was recorded.
+
+    >>> read_event(7, 0, "removed", '{"board":"blitz","player":3}').body
+    EntriesRemoved(board='blitz', player=3)
+    >>> read_event(7, 0, "teleported", '{"player":3}')
+    Traceback (most recent call last):
+    toprung.errors.DatabaseDamaged: event 7 is of the kind 'teleported', which this version of \
+Toprung does not know: a newer one recorded it; update this one
+    """
+    if kind not in KINDS:
+        raise DatabaseDamaged(
+            f"event {position} is of the kind {kind!r}, which this version of Toprung does not"
+            " know: a newer one recorded it; update this one"
+        )
+    try:
+        body = _decoder(KINDS[kind]).decode(text)
+    except msgspec.DecodeError as error:
+        raise DatabaseDamaged(
+            f"event {position} of the kind {kind!r} cannot be read ({error}): it is damaged, or a"
+            " newer version of Toprung recorded it"
+        ) from error
+    return Event(position, recorded_at, body)
+
+
+@cache
+def _decoder(kind: type[EventBody]) -> msgspec.json.Decoder[EventBody]:
+    return msgspec.json.Decoder(kind)
+
+
+# --- players in events ----------------------------------------------------------------------------
+
+
+def renumbered(body: EventBody, number_of: Callable[[int], int]) -> EventBody:
+    """The same fact where players have other numbers.
+
+    >>> renumbered(Befriended(3, 7), lambda number: number + 1)
+    Befriended(player=4, other=8)
+    """
+    changed: EventBody = _renumbered(body, type(body), number_of)
+    return changed
+
+
+def _renumbered(value: Any, kind: Any, number_of: Callable[[int], int]) -> Any:
+    """A value of a type, with other numbers wherever the type names players."""
+    if value is None or not _names_players(kind):
+        return value
+    if get_origin(kind) is Annotated:
+        return number_of(value)
+    if isinstance(value, msgspec.Struct):
+        fields = _fields(type(value))
+        changed = {
+            name: _renumbered(getattr(value, name), each, number_of)
+            for name, each in fields.items()
+            if _names_players(each)
+        }
+        return msgspec.structs.replace(value, **changed)
+    item = next(each for each in get_args(kind) if _names_players(each))
+    if isinstance(value, Mapping):
+        return {name: _renumbered(each, item, number_of) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(_renumbered(each, item, number_of) for each in value)
+    return _renumbered(value, item, number_of)  # one of several types, or None
+
+
+@cache
+def _names_players(kind: Any) -> bool:
+    """Whether a value of this type names players, directly or in what it is made of."""
+    if get_origin(kind) is Annotated:
+        return PLAYER in kind.__metadata__
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return any(map(_names_players, _fields(kind).values()))
+    return any(map(_names_players, get_args(kind)))
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
+    return get_type_hints(kind, include_extras=True)

@@ -1,0 +1,152 @@
+"""How entries are laid out over ladders, and what becomes of them when rules or attributes change.
+
+These are the rules for both profiles: one keeps entries ladder by ladder, the other card by card,
+and whoever verifies counts them player by player. All of them ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from toprung.domain.board import Board
+from toprung.domain.events import BoardSet, Period
+from toprung.domain.ladder import Ladder, is_kept, is_retained, scopes_of
+from toprung.domain.player import GLOBAL
+
+T = TypeVar("T")
+
+
+class Placed(NamedTuple, Generic[T]):
+    """A player's entry of one period: the scopes it counts in, and what it is."""
+
+    scopes: tuple[str, ...]
+    entry: T
+
+
+Entries: TypeAlias = Mapping[Period, Placed[T]]
+"""All entries of one player on one board."""
+
+
+class Layout(NamedTuple):
+    """A change of a board's rules, as far as its entries are concerned."""
+
+    old: Board
+    new: Board
+    change: BoardSet
+    recorded_at: int
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether every entry stays where it is."""
+        return is_laid_out_alike(self.old, self.new)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The names of the scopes that are new."""
+        return tuple(name for name in self.new.scopes if name not in self.old.scopes)
+
+    def keeps(self, window: str, period: str) -> bool:
+        """Whether the entries of a period stay."""
+        if self.old.shape is not self.new.shape:  # allowed only when no entries are left
+            return False
+        if all(each.name != window for each in self.new.windows):
+            return False
+        if self.change.retained is None:  # recorded before it was said
+            ladder = Ladder(self.old.id, window, period, GLOBAL)
+            return is_retained(self.old, ladder, self.recorded_at)
+        return period in self.change.retained.get(window, ())
+
+    def keeps_ladder(self, ladder: Ladder) -> bool:
+        """Whether a ladder stays as it is."""
+        name = ladder.scope.partition(":")[0]
+        return name in self.new.scopes and self.keeps(ladder.window, ladder.period)
+
+    def new_scopes(self, attributes: Mapping[str, str]) -> list[str]:
+        """The added scopes of a player who has these attributes now.
+
+        >>> old, new = (Board.parse("b", {"scopes": each}) for each in ([], ["country"]))
+        >>> Layout(old, new, BoardSet("b", {}, 1), 0).new_scopes({"country": "US"})
+        ['country:US']
+        """
+        return [f"{name}:{attributes[name]}" for name in self.added if name in attributes]
+
+    def scopes(self, scopes: Iterable[str], attributes: Mapping[str, str]) -> tuple[str, ...]:
+        """The scopes of an entry from now on: gone ones left, new ones by today's attributes.
+
+        >>> old, new = (Board.parse("b", {"scopes": [name]}) for name in ("country", "platform"))
+        >>> layout = Layout(old, new, BoardSet("b", {}, 1), 0)
+        >>> layout.scopes(("global", "country:US"), {"platform": "pc"})
+        ('global', 'platform:pc')
+        """
+        kept = (scope for scope in scopes if scope.partition(":")[0] in self.new.scopes)
+        return (*kept, *self.new_scopes(attributes))
+
+    def of(self, entries: Entries[T], attributes: Mapping[str, str]) -> dict[Period, Placed[T]]:
+        """A player's entries under the new rules."""
+        return {
+            period: placed._replace(scopes=self.scopes(placed.scopes, attributes))
+            for period, placed in entries.items()
+            if self.keeps(*period)
+        }
+
+
+def is_laid_out_alike(old: Board, new: Board) -> bool:
+    """Whether the ladders of one are those of the other, entry by entry."""
+    return (
+        (old.windows, old.scopes) == (new.windows, new.scopes)
+        and old.shape is new.shape
+        and (old.ranking == "dense") == (new.ranking == "dense")
+    )
+
+
+def kept_periods(board: Board, known: Iterable[Period], now: int) -> dict[str, tuple[str, ...]]:
+    """Per window, the periods that keep their entries when rules change: retained, or to come.
+
+    `known` are the periods that have entries.
+    """
+    found = {
+        window.name: {period.id: None for period in board.calendar(window).retained(now)}
+        for window in board.windows
+    }
+    for window, period in known:
+        if is_kept(board, Ladder(board.id, window, period, GLOBAL), now):
+            found[window][period] = None
+    return {window: tuple(ids) for window, ids in found.items()}
+
+
+class Move(NamedTuple):
+    """What a change of attributes does to a player's entries of periods that have not ended."""
+
+    left: tuple[str, ...]
+    """Scopes in which they do not count any more."""
+    entered: tuple[str, ...]
+    """Scopes in which they did not count."""
+    scopes: tuple[str, ...]
+    """All scopes in which they count then."""
+
+    def __bool__(self) -> bool:
+        return bool(self.left or self.entered)
+
+    def of(self, entries: Entries[T], periods: Iterable[Period]) -> dict[Period, Placed[T]]:
+        """A player's entries after the move; only those of the periods move."""
+        moved = {
+            each: entries[each]._replace(scopes=self.scopes) for each in periods if each in entries
+        }
+        return {**entries, **moved}
+
+
+def move_of(board: Board, before: Mapping[str, str], after: Mapping[str, str]) -> Move:
+    """The move of a player whose attributes change.
+
+    >>> board = Board.parse("blitz", {"scopes": ["country", "platform"]})
+    >>> move_of(board, {"country": "US", "platform": "pc"}, {"country": "DE", "platform": "pc"})
+    Move(left=('country:US',), entered=('country:DE',), scopes=('global', 'country:DE', \
+'platform:pc'))
+    """
+    old, new = scopes_of(board, before), scopes_of(board, after)
+    return Move(
+        tuple(scope for scope in old if scope not in new),
+        tuple(scope for scope in new if scope not in old),
+        new,
+    )

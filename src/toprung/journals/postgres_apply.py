@@ -1,0 +1,256 @@
+"""Writing what was decided: events, and the rows that they lead to, inside their transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.card import Card
+from toprung.domain.commands.deciding import Profile
+from toprung.domain.events import (
+    Befriended,
+    BoardDeleted,
+    BoardSet,
+    EntriesRemoved,
+    Event,
+    Period,
+    PlayerErased,
+    PlayerSet,
+    Unfriended,
+)
+from toprung.domain.layout import Entries, Layout, Move, move_of
+from toprung.domain.player import fold_name
+from toprung.journals.postgres_cards import CardNames
+from toprung.journals.postgres_ladders import Need, PostgresLadders, ScopeLadder
+from toprung.journals.postgres_state import LoadedState, cards_page
+from toprung.journals.postgres_store import statement
+from toprung.ports import CardChanges, CardSink
+
+Follow: TypeAlias = Callable[[CardSink], Awaitable[None]]
+"""What the index has to be told once the command is durable."""
+
+
+class Applying:
+    """Writes the events of one command, and what follows from them."""
+
+    def __init__(
+        self,
+        connection: Any,
+        state: LoadedState,
+        names: CardNames,
+        ladders: PostgresLadders,
+        sink: CardSink,
+    ) -> None:
+        self._connection = connection
+        self._state = state
+        self._names = names
+        self._ladders = ladders
+        self._sink = sink
+        self._players = {number: player for player, number in state.numbers.items()}
+        self.changes: list[CardChanges] = []
+        """What the index is to be told once the transaction is committed."""
+        self.follow: Follow | None = None
+
+    async def apply(self, event: Event) -> None:
+        """Record an event and bring the rows up to it."""
+        await self._connection.execute(
+            statement("add_event"), event.position, event.recorded_at, event.kind, event.text
+        )
+        match event.body:
+            case BoardSet() as change:
+                await self._board(change, event)
+            case BoardDeleted(board):
+                await self._board_deleted(self._state.boards[board])
+            case PlayerSet() as change:
+                await self._player(change, event.position)
+            case PlayerErased(player):
+                await self._erased(player, event.position)
+            case EntriesRemoved(board, player):
+                await self._put_card(self._state.boards[board], player, {}, event.position)
+            case Befriended(player, other):
+                await self._execute(
+                    "INSERT INTO friends VALUES ($1, $2), ($2, $1) ON CONFLICT DO NOTHING",
+                    player,
+                    other,
+                )
+            case Unfriended(player, other):
+                await self._execute(
+                    "DELETE FROM friends"
+                    " WHERE (player, friend) IN (($1::bigint, $2::bigint), ($2, $1))",
+                    player,
+                    other,
+                )
+            case _:
+                raise AssertionError(f"submissions are recorded in batches: {event!r}")
+
+    async def put_profile(self, profile: Profile) -> None:
+        """Change what people see of a player."""
+        columns = dict(profile.changes)
+        if "name" in columns:
+            name = columns["name"]
+            columns["folded"] = None if name is None else fold_name(name)
+        if columns:
+            assigned = ", ".join(f"{column} = ${at}" for at, column in enumerate(columns, 2))
+            await self._execute(
+                f"UPDATE players SET {assigned} WHERE number = $1",  # noqa: S608
+                profile.player,
+                *columns.values(),
+            )
+
+    async def _execute(self, text: str, *values: object) -> str:
+        status: str = await self._connection.execute(text, *values)
+        return status
+
+    # --- boards ----------------------------------------------------------------------------------
+
+    async def _board(self, change: BoardSet, event: Event) -> None:
+        old = self._state.boards.get(change.board)
+        board = Board.parse(change.board, change.rules)
+        board = board.recorded(event.position, change.generation)
+        await self._execute(
+            "INSERT INTO boards VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE "
+            "SET version = excluded.version, rules = excluded.rules",
+            board.id,
+            board.generation,
+            board.version,
+            msgspec.json.encode(change.rules).decode(),
+        )
+        if old is not None and change.retained is None:
+            return
+        if old is not None:
+            await self._lay_out(Layout(old, board, change, event.recorded_at))
+        self.follow = lambda index: index.rebuild_board(board)
+
+    async def _lay_out(self, layout: Layout) -> None:
+        """Drop entries that the new rules have no place for; count the others in the new scopes."""
+        board = layout.new
+        ladders: set[ScopeLadder] = set()
+        after = 0
+        while rows := await cards_page(self._connection, layout.old, after):
+            attributes = await self._attributes([row[0] for row in rows])
+            cards = await self._names.read(layout.old, [row[1] for row in rows])
+            laid_out = [
+                layout.of(card, attributes.get(number, {}))
+                for (number, _), card in zip(rows, cards, strict=True)
+            ]
+            ladders |= await self._scope_ladders(board, laid_out)
+            written = await self._names.write(board, laid_out)
+            changed = [
+                (number, card)
+                for (number, before), card in zip(rows, written, strict=True)
+                if card != before
+            ]
+            await self._put_cards(board, changed, board.version)
+            after = rows[-1][0]
+        added = [each for each in ladders if each[1].partition(":")[0] in layout.added]
+        refusal = self._ladders.room(board, len(ladders) - len(added)).refusal(added, "scopes")
+        if refusal is not None:
+            raise refusal
+        await self._ladders.replace(self._connection, board, ladders)
+        # From here to the commit nobody can rebuild the shard by the old rules.
+        await self._execute("SELECT pg_advisory_xact_lock(21617, $1)", board.generation % 2**31)
+        await self._sink.close_board(board)
+
+    async def _attributes(self, numbers: Sequence[int]) -> dict[int, Mapping[str, str]]:
+        rows = await self._connection.fetch(
+            "SELECT number, attributes FROM players WHERE number = ANY ($1)", list(numbers)
+        )
+        return {number: msgspec.json.decode(text) for number, text in rows}
+
+    async def _scope_ladders(
+        self, board: Board, cards: Sequence[Entries[bytes]]
+    ) -> set[ScopeLadder]:
+        """The ladders of scopes on which these cards have entries."""
+        numbers = await self._names.period_numbers(board, {each for card in cards for each in card})
+        return {
+            (numbers[period], scope)
+            for card in cards
+            for period, placed in card.items()
+            for scope in placed.scopes[1:]
+        }
+
+    async def _board_deleted(self, board: Board) -> None:
+        await self._execute("DELETE FROM boards WHERE id = $1", board.id)
+        await self._execute("INSERT INTO graves VALUES ($1)", board.generation)
+        self.follow = lambda index: index.drop_board(board)
+
+    # --- players ---------------------------------------------------------------------------------
+
+    async def _player(self, change: PlayerSet, version: int) -> None:
+        text = msgspec.json.encode(change.attributes).decode()
+        await self._execute(
+            "UPDATE players SET attributes = $2 WHERE number = $1", change.player, text
+        )
+        before = self._state.attributes(change.player)
+        for board_id, periods in change.open.items():
+            board = self._state.boards[board_id]
+            move = move_of(board, before, change.attributes)
+            await self._make_room(board, change.player, periods, move)
+            entries = self._state.entries[board.generation, change.player]
+            await self._put_card(board, change.player, move.of(entries, periods), version)
+
+    async def _make_room(
+        self, board: Board, player: int, periods: Sequence[Period], move: Move
+    ) -> None:
+        """Refuse a move to new scopes, if there is no room for the ladders."""
+        numbers = await self._names.period_numbers(board, periods)
+        entered, left = (
+            [(number, scope) for number in numbers.values() for scope in scopes]
+            for scopes in (move.entered, move.left)
+        )
+        wanted = [Need(player, entered)]
+        (refusal,) = await self._ladders.admit(board, wanted, "attributes", left)
+        if refusal is not None:
+            raise refusal
+
+    async def _erased(self, player: int, version: int) -> None:
+        """Forget a player; what is left is the number in its events."""
+        for board in self._state.boards_of(player):
+            await self._tell(board, version, [], [Card(self._players[player], version, b"")])
+        for text in (
+            "DELETE FROM cards WHERE player = $1",
+            "DELETE FROM friends WHERE player = $1",
+            "DELETE FROM friends WHERE friend = $1",
+            "UPDATE events SET details = NULL WHERE player = $1 AND details IS NOT NULL",
+            "DELETE FROM keys WHERE player = $1",
+            "DELETE FROM players WHERE number = $1",
+        ):
+            await self._execute(text, player)
+
+    # --- cards -----------------------------------------------------------------------------------
+
+    async def _put_card(
+        self, board: Board, player: int, entries: Entries[bytes], version: int
+    ) -> None:
+        """Replace a player's card, if it changes."""
+        if entries == self._state.entries.get((board.generation, player), {}):
+            return
+        (card,) = await self._names.write(board, [entries])
+        await self._put_cards(board, [(player, card)], version)
+        await self._tell(board, version, [player], [Card(self._players[player], version, card)])
+
+    async def _put_cards(
+        self, board: Board, cards: Sequence[tuple[int, bytes]], version: int
+    ) -> None:
+        if cards:
+            numbers, entries = zip(*cards, strict=True)
+            await self._execute(
+                statement("put_cards"),
+                board.generation,
+                list(numbers),
+                [version] * len(cards),
+                list(entries),
+            )
+
+    async def _tell(
+        self, board: Board, version: int, numbers: Sequence[int], cards: Sequence[Card]
+    ) -> None:
+        """Leave word for the index: current cards by number, or erased players by id."""
+        erased = [] if numbers else [card.player for card in cards]
+        mark = await self._connection.fetchval(
+            statement("add_outbox"), board.generation, version, list(numbers), erased
+        )
+        self.changes.append(CardChanges(mark, board, cards))

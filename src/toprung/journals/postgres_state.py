@@ -1,0 +1,191 @@
+"""What a command needs to know, loaded and locked inside its transaction.
+
+Locks, always in this order: the rules of all boards (class 21615, exclusively to change them,
+shared to rely on them), the rules of one board (class 21616, likewise), then players by id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.commands.deciding import Needs, State
+from toprung.domain.events import Period
+from toprung.domain.layout import Placed, kept_periods
+from toprung.domain.timekeeping import Moment
+from toprung.journals.postgres_cards import CardNames
+from toprung.journals.postgres_rows import read_board
+
+CARDS_AT_ONCE = 2_000
+
+
+class LoadedState:
+    """The rows that a command needs, as commands ask about them."""
+
+    position = 0
+
+    def __init__(self, moment: Moment) -> None:
+        self.moment = moment
+        self.boards: dict[str, Board] = {}
+        self.numbers: dict[str, int] = {}
+        self.attributes_of: dict[int, Mapping[str, str]] = {}
+        self.entries: dict[tuple[int, int], dict[Period, Placed[bytes]]] = {}
+        """By board generation and player."""
+        self.friends_of: dict[int, set[int]] = {}
+        self.known_periods: Collection[Period] = ()
+        self.is_filled = self.is_used = False
+        """Of the board whose rules may change: whether it has entries, and ever had a score."""
+
+    def board(self, board_id: str) -> Board | None:
+        """The board of a name."""
+        return self.boards.get(board_id)
+
+    def periods(self, _board: Board) -> Iterable[Period]:
+        """The periods of the board whose rules may change."""
+        return self.known_periods
+
+    def has_entries(self, _board: Board) -> bool:
+        """Whether a period that counts has an entry."""
+        return self.is_filled
+
+    def was_used(self, _board: Board) -> bool:
+        """Whether a score was ever recorded on the board."""
+        return self.is_used
+
+    def number(self, player: str) -> int | None:
+        """The number of a player."""
+        return self.numbers.get(player)
+
+    def attributes(self, player: int) -> Mapping[str, str]:
+        """A player's attributes."""
+        return self.attributes_of[player]
+
+    def boards_of(self, player: int) -> Iterable[Board]:
+        """The boards on which a player has a card."""
+        return [b for b in self.boards.values() if (b.generation, player) in self.entries]
+
+    def periods_of(self, board: Board, player: int) -> Iterable[Period]:
+        """The periods of a board in which a player has an entry."""
+        return self.entries.get((board.generation, player), {})
+
+    def friends(self, player: int) -> Collection[int]:
+        """A player's friends."""
+        return self.friends_of[player]
+
+
+async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) -> LoadedState:
+    """Lock and load what is needed; positions are drawn when everything is locked."""
+    loading = _Loading(connection, names, LoadedState(moment))
+    if needs.board is not None:
+        await loading.board(needs.board, exclusive=needs.sets_rules)
+    elif needs.entries:
+        await connection.execute("SELECT pg_advisory_xact_lock_shared(21615, 0)")
+    if needs.players:
+        await loading.players(needs.players, make=needs.makes_players)
+    if needs.entries:
+        await loading.entries(needs.board)
+    if needs.friends:
+        await loading.friends()
+    state = loading.state
+    state.position = await connection.fetchval("SELECT (draw_positions(1))[1]")
+    return state
+
+
+class _Loading:
+    def __init__(self, connection: Any, names: CardNames, state: LoadedState) -> None:
+        self._connection = connection
+        self._names = names
+        self.state = state
+
+    async def board(self, board_id: str, *, exclusive: bool) -> None:
+        """The board, whose rules now stay as they are (or are ours to change)."""
+        execute = self._connection.execute
+        kind = "" if exclusive else "_shared"
+        if exclusive:
+            await execute("SELECT pg_advisory_xact_lock(21615, 0)")
+        await execute(f"SELECT pg_advisory_xact_lock{kind}(21616, hashtext($1))", board_id)
+        row = await self._connection.fetchrow("SELECT * FROM boards WHERE id = $1", board_id)
+        if row is None:
+            return
+        board = self.state.boards[board_id] = read_board(row)
+        if exclusive:
+            periods = await self._names.periods(board)
+            self.state.known_periods = list(periods.values())
+            self.state.is_filled = await self._is_filled(board, periods)
+            self.state.is_used = await self._is_used(board)
+
+    async def _is_filled(self, board: Board, periods: Mapping[bytes, Period]) -> bool:
+        """Whether any period that is kept has an entry."""
+        kept = kept_periods(board, periods.values(), self.state.moment.settled)
+        alive = {
+            each for each, (window, period) in periods.items() if period in kept.get(window, ())
+        }
+        after = 0
+        while alive and (rows := await cards_page(self._connection, board, after)):
+            if any(alive & self._names.split(board, entries).keys() for _, entries in rows):
+                return True
+            after = rows[-1][0]
+        return False
+
+    async def _is_used(self, board: Board) -> bool:
+        """Whether a score was ever recorded on the board: each names a route of it."""
+        found: bool = await self._connection.fetchval(
+            "SELECT EXISTS (SELECT FROM names WHERE generation = $1 AND kind = 'r')",
+            board.generation,
+        )
+        return found
+
+    async def players(self, players: Collection[str], *, make: bool) -> None:
+        """The numbers of players who exist, or are made; they are ours now."""
+        ids = sorted(set(players), key=str.encode)
+        if make:
+            await self._connection.execute("SELECT lock_players($1)", ids)
+        rows = await self._connection.fetch(
+            "SELECT id, number, attributes FROM players WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
+            ids,
+        )
+        for player, number, attributes in rows:
+            self.state.numbers[player] = number
+            self.state.attributes_of[number] = msgspec.json.decode(attributes)
+
+    async def entries(self, board_id: str | None) -> None:
+        """The players' entries, on one board or on all of theirs."""
+        state = self.state
+        rows = await self._connection.fetch(
+            "SELECT b.*, c.player, c.entries FROM cards AS c JOIN boards AS b USING (generation)"
+            " WHERE c.player = ANY ($1) AND ($2::text IS NULL OR b.id = $2)",
+            list(state.numbers.values()),
+            board_id,
+        )
+        for row in rows:
+            board = read_board(row)
+            state.boards[board.id] = board
+            found = await self._names.read(board, [row["entries"]])
+            state.entries[board.generation, row["player"]] = found[0]
+
+    async def friends(self) -> None:
+        """The players' friends."""
+        numbers = list(self.state.numbers.values())
+        self.state.friends_of = {number: set() for number in numbers}
+        for player, friend in await self._connection.fetch(
+            "SELECT player, friend FROM friends WHERE player = ANY ($1)", numbers
+        ):
+            self.state.friends_of[player].add(friend)
+
+
+async def cards_page(connection: Any, board: Board, after: int) -> list[tuple[int, bytes]]:
+    """(player, entries) of the next cards of a board, in the order of players' numbers."""
+    rows = await connection.fetch(
+        "SELECT player, entries FROM cards WHERE generation = $1 AND player > $2 "
+        "ORDER BY player LIMIT $3",
+        board.generation,
+        after,
+        CARDS_AT_ONCE,
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+_: type[State] = LoadedState
