@@ -19,6 +19,9 @@ from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
 from toprung.errors import FixedRule, Invalid, ToprungError, UnknownBoard
 
+KEYED_WEIGHT = 8
+"""Submissions without a key that take as long to record as one with a key."""
+
 FRIENDS_MAX = 5_000
 """How many friends a player can have."""
 
@@ -33,6 +36,12 @@ class Submit(msgspec.Struct, frozen=True, gc=False):
     source: str = "library"
     receipts: bool = True
     """Whether the caller wants a receipt for each, not just the tally."""
+
+    @property
+    def weight(self) -> int:
+        """How long they hold up others, counted in submissions without a key."""
+        keyed = sum([submission.key is not None for submission in self.submissions])
+        return len(self.submissions) + (KEYED_WEIGHT - 1) * keyed
 
 
 class SetBoard(msgspec.Struct, frozen=True):
