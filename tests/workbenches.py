@@ -42,7 +42,7 @@ class EmbeddedWorkbench:
             yield
 
     def queue_full_after(self) -> int:
-        return sqlite.QUEUE_ROWS_MAX + sqlite.COMMIT_ROWS_MAX
+        return sqlite.QUEUE_ROWS_MAX + sqlite.COMMIT_WEIGHT_MAX
 
     async def plant(self, opened: Opened, ladder: Ladder, player: str) -> None:
         assert isinstance(opened.maintenance, EmbeddedProfile)

@@ -146,10 +146,31 @@ def test_attributes_change_while_others_submit(target: str) -> None:
         assert boards.verify() == []
 
 
+def test_a_lone_score_does_not_wait_for_a_whole_batch_with_keys(tmp_path: Path) -> None:
+    """Keys take long to record: a batch of them is recorded in parts, and others come between."""
+    opened = open_profile(str(tmp_path / "scores.db"), FrozenClock())
+    assert isinstance(opened.maintenance, EmbeddedProfile)
+    journal = opened.maintenance.journal
+    boards = toprung.Leaderboards(opened.boards)
+    board = boards.create("blitz")
+    rows = [{"player": f"p{n}", "score": n, "key": f"k{n}"} for n in range(5_000)]
+    with ThreadPoolExecutor(2) as pool:
+        with journal._turn:
+            batch = pool.submit(board.submit_many, rows)
+            while not journal.queued_rows:  # the writer has taken one part, another waits
+                threading.Event().wait(0.001)
+            lone = pool.submit(board.submit, "ann", 1)
+        position = lone.result().submission
+        assert batch.result().accepted == len(rows)
+    assert position < 1_600, "at most a part that is recorded, and the ones that wait, come before"
+    assert boards.verify() == []
+    boards.close()
+
+
 def test_full_queue_refuses_threads_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the writer is held up, at most so much waits; the rest is told to come back."""
     monkeypatch.setattr(sqlite, "QUEUE_ROWS_MAX", 5)
-    monkeypatch.setattr(sqlite, "COMMIT_ROWS_MAX", 1)
+    monkeypatch.setattr(sqlite, "COMMIT_WEIGHT_MAX", 1)
     opened = open_profile(str(tmp_path / "scores.db"), FrozenClock())
     assert isinstance(opened.maintenance, EmbeddedProfile)
     boards = toprung.Leaderboards(opened.boards)

@@ -64,7 +64,8 @@ class BoardWrites(BoardAccess):
         """Record many scores: (player, score) pairs, or mappings with the parameters of `submit`.
 
         A rejected row does not affect the others. Up to 10,000 rows at a time are recorded
-        together; if recording itself fails, those before are recorded and the error is raised.
+        together, fewer if they have keys; if recording itself fails, those before are recorded and
+        the error is raised.
         Rows are sent again only where all rows sent with them carry a key.
         """
         tally = _Tally()

@@ -55,8 +55,8 @@ from toprung.ports import (
 QUEUE_ROWS_MAX = 200_000
 """Submissions that may wait; more are refused with Overloaded."""
 
-COMMIT_ROWS_MAX = 10_000
-"""Submissions after which a batch is closed."""
+COMMIT_WEIGHT_MAX = 10_000
+"""Submissions after which a batch is closed (`Submit.weight`): others wait until it is recorded."""
 
 TRY_SECONDS_MAX = 0.5
 """How long somebody who asks whether writing is possible waits for the writer."""
@@ -72,12 +72,14 @@ T = TypeVar("T")
 class _Request:
     """A command on its way to the writer."""
 
-    __slots__ = ("command", "pending", "rows")
+    __slots__ = ("command", "pending", "rows", "weight")
 
     def __init__(self, command: Command) -> None:
         self.command = command
         self.pending: Pending[Receipts | Board | None] = Pending()
-        self.rows = len(command.submissions) if isinstance(command, Submit) else 1
+        self.rows = self.weight = 1
+        if isinstance(command, Submit):
+            self.rows, self.weight = len(command.submissions), command.weight
 
 
 class SqliteJournal:
@@ -213,16 +215,16 @@ class SqliteJournal:
             while not self._queue and not self._closing:
                 self._wake.wait()
             batch: list[_Request] = []
-            rows = 0
-            while self._queue and rows < COMMIT_ROWS_MAX:
+            weight = 0
+            while self._queue and weight < COMMIT_WEIGHT_MAX:
                 if batch and not isinstance(self._queue[0].command, Submit):
                     break
                 request = self._queue.popleft()
                 batch.append(request)
-                rows += request.rows
+                weight += request.weight
+                self._queued_rows -= request.rows
                 if not isinstance(request.command, Submit):
                     break
-            self._queued_rows -= rows
             return batch
 
     def _commit(self, batch: list[_Request]) -> Sequence[Receipts | Board | Exception | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -27,7 +27,10 @@ from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
 
 BATCH_MAX = 10_000
-"""Rows that are recorded together."""
+"""Rows that are recorded together, if they have no keys."""
+
+KEYED_BATCH_MAX = 500
+"""Rows that are recorded together, if some have keys: a lone score must not wait for long."""
 
 ROWS_PER_LOOK = 50
 """Rows that are validated between two looks at the clock."""
@@ -85,14 +88,15 @@ class BoardWrites(BoardAccess):
         """Record many scores: (player, score) pairs, or mappings with the parameters of `submit`.
 
         A rejected row does not affect the others. Up to 10,000 rows at a time are recorded
-        together; if recording itself fails, those before are recorded and the error is raised.
+        together, fewer if they have keys; if recording itself fails, those before are recorded and
+        the error is raised.
         """
         remaining = iter(rows)
         tally = _Tally()
         in_flight: deque[Awaitable[None]] = deque()
         first = 0
         try:
-            while batch := list(islice(remaining, BATCH_MAX)):
+            while batch := _some_of(remaining):
                 if len(in_flight) == IN_FLIGHT_MAX:
                     await in_flight.popleft()
                 in_flight.append(start(self._record_batch(batch, first, tally)))
@@ -180,6 +184,21 @@ def _result(
         receipt.replayed,
         stale,
     )
+
+
+def _some_of(rows: Iterator[BatchRow]) -> list[BatchRow]:
+    """The next rows that are recorded together."""
+    batch: list[BatchRow] = []
+    while more := list(islice(rows, KEYED_BATCH_MAX)):
+        batch += more
+        is_full = len(batch) >= BATCH_MAX
+        if is_full or any(type(row) is not tuple and _is_keyed(row) for row in more):
+            break
+    return batch
+
+
+def _is_keyed(row: BatchRow) -> bool:
+    return isinstance(row, dict | Mapping) and row.get("key") is not None
 
 
 Refused: TypeAlias = tuple[int, ToprungError]

@@ -12,6 +12,9 @@ from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
 from toprung.errors import ToprungError
 
+KEYED_WEIGHT = 8
+"""Submissions without a key that take as long to record as one with a key."""
+
 
 class Submit(msgspec.Struct, frozen=True, gc=False):
     """Submissions for one board; one that is refused does not sink the others."""
@@ -23,6 +26,12 @@ class Submit(msgspec.Struct, frozen=True, gc=False):
     source: str = "library"
     receipts: bool = True
     """Whether the caller wants a receipt for each, not just the tally."""
+
+    @property
+    def weight(self) -> int:
+        """How long they hold up others, counted in submissions without a key."""
+        keyed = sum([submission.key is not None for submission in self.submissions])
+        return len(self.submissions) + (KEYED_WEIGHT - 1) * keyed
 
 
 Status = Literal["accepted", "unchanged"]
