@@ -102,8 +102,8 @@ def test_a_late_commit_is_not_skipped(postgres: PostgresServer, redis_server: Re
                 await connection.execute(
                     "INSERT INTO events (position, recorded_at, kind, body) VALUES ($1, 0, $2, $3)",
                     late,
-                    "note",
-                    "{}",
+                    "unfriended",
+                    '{"player":1,"other":2}',
                 )
                 await transaction.commit()
             found = [event.position async for event in opened.journal.read(head)]

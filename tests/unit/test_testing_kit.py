@@ -176,7 +176,11 @@ def drive(index_class: type[ModelIndex]) -> None:
             return index_class(shape)
 
     found = settings(
-        max_examples=60, stateful_step_count=15, database=None, phases=[Phase.generate]
+        max_examples=60,
+        stateful_step_count=15,
+        database=None,
+        phases=[Phase.generate],
+        derandomize=True,  # whether it finds the mistake must not depend on luck
     )
     run_state_machine_as_test(Machine, settings=found)
 
