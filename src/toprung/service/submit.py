@@ -198,7 +198,7 @@ def _some_of(rows: Iterator[BatchRow]) -> list[BatchRow]:
 
 
 def _is_keyed(row: BatchRow) -> bool:
-    return isinstance(row, dict | Mapping) and row.get("key") is not None
+    return type(row) is dict and row.get("key") is not None  # others may refuse to be looked at
 
 
 Refused: TypeAlias = tuple[int, ToprungError]
