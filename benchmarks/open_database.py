@@ -15,8 +15,8 @@ from pathlib import Path
 import toprung
 from benchmarks import harness, library, servers
 from toprung._native import PlayerTable, RankedSet
-from toprung.pending import run_blocking
 from toprung.profiles.embedded import EmbeddedProfile, SystemClock
+from toprung.waiting.blocking import run_blocking
 
 
 def run(options: argparse.Namespace) -> harness.Report:

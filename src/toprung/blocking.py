@@ -14,9 +14,9 @@ from types import TracebackType, coroutine
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from toprung._native import finish
-from toprung.pending import run_blocking
 from toprung.service import keys as asynchronous_keys
 from toprung.service import leaderboards as asynchronous
+from toprung.waiting.blocking import run_blocking
 
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from toprung.blocking import Leaderboards as BlockingLeaderboards
 from toprung.config import chosen_quotas, cluster_settings, is_cluster_target
-from toprung.pending import run_blocking
 from toprung.ports import Clock
 from toprung.profiles import open_embedded
 from toprung.service.leaderboards import Leaderboards
+from toprung.waiting.blocking import run_blocking
 
 Synchronous = Literal["full", "normal"]
 

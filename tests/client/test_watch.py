@@ -20,8 +20,8 @@ from toprung.client import PeriodChange, Rank, ScoreChange, Top
 from toprung.client.events import EventReader
 from toprung.errors import Invalid, ServiceFailed, UnknownBoard, UnknownWindow, Unreachable
 from toprung.http.settings import ServiceSettings
-from toprung.pending import run_blocking
 from toprung.testing.clock import FrozenClock
+from toprung.waiting.blocking import run_blocking
 
 
 def test_a_top_comes_first_and_then_each_change(served: Serving) -> None:

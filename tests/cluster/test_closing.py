@@ -16,11 +16,11 @@ from toprung.domain.commands.submit import Receipts
 from toprung.domain.submission import Submission
 from toprung.errors import Closed, Unavailable
 from toprung.journals import postgres as journal
-from toprung.pending import run_blocking
 from toprung.profiles.embedded import SystemClock
 from toprung.profiles.portal import Portal
 from toprung.testing.contracts.workbench import Opened
 from toprung.testing.servers import PostgresServer, RedisServer
+from toprung.waiting.blocking import run_blocking
 
 HANG_SECONDS = 60.0
 

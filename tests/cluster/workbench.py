@@ -53,13 +53,13 @@ class ClusterWorkbench:
     def stalled(self, opened: Opened) -> Iterator[None]:
         """The writer takes turns; here it does not get one."""
         assert isinstance(opened.journal, PostgresJournal)
-        turn = opened.journal.turn
-        assert not turn.locked()
-        turn._locked = True  # type: ignore[attr-defined]
+        committing = opened.journal.committing
+        assert not committing.locked()
+        committing._locked = True  # type: ignore[attr-defined]
         try:
             yield
         finally:
-            turn.release()
+            committing.release()
 
     def queue_full_after(self) -> int:
         return QUEUE_ROWS_MAX + COMMIT_ROWS_MAX

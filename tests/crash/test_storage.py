@@ -19,9 +19,9 @@ import pytest
 import toprung
 from tests.workbenches import open_profile
 from toprung.errors import DatabaseDamaged, DatabaseInUse, StorageFailed
-from toprung.pending import run_blocking
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.testing.clock import FrozenClock
+from toprung.waiting.blocking import run_blocking
 
 CHILDREN = Path(__file__).with_name("children.py")
 

@@ -11,10 +11,10 @@ from prometheus_client.exposition import generate_latest
 
 from tests.http.raw import ask_at_once
 from tests.http.serving import serving
-from toprung import pace
 from toprung.http import heads, metrics
 from toprung.http.routes import standings
 from toprung.http.settings import ServiceSettings
+from toprung.waiting import pace
 
 CALLERS = 40
 

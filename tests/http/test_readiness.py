@@ -25,8 +25,8 @@ from toprung.http.outages import Outages
 from toprung.http.settings import ServiceSettings
 from toprung.http.upkeep import Chore
 from toprung.journals.sqlite_file import BUSY_MILLISECONDS
-from toprung.pending import end_task
 from toprung.profiles.embedded import EmbeddedProfile
+from toprung.waiting.tasks import end_task
 
 SECONDS_MAX = 20.0
 

@@ -41,7 +41,7 @@ class Laid:
         recorded = Recorded()
         return Joined(recorded, self.tray, self.loop), recorded
 
-    def turn(self) -> None:
+    def go_round(self) -> None:
         self.loop.run_until_complete(asyncio.sleep(0))
 
 
@@ -52,15 +52,15 @@ def laid() -> Any:
     laid.loop.close()
 
 
-def test_answers_go_out_when_the_turn_is_over(laid: Laid) -> None:
+def test_answers_go_out_after_a_round_of_the_loop(laid: Laid) -> None:
     connections = [laid.connection() for _ in range(3)]
     for joined, _ in connections:
         joined.write_whole(ANSWER)
         joined.write_whole(ANSWER)
     assert all(recorded.written == [] for _, recorded in connections)
-    laid.turn()
+    laid.go_round()
     assert all(recorded.written == [ANSWER * 2] for _, recorded in connections)
-    laid.turn()
+    laid.go_round()
     assert all(recorded.written == [ANSWER * 2] for _, recorded in connections)
 
 
@@ -74,7 +74,7 @@ def test_no_more_waits_than_there_is_room_for(laid: Laid) -> None:
     joined.write_whole(b"2")
     assert recorded.written == [b"1" * JOINED_BYTES_MAX + b"2"]
     joined.write_whole(b"3")
-    laid.turn()
+    laid.go_round()
     assert recorded.written[1:] == [b"3"]
 
 
@@ -105,6 +105,6 @@ def test_who_has_gone_is_not_written_to(laid: Laid) -> None:
     joined, recorded = laid.connection()
     joined.write_whole(ANSWER)
     recorded.close()
-    laid.turn()
+    laid.go_round()
     joined.write(b"more")
     assert recorded.written == []

@@ -10,9 +10,9 @@ import pytest
 
 import toprung
 from toprung import errors
-from toprung.pending import run_blocking
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.answers import all_answers
+from toprung.waiting.blocking import run_blocking
 
 Call = Callable[[toprung.Leaderboards], Any]
 PLAYERS = ("ann", "bob", "cy")

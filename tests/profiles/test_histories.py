@@ -12,13 +12,13 @@ import pytest
 
 import toprung
 from tests.workbenches import open_profile
-from toprung import pace
 from toprung.journals.sqlite import SqliteJournal
 from toprung.journals.sqlite_histories import LINKS_AT_ONCE
 from toprung.profiles import embedded
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Opened
+from toprung.waiting import pace
 
 NOW = "2026-11-15T12:00:00Z"
 

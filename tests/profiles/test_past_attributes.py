@@ -7,9 +7,9 @@ import pytest
 from tests.workbenches import open_profile
 from toprung.errors import ExcessiveIncrease
 from toprung.indexes.sheets import PAST_MAX
-from toprung.pending import run_blocking
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.testing.clock import FrozenClock
+from toprung.waiting.blocking import run_blocking
 
 RULES = {"windows": ["all-time", {"name": "daily", "retain": 60}], "scopes": ["clan"]}
 LATE = "2026-11-14T12:00:00Z"

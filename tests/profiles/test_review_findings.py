@@ -26,11 +26,11 @@ from toprung.errors import (
     UnknownPlayer,
 )
 from toprung.indexes import sheets
-from toprung.pending import run_blocking
 from toprung.ports import PlayerProfile
 from toprung.profiles import embedded
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.testing.clock import FrozenClock
+from toprung.waiting.blocking import run_blocking
 
 
 def test_numbers_of_erased_players_are_never_given_again(

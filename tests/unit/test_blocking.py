@@ -7,7 +7,7 @@ from collections.abc import Generator
 import pytest
 
 from toprung.blocking import Blocking, reading
-from toprung.pending import Pending
+from toprung.waiting.pending import Pending
 
 
 class Asked:

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from toprung import pace
 from toprung.http.room import Room
-from toprung.pace import Work
-from toprung.pending import run_blocking
+from toprung.waiting import pace
+from toprung.waiting.blocking import run_blocking
+from toprung.waiting.pace import LongWork
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def work_on(name: str, steps: int, done: list[str]) -> None:
-    async with Work() as work:
+    async with LongWork() as work:
         for _ in range(steps):
             done.append(name)
             if work.is_due():
@@ -58,7 +58,7 @@ def test_who_is_cancelled_holds_nobody_up(rounds: int) -> None:
 
 def test_who_fails_holds_nobody_up() -> None:
     async def fail() -> None:
-        async with Work() as work:
+        async with LongWork() as work:
             await work.rest()
             raise KeyError
 

@@ -14,11 +14,11 @@ from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import DISTINCT_MAX, Counts
 from toprung.domain.values import bounded
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
-from toprung.pending import run_blocking
 from toprung.service.overview import _edges
 from toprung.service.pages import score_range
 from toprung.service.submit import parse_batch
 from toprung.service.view import view_of
+from toprung.waiting.blocking import run_blocking
 
 NOON = parse_instant("2026-11-15T12:00:00Z")
 SCORES = st.integers(-(2**63), 2**63 - 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from toprung.pending import Pending, resolve_all
 from toprung.ports import Feed
+from toprung.waiting.pending import Pending, resolve_all
 
 
 class LocalFeed:

@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import Any
 
 from toprung.feeds.local import LocalFeed
-from toprung.pending import end_task
 from toprung.ports import Feed
+from toprung.waiting.tasks import end_task
 
 RECONNECT_SECONDS = 0.2
 SILENCE_SECONDS_MAX = 2.0

@@ -28,7 +28,7 @@ from toprung.http.settings import ServiceSettings
 from toprung.http.state import State
 from toprung.http.transport import Tray
 from toprung.http.underway import Reply, Underway
-from toprung.pending import Inbox
+from toprung.waiting.inbox import Inbox
 
 if TYPE_CHECKING:
     from starlette.types import Scope, Send

@@ -22,7 +22,7 @@ from prometheus_client.registry import CollectorRegistry
 
 from toprung.domain.figures import SECONDS, Figures, Histogram
 from toprung.errors import ToprungError
-from toprung.pace import Work
+from toprung.waiting.pace import LongWork
 
 if TYPE_CHECKING:
     from toprung.http.state import State
@@ -170,14 +170,14 @@ class Exposition:
         return await asyncio.shield(self._next)
 
     async def _make(self) -> bytes:
-        async with Work():  # whoever comes while it waits for its turn gets this one
+        async with LongWork():  # whoever comes while it waits for its turn gets this one
             self._next = None
         figures: Figures | None
         try:
             figures = await self._state.boards.figures()
         except (ToprungError, OSError):
             figures = None
-        async with Work():
+        async with LongWork():
             registry = CollectorRegistry(auto_describe=False)
             registry.register(ServiceCollector(self._state, figures))
             return generate_latest(registry)

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Final, Literal
 
 from toprung.domain.health import BOTH, HealthCheck, Part
-from toprung.pending import end_task
+from toprung.waiting.tasks import end_task
 
 if TYPE_CHECKING:
     from toprung.http.state import State

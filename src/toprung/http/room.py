@@ -32,12 +32,12 @@ class Room:
         """Let go of what was taken; whoever is first in line gets it."""
         self.taken -= amount
         while self._line:
-            wanted, turn = self._line[0]
-            if not turn.done():  # else it has given up
+            wanted, given = self._line[0]
+            if not given.done():  # else it has given up
                 if self.taken + wanted > self._size:
                     return
                 self.taken += wanted
-                turn.set_result(None)
+                given.set_result(None)
             self._line.popleft()
 
     @asynccontextmanager
@@ -52,15 +52,15 @@ class Room:
             self.give_back(amount)
 
     async def _wait(self, amount: int) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._line.append((amount, turn))
+        given: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append((amount, given))
         try:
-            await turn
+            await given
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it was given just now
+            if given.done() and not given.cancelled():  # just now
                 self.give_back(amount)
             else:
-                turn.cancel()
+                given.cancel()
                 self.give_back(0)  # whoever stands behind may fit
             raise
 

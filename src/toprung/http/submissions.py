@@ -15,7 +15,7 @@ from toprung.http.answers import encode
 from toprung.http.requests import SubmissionBody, submission_marks
 from toprung.http.rows import ROW_BYTES_MAX, RowCutter, too_long
 from toprung.http.strict import BodyDecoder, refuse_json
-from toprung.pace import Work
+from toprung.waiting.pace import LongWork
 
 MEMBERS_READ: Final = 1 + len(MEMBERS)
 """Of a submission that is refused: one of them is none that it has."""
@@ -38,7 +38,7 @@ def options_of(body: SubmissionBody) -> dict[str, Any]:
 async def count_rows(body: bytes, rows_max: int) -> RowCutter:
     """The pieces of a batch's body, and how many rows they have."""
     cutter = RowCutter(body, rows_max)
-    async with Work() as work:
+    async with LongWork() as work:
         for _ in cutter.cut():
             if work.is_due():
                 await work.rest()
@@ -52,7 +52,7 @@ async def decode_rows(cutter: RowCutter) -> list[Row]:
     only the wrong ones are refused. A member named twice refuses all, as malformed JSON does.
     """
     rows: list[Row] = []
-    async with Work() as work:
+    async with LongWork() as work:
         for piece in cutter.pieces:
             together: list[Row] | None = None
             if piece in cutter.too_long:

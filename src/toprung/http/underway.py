@@ -1,8 +1,8 @@
 """Requests that wait for their answers without a task.
 
-A handler that awaits nothing but results of the leaderboards (`toprung.pending`) and futures can be
-driven by whoever delivers them. It cannot be cancelled, and must not use what asks for the current
-task (timeouts, task groups).
+A handler that awaits nothing but results of the leaderboards (`toprung.waiting.pending`) and
+futures can be driven by whoever delivers them. It cannot be cancelled, and must not use what asks
+for the current task (timeouts, task groups).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from toprung.http.answers import Answer, Headers
-from toprung.pending import Delivery, Inbox
+from toprung.waiting.inbox import Delivery, Inbox
 
 Reply = tuple[Answer, Headers]
 """An answer, and the headers to send before its own."""

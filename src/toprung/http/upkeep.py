@@ -15,7 +15,7 @@ from typing import Final
 
 from toprung.domain.health import HealthCheck
 from toprung.errors import ToprungError
-from toprung.pending import end_task
+from toprung.waiting.tasks import end_task
 
 OVERDUE: Final = 6
 """Intervals after which a chore that was not done is a fault."""

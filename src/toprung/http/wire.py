@@ -34,7 +34,7 @@ from toprung.domain.standing import (
     Standing,
     SubmitResult,
 )
-from toprung.pace import Work
+from toprung.waiting.pace import LongWork
 
 Show = Callable[[Any], Any]
 
@@ -152,7 +152,7 @@ def submit_answer(result: SubmitResult, show: Show = number_of) -> SubmitAnswer:
 async def batch_answer(result: BatchResult) -> BatchAnswer:
     """What became of a batch."""
     rejected: list[RejectedRow] = []
-    async with Work() as work:
+    async with LongWork() as work:
         for row in result.rejected:
             pointer = f"/{row.index}/{row.field}" if row.field else f"/{row.index}"
             rejected.append(RejectedRow(pointer, row.detail))

@@ -90,7 +90,7 @@ class KeyMemory:
             self._young.forget(key)
             self._old.forget(key)
 
-    def turn(self, elapsed: int) -> int:
+    def let_go(self, elapsed: int) -> int:
         """Let go of what is old enough, now that so much time has passed.
 
         Returns the seconds until there is room for as many keys again.

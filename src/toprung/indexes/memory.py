@@ -18,8 +18,8 @@ from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import LadderCounts
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
-from toprung.pace import Work
 from toprung.ports import Index, Place, Slice
+from toprung.waiting.pace import LongWork
 
 if TYPE_CHECKING:
     from toprung._native import Slice as NativeSlice
@@ -147,7 +147,7 @@ class MemoryIndex:
         """The first scopes of the ladder's period after a name. O(k), k scopes of the period."""
         sets = _each(self._periods.get(ladder.board, {}).get(ladder[1:3], {}))
         found: list[tuple[str, int]] = []
-        async with Work() as work:
+        async with LongWork() as work:
             while some := list(islice(sets, _SCOPES_AT_ONCE)):
                 last = found[-1][0] if len(found) == limit else None
                 for scope, ranked in some:

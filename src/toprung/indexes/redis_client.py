@@ -24,7 +24,7 @@ from typing import Any
 
 from toprung.errors import IndexUnavailable, MissingExtra, NotReady
 from toprung.indexes.breaker import CircuitBreaker
-from toprung.pending import end_task
+from toprung.waiting.tasks import end_task
 
 ANSWER_SECONDS_MAX = 1.5
 CONNECT_SECONDS_MAX = 1.5

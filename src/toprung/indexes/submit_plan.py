@@ -58,7 +58,7 @@ class SubmitPlan(DecidedBatch):
         self._fold = fold
         self._moment = moment
         self._players_before = fold.players.limit
-        quota, room_in = KeyQuota(fold.quotas, fold.refusals), fold.keys.turn(moment.elapsed)
+        quota, room_in = KeyQuota(fold.quotas, fold.refusals), fold.keys.let_go(moment.elapsed)
         self._batch: Batch[Numbered] = Batch(
             commands,
             moment,

@@ -41,7 +41,6 @@ from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_submit import Limits, SubmitBatch
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_transaction import transact
-from toprung.pending import end_task
 from toprung.ports import (
     CardChanges,
     CardSink,
@@ -50,6 +49,7 @@ from toprung.ports import (
     RecordedSubmission,
     Shown,
 )
+from toprung.waiting.tasks import end_task
 
 CLOSE_SECONDS = 15.0
 """How long closing waits for the database, and then for the index."""
@@ -94,7 +94,7 @@ class PostgresJournal:
         self._recorded_at = 0
         self._known: set[str] = set()
         self.commits = Commits()
-        self.turn = asyncio.Lock()
+        self.committing = asyncio.Lock()
         """Held while a batch is in the database."""
 
     def start(self, sink: CardSink) -> None:
@@ -131,7 +131,7 @@ class PostgresJournal:
     async def _run(self) -> None:
         while await self._queue.has_more():
             await self._hand_over.wait_for_room()
-            async with self.turn:
+            async with self.committing:
                 batch, begin = self._queue.take(), time.perf_counter()
                 await self._commit(batch)
                 self.commits.note(sum([r.rows for r in batch]), time.perf_counter() - begin)

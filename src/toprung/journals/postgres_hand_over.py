@@ -14,8 +14,8 @@ from contextlib import suppress
 
 from toprung.errors import StorageFailed, TruthUnavailable
 from toprung.journals.postgres_store import PostgresStore
-from toprung.pending import end_task
 from toprung.ports import CardChanges, CardSink
+from toprung.waiting.tasks import end_task
 
 APPLYING_MAX = 4
 """Committed batches that may be on their way to the index while more are written."""

@@ -31,7 +31,7 @@ from toprung.domain.ladder import (
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
 from toprung.journals.postgres_store import PostgresStore
-from toprung.pace import Work
+from toprung.waiting.pace import LongWork
 
 JUDGED_FOR = 600 * SECOND
 """How long (microseconds) periods are taken for what they were found to be."""
@@ -61,7 +61,7 @@ class BoardRoutes:
         unknown = [name for name, route in known.items() if route is None]
         if unknown:
             new = []
-            async with Work() as work:
+            async with LongWork() as work:
                 for source, scopes in unknown:
                     new.append((source, *self.router.usual(scopes)))
                     if work.is_due():
@@ -74,7 +74,7 @@ class BoardRoutes:
         late = [each for each in wanted if not self._is_timely(each)]
         kept = await self._kept_scopes(late, moment)
         routes: dict[int, tuple[str, Route, Skipped]] = {}
-        async with Work() as work:
+        async with LongWork() as work:
             for each in late:
                 routes[id(each)] = (each.source, *self._route_late(each, moment, kept))
                 if work.is_due():
@@ -97,7 +97,7 @@ class BoardRoutes:
     ) -> dict[tuple[int, str, str], tuple[str, ...]]:
         """The scopes of entries that late submissions' players have in those periods already."""
         periods: dict[int, list[tuple[str, str]]] = {}
-        async with Work() as work:
+        async with LongWork() as work:
             for each in late:
                 at = each.submission.at
                 if at not in periods:
@@ -108,7 +108,7 @@ class BoardRoutes:
         names = {period_name(*each) for some in periods.values() for each in some}
         numbers = await self._store.numbers(self.board.generation, "p", names)
         kept: dict[tuple[int, str, str], int] = {}
-        async with Work() as work:
+        async with LongWork() as work:
             for each in late:
                 for period in periods[each.submission.at]:
                     entry = each.card.entries.get(number_bytes(numbers[period_name(*period)]))

@@ -35,8 +35,8 @@ from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import statement
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_used_keys import KeyRow, Raced, add_keys, find_keys
-from toprung.pace import Work
 from toprung.ports import CardChanges
+from toprung.waiting.pace import LongWork
 
 Before: TypeAlias = Mapping[tuple[Ladder, str], Counts | None]
 """What lies before players on ladders, until the batch is committed."""
@@ -141,7 +141,7 @@ class SubmitBatch:
             if wanted := batch.wanted(group):
                 recorded |= await find_keys(connection, group.board.generation, wanted, forgotten)
         batch.repeats.recall(recorded)
-        async with Work() as work:
+        async with LongWork() as work:
             for group in filter(batch.is_judged, batch.groups):
                 kept = []
                 for i in range(len(group.submissions)):
@@ -206,7 +206,7 @@ class SubmitBatch:
         routes = await self._drop_crowded(each, await self._routes(each))
         rules = CardRules(board, await self._guard(each))
         recorded_at, repeats = self._moment.recorded_at, self._batch.repeats
-        async with Work() as work:
+        async with LongWork() as work:
             for (submission, owner, card), route, position in zip(
                 each.rows, routes, positions, strict=False
             ):
@@ -258,7 +258,7 @@ class SubmitBatch:
         if len(each.board.scopes) == 1:
             return routes
         wanted: dict[int, Need] = {}
-        async with Work() as work:
+        async with LongWork() as work:
             for at, ((_, _, card), route) in enumerate(zip(each.rows, routes, strict=True)):
                 ladders = route.new_scopes(card)
                 if ladders:
@@ -320,7 +320,7 @@ class SubmitBatch:
             return
         await self._prune(connection, each, [card.entries for _, card in dirty])
         cards = []
-        async with Work() as work:
+        async with LongWork() as work:
             for player, card in dirty:
                 cards.append(Card(player, card.version, join_card(card.entries.values())))
                 if work.is_due():
@@ -360,7 +360,7 @@ async def _player_cards(
     shape, scopes = board.shape, board.scopes
     texts = ["{}"] * len(players) if attributes is None else attributes
     found: dict[str, PlayerCard] = {}
-    async with Work() as work:
+    async with LongWork() as work:
         for player, number, text, card in zip(players, numbers, texts, cards, strict=True):
             if len(board.scopes) > 1:
                 scopes = player_scopes(board, text)

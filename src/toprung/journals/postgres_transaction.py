@@ -27,11 +27,11 @@ SETTLE_SECONDS = 60.0
 
 T = TypeVar("T")
 
-Work: TypeAlias = Callable[[Any, UUID], Awaitable[T]]
+Transacted: TypeAlias = Callable[[Any, UUID], Awaitable[T]]
 """What to do on a connection; it inserts the id into `batches`."""
 
 
-async def transact(store: PostgresStore, work: Work[T]) -> T:
+async def transact(store: PostgresStore, work: Transacted[T]) -> T:
     """Do `work` in a transaction, again if need be; its result is durable."""
     again: tuple[type[BaseException], ...] = (*store.collided, Raced, TruthUnavailable)
     deadline = time.monotonic() + RETRY_SECONDS
@@ -64,7 +64,7 @@ class _Commit:
     result: Any = None
 
 
-async def _attempt(store: PostgresStore, work: Work[T], batch: UUID, commit: _Commit) -> T:
+async def _attempt(store: PostgresStore, work: Transacted[T], batch: UUID, commit: _Commit) -> T:
     async with store.pool.acquire(timeout=CONNECT_SECONDS_MAX) as connection:
         transaction = connection.transaction()
         await transaction.start()

@@ -40,7 +40,6 @@ from toprung.journals.sqlite_names import players_named
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.journals.sqlite_time import SqliteTime
-from toprung.pending import Pending, resolve_all, running_loop
 from toprung.ports import (
     NAMELESS,
     Clock,
@@ -51,6 +50,8 @@ from toprung.ports import (
     RecordedSubmission,
     Shown,
 )
+from toprung.waiting.blocking import running_loop
+from toprung.waiting.pending import Pending, resolve_all
 
 QUEUE_ROWS_MAX = 200_000
 """Submissions that may wait; more are refused with Overloaded."""

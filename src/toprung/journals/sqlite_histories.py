@@ -14,8 +14,8 @@ import apsw
 
 from toprung.domain.board import Board
 from toprung.domain.commands.outcomes import STATUSES
-from toprung.pace import Work
 from toprung.ports import RecordedSubmission
+from toprung.waiting.pace import LongWork
 
 if TYPE_CHECKING:
     from toprung.journals.sqlite_store import SqliteStore
@@ -32,7 +32,7 @@ async def walk(
     """At most `limit` submissions of a player on a board, from the one at `start` backwards."""
     asked = {"steps": LINKS_AT_ONCE, "generation": board.generation}
     found: list[RecordedSubmission] = []
-    async with Work() as work:
+    async with LongWork() as work:
         while start:
             rest = limit - len(found)
             rows = store.select(_PLAYER_SUBMISSIONS, {**asked, "start": start, "limit": rest})

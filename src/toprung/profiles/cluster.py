@@ -25,7 +25,6 @@ from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_time import PostgresTime
-from toprung.pending import run_blocking
 from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.profiles.embedded import SystemClock
 from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
@@ -33,6 +32,7 @@ from toprung.service.catchup import CatchUp, IndexFollower
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.rebuilder import Rebuilder
 from toprung.service.reconcile import Patrol, Reconciler
+from toprung.waiting.blocking import run_blocking
 
 REBUILD_POLL_SECONDS = 0.05
 LOOK_SECONDS_MAX = 1.5

@@ -32,9 +32,9 @@ from toprung.journals.sqlite import SqliteJournal
 from toprung.journals.sqlite_keys import SqliteKeys
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.journals.timer import machine_elapsed
-from toprung.pending import Pending
 from toprung.ports import Clock, Maintenance
 from toprung.service.leaderboards import Leaderboards
+from toprung.waiting.pending import Pending
 
 MEMORY = "memory:"
 """The target that keeps everything in memory and nothing after closing."""
@@ -150,7 +150,7 @@ class EmbeddedProfile:
         keys = recorded.keys_after(self.journal.time.forgotten, self._quotas.keys)
         yesterday = max(moment.horizon, let_go)
         fold.recall_keys(keys, recorded.position_at(yesterday))
-        fold.keys.turn(moment.elapsed)  # a day begins
+        fold.keys.let_go(moment.elapsed)  # a day begins
         return fold, position
 
     def _replay(self, fold: MemoryFold, after: int) -> None:

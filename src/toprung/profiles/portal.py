@@ -16,7 +16,8 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from toprung.errors import Closed
-from toprung.pending import Pending, end_task
+from toprung.waiting.pending import Pending
+from toprung.waiting.tasks import end_task
 
 STOP_SECONDS_MAX = 10.0
 

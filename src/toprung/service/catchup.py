@@ -24,9 +24,9 @@ from toprung.domain.health import HealthCheck
 from toprung.domain.ladder import Ladder
 from toprung.domain.ranking import Counts
 from toprung.errors import IndexUnavailable, NotReady, Unavailable
-from toprung.pending import end_task
 from toprung.ports import CardChanges, CardSink, Index, Outbox, OutboxRow, Shards
 from toprung.service.rebuilder import Rebuilder
+from toprung.waiting.tasks import end_task
 
 ROWS_AT_ONCE = 100
 POLL_SECONDS = 0.5

@@ -8,9 +8,9 @@ from toprung.domain.calendar import PeriodState
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import ReadablePeriod
-from toprung.pace import Work
 from toprung.service.board_access import BoardAccess
 from toprung.service.view import current_period, shown_period
+from toprung.waiting.pace import LongWork
 
 
 class Stamp(NamedTuple):
@@ -32,7 +32,7 @@ class BoardCurrent(BoardAccess):
         board = await self._journal.board(self.id)
         now = self._clock.now()
         periods = {}
-        async with Work() as work:  # periods that nobody has asked for yet take their time
+        async with LongWork() as work:  # periods that nobody has asked for yet take their time
             for window in board.windows:
                 periods[window.name] = shown_period(current_period(board, window, now), now)
                 if work.is_due():

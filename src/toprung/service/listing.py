@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from toprung.domain.ranking import TieCounts
 from toprung.domain.standing import Page, Standing
-from toprung.pace import in_turn
 from toprung.ports import Journal, Slice
 from toprung.service.cursor import BEST, WORST, PageCursor, cursor_text
 from toprung.service.view import View
+from toprung.waiting.pace import in_turn
 
 ReadDetails: TypeAlias = Callable[[bytes], Any]
 """What callers get of the JSON that details are recorded as.

@@ -20,7 +20,6 @@ from toprung.domain.standing import (
 )
 from toprung.domain.values import bounded
 from toprung.errors import Invalid
-from toprung.pace import Work
 from toprung.ports import RecordedSubmission, Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import SubmissionsCursor, cursor_text, parse_cursor
@@ -28,6 +27,7 @@ from toprung.service.listing import ReadDetails
 from toprung.service.options import AskedLadder, LadderOptions
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import shown_period
+from toprung.waiting.pace import LongWork
 
 BUCKETS_MAX = 200
 
@@ -152,7 +152,7 @@ async def _past(
 ) -> tuple[PastSubmission, ...]:
     """Submissions as they are shown; `read` makes something of their details."""
     past: list[PastSubmission] = []
-    async with Work() as work:
+    async with LongWork() as work:
         for recorded in found:
             past.append(_past_submission(board, recorded, read))
             if work.is_due():

@@ -20,9 +20,9 @@ from toprung.domain.player import (
 )
 from toprung.domain.standing import Standing
 from toprung.errors import UnknownPlayer
-from toprung.pending import turn
 from toprung.ports import Clock, Index, Journal, PlayerProfile
 from toprung.service.view import view_of
+from toprung.waiting.pace import next_round
 
 T = TypeVar("T")
 
@@ -117,7 +117,7 @@ class Players:
             for board in boards:
                 standings += await self._standings_on(board, player)
             after = boards[-1].id
-            await turn()
+            await next_round()
         return standings
 
     async def _standings_on(self, board: Board, player: str) -> list[Standing]:

@@ -17,10 +17,10 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.ladder import Ladder, is_retained
 from toprung.errors import Unavailable
-from toprung.pending import end_task
 from toprung.ports import Clock, Index, Outbox, Shards
 from toprung.service.rebuilder import Rebuilder, card_pages
 from toprung.service.recount import Recount
+from toprung.waiting.tasks import end_task
 
 DIFFERENCES_MAX = 1000
 """Differences that are named; more would help nobody."""

@@ -21,10 +21,10 @@ from toprung.domain.score import score_value
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowStanding
 from toprung.domain.submission import Submission, parse_submission, row_members
 from toprung.errors import Invalid, ToprungError, Unavailable
-from toprung.pace import Work
-from toprung.pending import start, turn
 from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
+from toprung.waiting.pace import LongWork, next_round
+from toprung.waiting.tasks import start
 
 BATCH_MAX = 10_000
 """Rows that are recorded together, if they have no keys."""
@@ -101,7 +101,7 @@ class BoardWrites(BoardAccess):
                     await in_flight.popleft()
                 in_flight.append(start(self._record_batch(batch, first, tally)))
                 first += len(batch)
-                await turn()
+                await next_round()
             while in_flight:
                 await in_flight.popleft()
         finally:
@@ -217,7 +217,7 @@ class _Tally:
     async def result(self) -> BatchResult:
         self.refused.sort(key=itemgetter(0))
         rejected: list[Rejected] = []
-        async with Work() as work:
+        async with LongWork() as work:
             for at, error in self.refused:
                 field = error.field if isinstance(error, Invalid) else ""
                 rejected.append(Rejected(at, field, error.detail))
@@ -233,7 +233,7 @@ async def parse_batch(
     submissions: list[Submission] = []
     refused: list[Refused] = []
     append, parse = submissions.append, parse_submission
-    async with Work() as work:
+    async with LongWork() as work:
         for first in range(0, len(rows), ROWS_PER_LOOK):
             for at, row in enumerate(rows[first : first + ROWS_PER_LOOK], first):
                 try:

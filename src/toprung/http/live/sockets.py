@@ -28,7 +28,7 @@ from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
 from toprung.http.log import log_request
 from toprung.http.problems import Refused, as_problem, problem
-from toprung.pending import end_task
+from toprung.waiting.tasks import end_task
 
 if TYPE_CHECKING:
     from toprung.http.live.hub import Hub

@@ -32,8 +32,8 @@ from toprung.http.requests import (
 )
 from toprung.http.routing import Routes
 from toprung.http.wire import Show, board_answer, distribution_answer, period_answer, shows
-from toprung.pace import Work
 from toprung.service.leaderboards import LISTED_MAX, Leaderboard, Leaderboards
+from toprung.waiting.pace import LongWork
 
 SLICE_BOARDS: Final = 100
 """Boards that are looked at in one go."""
@@ -61,7 +61,7 @@ async def list_boards(call: Call[PageQuery, None]) -> Answer:
 async def _encoded(boards: list[BoardRules], show: Show) -> list[Raw]:
     """Boards as they are answered, each encoded."""
     page: list[Raw] = []
-    async with Work() as work:
+    async with LongWork() as work:
         for board in boards:
             page.append(Raw(encode(board_answer(board, show))))
             if work.is_due():
@@ -100,7 +100,7 @@ async def _slice(boards: Leaderboards, after: str) -> list[BoardRules]:
     """The next boards: a few milliseconds of work, in turn with others', unless it has to wait."""
     if boards.reads_suspend:
         return await boards.list(after, SLICE_BOARDS)
-    async with Work():
+    async with LongWork():
         return await boards.list(after, SLICE_BOARDS)
 
 

@@ -24,8 +24,8 @@ from toprung.http.requests import (
 from toprung.http.routing import Routes
 from toprung.http.strict import members_of
 from toprung.http.wire import page_answer, row, shows, standing_answer
-from toprung.pace import in_turn
 from toprung.service.pages import Glimpse
+from toprung.waiting.pace import in_turn
 
 LOOKUP_BYTES_MAX: Final = 512 * 1024
 """A thousand ids of 128 bytes fit however they are escaped, except letter by letter."""

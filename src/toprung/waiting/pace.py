@@ -1,7 +1,7 @@
 """Long work on an event loop, in slices, so that everybody else gets their turn in between.
 
 What takes milliseconds per thousand rows (decoding, validating and deciding batches, building long
-answers) does its work inside `async with Work() as work` and calls `work.rest()` whenever
+answers) does its work inside `async with LongWork() as work` and calls `work.rest()` whenever
 `work.is_due()`. A round of the event loop has a few milliseconds for all such work together,
 however many callers have sent batches: they take turns, and whoever asks for something else waits
 for one slice and not for one per batch. Without an event loop nobody waits: resting does nothing.
@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from time import perf_counter
 from typing import Final, Self, TypeVar
 
-from toprung.pending import running_loop, turn
+from toprung.waiting.blocking import running_loop
 
 SLICE_SECONDS: Final = 0.004
 """Of long work in one round of an event loop. Work looks at the clock every tenth of it or so."""
-
 
 FEW_ROWS: Final = 100
 """Of an answer, which take a fraction of a millisecond."""
@@ -47,7 +46,7 @@ _turnstiles: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Turnstile] = 
 )
 
 
-class Work:
+class LongWork:
     """A stretch of long work, which holds the turn of its event loop except while it rests."""
 
     __slots__ = ("_begin_at", "_is_held", "_turnstile", "_until")
@@ -84,7 +83,7 @@ class Work:
 
     async def _wait_for_next_round(self, turnstile: _Turnstile) -> None:
         try:
-            await turn()
+            await next_round()
         except BaseException:
             turnstile.release()
             raise
@@ -104,8 +103,20 @@ async def in_turn(work: Callable[[], T], rows: int) -> T:
     """
     if rows <= FEW_ROWS:
         return work()
-    async with Work():
+    async with LongWork():
         return work()
+
+
+async def next_round() -> None:
+    """Let the event loop, if there is one, run whatever else is ready."""
+    await _NextRound()
+
+
+class _NextRound:
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
 
 
 def _turnstile(loop: asyncio.AbstractEventLoop) -> _Turnstile:
