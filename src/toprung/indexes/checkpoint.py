@@ -6,8 +6,9 @@ None and the journal is replayed. So a checkpoint can be lost, old or broken, bu
 
     magic, length of the header, hash of the header, header (JSON), sections one after another
 
-The header lists the sections. The native dumps carry their own checksums; the other sections
-are hashed in the header.
+The header lists the sections: name, length and hash. Native dumps carry their own checksums, and
+have none there. A reader finds sections by name. One that it does not know, or misses, is of
+another version: the checkpoint is removed, and the journal is replayed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import os
 import struct
 from array import array
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,52 +35,59 @@ from toprung.indexes.held import Held
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.sheets import PlayerSheets
 
-_MAGIC = b"toprung checkpoint 2\n"
+_MAGIC = b"toprung checkpoint "
+_FORMAT = b"3\n"
+_START = _MAGIC + _FORMAT
 _FRAME = struct.Struct("<Q16s")
-_HASHED = 5  # sections before the ladders that are hashed here: all but the player table
+_SHEETS = ("last", "attributes", "rest")
 _log = logging.getLogger("toprung")
+
+
+class _OtherVersionError(ValueError):
+    """A checkpoint that this version cannot use, however sound it is."""
 
 
 class Checkpoint:
     """A fold taken apart into sections: quick to take, to be written whenever there is time."""
 
     def __init__(self, fold: MemoryFold, database: str, position: int, fingerprint: str) -> None:
-        ladders = [found for board in fold.index.board_ids for found in fold.index.sets(board)]
-        friends = array("I")
-        for number, others in fold.friends.items():
-            friends.extend((number, len(others)))
-            friends.extend(others)
+        self._sections: list[bytes] = []
+        self._listed: list[tuple[str, int, str | None]] = []
+        for name, content in zip(_SHEETS, fold.sheets.dump(), strict=True):
+            self._add(name, content)
+        self._add("friends", _friends_dump(fold))
         forms = [_board_form(board, fold.used) for board in fold.boards.values()]
-        boards = json.dumps(forms).encode()
-        plain = [*fold.sheets.dump(), friends.tobytes(), boards]
-        newest = list(fold.newest.dump())
-        self._sections: Sequence[bytes] = [
-            *plain,
-            fold.players.dump(),
-            *(ranked.dump() for _, ranked in ladders),
-            *(section for _, *sections in newest for section in sections),
-        ]
+        self._add("boards", json.dumps(forms).encode())
+        self._add("players", fold.players.dump(), is_native=True)
+        ladders = [found for board in fold.index.board_ids for found in fold.index.sets(board)]
+        for at, (_, ranked) in enumerate(ladders):
+            self._add(f"ladder {at}", ranked.dump(), is_native=True)
+        generations = []
+        for generation, numbers, positions in fold.newest.dump():
+            generations.append(generation)
+            self._add(f"newest numbers {generation}", numbers)
+            self._add(f"newest positions {generation}", positions)
         self._header = {
             "database": database,
             "position": position,
             "fingerprint": _hash(fingerprint.encode()).hex(),
             "horizon": fold.held.horizon,
             "span": (fold.held.first, fold.held.last),
-            "hashes": [_hash(section).hex() for section in plain],
-            "lengths": [len(section) for section in self._sections],
+            "sections": self._listed,
             "ladders": [(*ladder, fold.index.version_of(ladder)) for ladder, _ in ladders],
-            "newest": [
-                (generation, *map(_hash_text, sections)) for generation, *sections in newest
-            ],
-            "newest_is_complete": fold.newest.is_complete,
+            "newest": generations,
         }
+
+    def _add(self, name: str, content: bytes, *, is_native: bool = False) -> None:
+        self._sections.append(content)
+        self._listed.append((name, len(content), None if is_native else _hash(content).hex()))
 
     def write(self, path: str) -> None:
         """Replace the checkpoint at `path`, atomically and durably."""
         header = json.dumps(self._header).encode()
         target, temporary = Path(path), Path(f"{path}.new")
         with replace(temporary) as file:
-            file.write(_MAGIC + _FRAME.pack(len(header), _hash(header)) + header)
+            file.write(_START + _FRAME.pack(len(header), _hash(header)) + header)
             file.writelines(self._sections)
             file.flush()
             os.fsync(file.fileno())
@@ -100,13 +109,16 @@ def load_checkpoint(
     except (OSError, ValueError):  # it is not there, or empty
         return None
     try:
-        header, sections = _split(content)
+        header, rest = _split(content)
         position: int = header["position"]
         _check_origin(header, database, fingerprint(position))
         _check_time(header, confirmed)
-        return _assemble(header, sections), position
+        return _assemble(header, _Sections(header["sections"], rest)), position
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, ToprungError) as error:
         _log.warning("checkpoint %s is not used: %s", path, error)
+        if isinstance(error, _OtherVersionError):  # it will not become any better
+            with suppress(OSError):
+                remove_checkpoint(path)
         return None
 
 
@@ -128,62 +140,84 @@ def _check_time(header: Mapping[str, Any], confirmed: int) -> None:
         raise ValueError("it leaves out what is retained now: a clock was far ahead")
 
 
-def _split(content: memoryview) -> tuple[dict[str, Any], list[memoryview]]:
-    start = len(_MAGIC) + _FRAME.size
+def _split(content: memoryview) -> tuple[dict[str, Any], memoryview]:
+    """The header, and what follows it."""
+    start = len(_START) + _FRAME.size
     if bytes(content[: len(_MAGIC)]) != _MAGIC or len(content) < start:
-        raise ValueError("it is not a checkpoint of this format")
-    length, digest = _FRAME.unpack(content[len(_MAGIC) : start])
+        raise ValueError("it is not a checkpoint")
+    if bytes(content[len(_MAGIC) : len(_START)]) != _FORMAT:
+        raise _OtherVersionError("another version of Toprung wrote it")
+    length, digest = _FRAME.unpack(content[len(_START) : start])
     text = content[start : start + length]
     if _hash(text) != digest:
         raise ValueError("its header is damaged")
     header: dict[str, Any] = json.loads(bytes(text))
-    sections, at = [], start + length
-    for size in header["lengths"]:
-        sections.append(content[at : at + size])
-        at += size
-    if at != len(content):
-        raise ValueError("it has been cut or extended")
-    for section, expected in zip(sections, header["hashes"], strict=False):
-        if _hash(section).hex() != expected:
-            raise ValueError("a section is damaged")
-    return header, sections
+    return header, content[start + length :]
 
 
-def _assemble(header: dict[str, Any], sections: list[memoryview]) -> MemoryFold:
-    last, attributes, rest, friends, boards = sections[:_HASHED]
-    index = MemoryIndex(PlayerTable.load(sections[_HASHED]))
-    fold = MemoryFold(index, PlayerSheets.load(last, attributes, rest))
-    fold.held = Held(header.get("horizon", 0), *header.get("span", ()))
-    for form in json.loads(bytes(boards)):
+class _Sections:
+    """The sections of a checkpoint, each to be taken once."""
+
+    def __init__(self, listed: Sequence[tuple[str, int, str | None]], content: memoryview) -> None:
+        self._found: dict[str, tuple[memoryview, str | None]] = {}
+        at = 0
+        for name, length, digest in listed:
+            self._found[name] = content[at : at + length], digest
+            at += length
+        if at != len(content):
+            raise ValueError("it has been cut or extended")
+
+    def take(self, name: str) -> memoryview:
+        """The section of this name."""
+        if name not in self._found:
+            raise _OtherVersionError(
+                f"it has no section {name!r}: another version of Toprung wrote it"
+            )
+        section, digest = self._found.pop(name)
+        if digest is not None and _hash(section).hex() != digest:
+            raise ValueError(f"its section {name!r} is damaged")
+        return section
+
+    def check_all_taken(self) -> None:
+        """Refuse what holds more than was understood."""
+        for name in self._found:
+            raise _OtherVersionError(f"its section {name!r} is of a newer version of Toprung")
+
+
+def _assemble(header: dict[str, Any], sections: _Sections) -> MemoryFold:
+    index = MemoryIndex(PlayerTable.load(sections.take("players")))
+    fold = MemoryFold(index, PlayerSheets.load(*map(sections.take, _SHEETS)))
+    fold.held = Held(header["horizon"], *header["span"])
+    for form in json.loads(bytes(sections.take("boards"))):
         board = Board.parse(form["id"], form["rules"])
         fold.boards[board.id] = board.recorded(form["version"], form["generation"])
         if form["used"]:
             fold.used.add(form["generation"])
-    numbers = array("I", bytes(friends))
+    _load_friends(fold, sections.take("friends"))
+    for at, (*name, version) in enumerate(header["ladders"]):
+        index.adopt(Ladder(*name), sections.take(f"ladder {at}"), version)
+    for generation in header["newest"]:
+        numbers = sections.take(f"newest numbers {generation}")
+        fold.newest.load(generation, numbers, sections.take(f"newest positions {generation}"))
+    sections.check_all_taken()
+    return fold
+
+
+def _friends_dump(fold: MemoryFold) -> bytes:
+    friends = array("I")
+    for number, others in fold.friends.items():
+        friends.extend((number, len(others)))
+        friends.extend(others)
+    return friends.tobytes()
+
+
+def _load_friends(fold: MemoryFold, section: memoryview) -> None:
+    numbers = array("I", bytes(section))
     at = 0
     while at < len(numbers):
         number, count = numbers[at], numbers[at + 1]
         fold.friends[number] = numbers[at + 2 : at + 2 + count]
         at += 2 + count
-    ladders = header["ladders"]
-    newest_at = _HASHED + 1 + len(ladders)
-    for (*name, version), dump in zip(ladders, sections[_HASHED + 1 : newest_at], strict=True):
-        index.adopt(Ladder(*name), dump, version)
-    _load_newest(fold, header, sections[newest_at:])
-    return fold
-
-
-def _load_newest(fold: MemoryFold, header: dict[str, Any], sections: list[memoryview]) -> None:
-    """Checkpoints of older versions have none of this; then what is not known stays unknown."""
-    fold.newest.is_complete = header.get("newest_is_complete", False)
-    listed = header.get("newest", [])
-    if len(sections) != 2 * len(listed):
-        raise ValueError("sections are missing")
-    for at, (generation, *hashes) in enumerate(listed):
-        numbers, positions = sections[2 * at : 2 * at + 2]
-        if [_hash_text(numbers), _hash_text(positions)] != hashes:
-            raise ValueError("a section is damaged")
-        fold.newest.load(generation, numbers, positions)
 
 
 def _board_form(board: Board, used: Container[int]) -> dict[str, Any]:
@@ -198,10 +232,6 @@ def _board_form(board: Board, used: Container[int]) -> dict[str, Any]:
         "generation": board.generation,
         "used": board.generation in used,
     }
-
-
-def _hash_text(data: bytes | memoryview) -> str:
-    return _hash(data).hex()
 
 
 def _hash(data: bytes | memoryview) -> bytes:

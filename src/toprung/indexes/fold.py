@@ -109,8 +109,8 @@ class MemoryFold:
         """The position of the player's last submission on any board."""
         return self.sheets.last[number]
 
-    def newest_submission(self, board: Board, number: int) -> int | None:
-        """The position of the player's last submission on a board; 0 is none, None not known."""
+    def newest_submission(self, board: Board, number: int) -> int:
+        """The position of the player's last submission on a board; 0 is none."""
         return self.newest.find(board.generation, number)
 
     def measure(self) -> tuple[int, int]:

@@ -22,29 +22,25 @@ class NewestSubmissions:
     def __init__(self, players: PlayerTable) -> None:
         self._players = players
         self._maps: dict[int, PositionMap] = {}
-        self.is_complete = True
-        """Whether who is not here never submitted; an older version's checkpoint cannot tell."""
 
-    def find(self, generation: int, number: int) -> int | None:
-        """The position of a player's newest submission on a board; 0 is none, None not known."""
+    def find(self, generation: int, number: int) -> int:
+        """The position of a player's newest submission on a board; 0 is none."""
         positions = self._maps.get(generation)
-        found = None if positions is None else positions.find(number)
-        return 0 if found is None and self.is_complete else found
+        return 0 if positions is None else positions.find(number) or 0
 
     def links(
         self, generation: int, numbers: Sequence[int], versions: Sequence[int], previous: list[int]
     ) -> Iterable[int | None]:
         """For rows of one board, the position of each player's submission before it on that board.
 
-        None where `previous`, the one before it on any board, is the same, or where it is unknown.
+        0 where there is none; None where `previous`, the one before it on any board, is the same.
         """
         known = self._maps.get(generation) or PositionMap(self._players)
         found = known.previous(_packed("I", numbers), _packed("q", versions))
         if found == array("q", previous).tobytes():  # nobody comes from another board
             return repeat(None)
-        nothing = 0 if self.is_complete else None
         return [
-            None if link == before else link or nothing
+            None if link == before else link
             for link, before in zip(memoryview(found).cast("q"), previous, strict=True)
         ]
 
@@ -76,7 +72,7 @@ class NewestSubmissions:
         ]
 
     def _differs(self, ours: PositionMap, theirs: PositionMap) -> bool:
-        if self.is_complete and len(ours) != len(theirs):
+        if len(ours) != len(theirs):
             return True
         numbers, positions = ours.items()
         return theirs.previous(array("I", numbers), array("q", bytes(len(positions)))) != positions

@@ -427,8 +427,7 @@ class SqliteJournal:
         if before is not None:
             start = link_behind(self._store, board, number, before)
         else:
-            newest = self._fold.newest_submission(board, number)
-            start = self._fold.last_submission(number) if newest is None else newest
+            start = self._fold.newest_submission(board, number)
         return await walk(self._store, board, player, start, limit)
 
 

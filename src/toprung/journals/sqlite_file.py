@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import os
 import uuid
-from importlib.resources import files
 from pathlib import Path
 
 import apsw
 
 from toprung.errors import DatabaseDamaged, StorageFailed
 from toprung.files import claim
-from toprung.journals.sqlite_histories import add_links
-from toprung.journals.sqlite_names import add_folded_names
-
-FORMAT = "2"
-"""Of files that this version writes."""
-
-OLDER_FORMATS = ("1",)
-"""Of files that are brought up to date when they are opened."""
+from toprung.journals.sqlite_migrations import migrate
 
 BUSY_MILLISECONDS = 5_000
 """How long a write waits for another process that has locked the file."""
@@ -26,7 +18,6 @@ BUSY_MILLISECONDS = 5_000
 _APPLICATION_ID = 0x544F5052  # "TOPR"
 _STATEMENTS_CACHED = 250
 """Of every connection; there are about 100 for each table that submissions fill."""
-_SCHEMA = files(__package__).joinpath("sql/sqlite_schema.sql").read_text()
 
 
 def connect(path: str, synchronous: str) -> tuple[apsw.Connection, apsw.Connection]:
@@ -78,33 +69,19 @@ def _check_file(connection: apsw.Connection, path: str) -> None:
 
 
 def prepare(writer: apsw.Connection, path: str) -> str:
-    """Create the tables in a new file; refuse one of another format. Its random id."""
+    """Make the tables of a new file, bring those of an older one up to date. Its random id."""
     execute = writer.execute
     try:
         if execute("PRAGMA application_id").get != _APPLICATION_ID:  # new: `connect` saw to it
             with writer:
                 execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                execute(_SCHEMA)
-                values = ("database", uuid.uuid4().hex, "format", FORMAT)
-                execute("INSERT INTO meta VALUES (?, ?), (?, ?)", values)
-        meta: dict[str, str] = dict(execute("SELECT name, value FROM meta"))
-        if meta.get("format") in OLDER_FORMATS:
-            _migrate(writer)
+                migrate(writer, path)
+                execute("INSERT INTO meta VALUES ('database', ?)", (uuid.uuid4().hex,))
+        else:
+            migrate(writer, path)
+        database: str = execute("SELECT value FROM meta WHERE name = 'database'").get
     except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
         raise DatabaseDamaged(f"{path!r} cannot be read: {error}") from error
     except apsw.Error as error:
         raise StorageFailed(f"{path!r} cannot be used: {error}") from error
-    if meta.get("format") not in (*OLDER_FORMATS, FORMAT):
-        known = " and ".join((*OLDER_FORMATS, FORMAT))
-        raise DatabaseDamaged(
-            f"{path!r} has format {meta.get('format')}, this version knows {known}"
-        )
-    return meta["database"]
-
-
-def _migrate(writer: apsw.Connection) -> None:
-    """Bring an older file up to date, all or nothing; no row of `submissions` is written."""
-    with writer:
-        add_folded_names(writer)
-        add_links(writer)
-        writer.execute("UPDATE meta SET value = ? WHERE name = 'format'", (FORMAT,))
+    return database

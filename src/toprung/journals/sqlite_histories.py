@@ -10,8 +10,6 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import apsw
-
 from toprung.domain.board import Board
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.ports import RecordedSubmission
@@ -59,10 +57,3 @@ def link_behind(store: SqliteStore, board: Board, number: int, position: int) ->
         (board.generation, position, number),
     )
     return rows[0][0] if rows else 0
-
-
-def add_links(writer: apsw.Connection) -> None:
-    """Make room for links in a file from before there were any; no row is rewritten."""
-    columns = {row[1] for row in writer.execute("PRAGMA table_info(submissions)")}
-    if "here" not in columns:
-        writer.execute("ALTER TABLE submissions ADD COLUMN here INTEGER")

@@ -16,22 +16,10 @@ import msgspec
 from toprung.domain.access import AccessKey
 from toprung.errors import Closed, StorageFailed
 from toprung.journals.sqlite_faults import FILE_LOST, FilePlace, keep_log, passing_reason, refused
+from toprung.journals.sqlite_migrations import migrate
 from toprung.ports import KeyStore
 
 T = TypeVar("T")
-
-_TABLE = """
-CREATE TABLE IF NOT EXISTS access_keys (
-    id           TEXT PRIMARY KEY,
-    name         TEXT NOT NULL,
-    verbs        TEXT NOT NULL, -- JSON list
-    boards       TEXT NOT NULL, -- JSON list of patterns
-    digest       BLOB NOT NULL, -- SHA-256 of the secret; the secret itself is nowhere
-    created_at   INTEGER NOT NULL,
-    last_used_at INTEGER,
-    owner        TEXT           -- NULL: the key itself, by its id
-) STRICT, WITHOUT ROWID
-"""
 
 
 class SqliteKeys:
@@ -51,7 +39,8 @@ class SqliteKeys:
         self._paused = paused
         self._in_thread = in_thread
         self._turn = threading.Lock()
-        self._has_table = False
+        if path == ":memory:":  # a database of its own, which nobody else has made the tables of
+            migrate(self._connection, path)
         self._place.is_kept()  # from now on
 
     async def add(self, key: AccessKey) -> None:
@@ -72,8 +61,6 @@ class SqliteKeys:
         """Every key."""
         with self._turn:
             try:
-                if not self._exists():
-                    return []
                 rows: list[Any] = self._connection.execute("SELECT * FROM access_keys").fetchall()
             except apsw.Error as error:
                 raise StorageFailed(f"the keys cannot be read: {error}") from error
@@ -94,14 +81,6 @@ class SqliteKeys:
         if not self._place.is_kept():
             keep_log(self._connection)
         self._connection.close()
-
-    def _exists(self) -> bool:
-        if not self._has_table:
-            found = self._connection.execute(
-                "SELECT count(*) FROM sqlite_schema WHERE name = 'access_keys'"
-            ).fetchall()
-            self._has_table = bool(found[0][0])
-        return self._has_table
 
     async def _write(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
         """Run a statement for each row in one transaction; how many rows it changed."""
@@ -129,20 +108,12 @@ class SqliteKeys:
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            self._prepare()
             connection.executemany(statement, rows)
             connection.execute("COMMIT")
         except BaseException:
             if not connection.get_autocommit():
                 connection.execute("ROLLBACK")
             raise
-
-    def _prepare(self) -> None:
-        """Make the table; or give one that was made before keys had owners its last column."""
-        self._connection.execute(_TABLE)
-        columns = self._connection.execute("SELECT name FROM pragma_table_info('access_keys')")
-        if ("owner",) not in columns.fetchall():
-            self._connection.execute("ALTER TABLE access_keys ADD COLUMN owner TEXT")
 
 
 def _key(
@@ -153,7 +124,7 @@ def _key(
     digest: bytes,
     created_at: int,
     last_used_at: int | None,
-    owner: str | None = None,
+    owner: str | None,
 ) -> AccessKey:
     return AccessKey(
         key_id,

@@ -86,8 +86,8 @@ class Fold(Protocol):
         """The position of the player's last submission on any board; 0 if there is none."""
         ...
 
-    def newest_submission(self, board: Board, number: int) -> int | None:
-        """The position of the player's last submission on a board; 0 is none, None not known."""
+    def newest_submission(self, board: Board, number: int) -> int:
+        """The position of the player's last submission on a board; 0 is none."""
         ...
 
     def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:

@@ -2,7 +2,7 @@
 -- one append-only sequence. What can identify a player (id, name, details, keys) can be deleted
 -- without touching that sequence: events name players by number.
 
--- name: 'database' (a random id that checkpoints refer to), 'format' (of this schema)
+-- name: 'database' (a random id that checkpoints refer to), 'format' (the number of the last migration)
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -13,13 +13,11 @@ CREATE TABLE players (
     number     INTEGER PRIMARY KEY,
     id         TEXT NOT NULL,
     name       TEXT,
-    avatar_url TEXT,
-    folded     TEXT -- the name as it is looked for: see toprung.domain.player.fold_name
+    avatar_url TEXT
 ) STRICT;
 
 -- Few players have something to show, and start-up finds them without reading all others.
 CREATE INDEX players_shown ON players (number) WHERE name IS NOT NULL OR avatar_url IS NOT NULL;
-CREATE INDEX players_by_name ON players (folded, id) WHERE folded IS NOT NULL;
 
 -- Where submissions counted: board (with the generation and version of its rules), periods and
 -- scopes, and who sent them. Thousands of submissions share one.
@@ -33,8 +31,7 @@ CREATE TABLE routes (
 ) STRICT;
 
 -- `previous` is the position of the same player's submission before this one, on any board: a
--- chain that finds a player's history without an index on random keys. `here` leads to the one before
--- it on the same board, 0 if there is none; NULL where that is `previous`, or behind it in the chain.
+-- chain that finds a player's history without an index on random keys.
 CREATE TABLE submissions (
     position    INTEGER PRIMARY KEY,
     route       INTEGER NOT NULL,
@@ -47,8 +44,7 @@ CREATE TABLE submissions (
     status      INTEGER NOT NULL, -- 1 accepted, 0 unchanged
     key         TEXT,             -- idempotency key: its owner, U+001F, its text; before: its text
     digest      BLOB,
-    outcome     BLOB,             -- scores per window, recorded with a key for its repeats
-    here        INTEGER
+    outcome     BLOB              -- scores per window, recorded with a key for its repeats
 ) STRICT;
 
 -- Keyed submissions are found at start-up without reading all others. It grows at its end.
