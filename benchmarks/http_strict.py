@@ -11,7 +11,7 @@ import argparse
 import msgspec
 
 from benchmarks import harness
-from toprung.http.requests import SubmissionBody, submission_marks
+from toprung.http.requests import SubmissionBody, submission_quotes
 from toprung.http.strict import BodyDecoder
 
 PLAIN = b'{"player":"000000123456","score":7654321}'
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> harness.Report:
     report = harness.Report("http_strict")
     harness.print_header("Strict reading of a submission's body", bytes=len(PLAIN))
     loose = msgspec.json.Decoder(SubmissionBody).decode
-    strict = BodyDecoder(SubmissionBody, submission_marks).decode
+    strict = BodyDecoder(SubmissionBody, submission_quotes).decode
     decoders = {
         "toprung, by counting": lambda: harness.each(strict, [PLAIN] * COUNT),
         "toprung, parsed twice": lambda: harness.each(strict, [ESCAPED] * COUNT),

@@ -184,7 +184,7 @@ entries before the end of the last row's tie group).
 >>> ladder.slice(0, 10)
 (0, 1, 0, 0, [(0, b'ann', b'12345678')], 1))";
 
-inline constexpr char kSetMark[] = R"(Bytes that are equal for equal first rows of sets of equal size: O(log n + k).
+inline constexpr char kSetFingerprint[] = R"(Bytes that are equal for equal first rows of sets of equal size: O(log n + k).
 
 The size, the entries before the end of the last row's tie group, the number of rows, their records
 and, between zeros, their ids.
@@ -193,7 +193,7 @@ and, between zeros, their ids.
 >>> ladder = RankedSet(players, words=1)
 >>> for player in "ann", "bob", "cy":
 ...     _ = ladder.put(players.intern(player), b"12345678")
->>> ladder.mark(2)
+>>> ladder.fingerprint(2)
 b'3 3 2 1234567812345678ann\x00bob')";
 
 inline constexpr char kSetSliceAround[] = R"(A player's row with those above and below, or None: O(log n + k).

@@ -253,21 +253,21 @@ nb::object set_distinct_before(PySet& self, nb::handle key) {
   return to_int(reading(self.gate(), [&] { return self.set->distinct_before(words); }));
 }
 
-// What two equal heads have in common: see Slice.mark in toprung/ports/index.py.
-nb::object set_mark(PySet& self, nb::handle value) {
+// What equal first rows have in common: see Slice.fingerprint in toprung/ports/index.py.
+nb::object set_fingerprint(PySet& self, nb::handle value) {
   const u64 stop = to_count(value, "stop");
   const Rows rows = reading(self.gate(), [&] { return self.set->rows(0, stop); });
   const std::size_t count = rows.numbers.size();
   const std::size_t record_bytes = count * self.shape().words * 8;
-  const std::string head = std::to_string(rows.size) + ' ' + std::to_string(rows.tied_until) + ' ' +
-                           std::to_string(count) + ' ';
+  const std::string sizes = std::to_string(rows.size) + ' ' + std::to_string(rows.tied_until) + ' ' +
+                            std::to_string(count) + ' ';
   const std::size_t length =
-      head.size() + record_bytes + rows.id_bytes.size() + (count == 0 ? 0 : count - 1);
-  nb::object mark = to_bytes(nullptr, length);
-  char* out = PyBytes_AS_STRING(mark.ptr());
-  std::memcpy(out, head.data(), head.size());
-  write_words(rows.records.data(), rows.records.size(), out + head.size());
-  out += head.size() + record_bytes;
+      sizes.size() + record_bytes + rows.id_bytes.size() + (count == 0 ? 0 : count - 1);
+  nb::object fingerprint = to_bytes(nullptr, length);
+  char* out = PyBytes_AS_STRING(fingerprint.ptr());
+  std::memcpy(out, sizes.data(), sizes.size());
+  write_words(rows.records.data(), rows.records.size(), out + sizes.size());
+  out += sizes.size() + record_bytes;
   const u8* id = rows.id_bytes.data();
   for (std::size_t i = 0; i < count; ++i) {
     if (i != 0) *out++ = 0;
@@ -275,7 +275,7 @@ nb::object set_mark(PySet& self, nb::handle value) {
     out += rows.id_lengths[i];
     id += rows.id_lengths[i];
   }
-  return mark;
+  return fingerprint;
 }
 
 nb::object set_slice(PySet& self, nb::handle start_value, nb::handle stop_value) {
@@ -848,7 +848,8 @@ NB_MODULE(_native, module) {
       .def("distinct_before", set_distinct_before,
            nb::sig("def distinct_before(self, key: bytes, /) -> int"), kSetDistinctBefore)
       .def("slice", set_slice, nb::sig("def slice(self, start: int, stop: int, /) -> Slice"), kSetSlice)
-      .def("mark", set_mark, nb::sig("def mark(self, stop: int, /) -> bytes"), kSetMark)
+      .def("fingerprint", set_fingerprint, nb::sig("def fingerprint(self, stop: int, /) -> bytes"),
+           kSetFingerprint)
       .def("slice_around", set_slice_around,
            nb::sig("def slice_around(self, player: int | str | bytes, above: int, below: int, /)"
                    " -> Slice | None"),

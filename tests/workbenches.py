@@ -56,7 +56,7 @@ class EmbeddedWorkbench:
         assert isinstance(opened.maintenance, EmbeddedProfile)
         for _ in range(count):
             clock.advance(hours=1)
-            opened.maintenance.journal.time.look()
+            opened.maintenance.journal.time.moment()
 
     async def destroy(self) -> None:
         shutil.rmtree(self.directory)

@@ -68,7 +68,7 @@ class RankedSet:
     def distinct_before(self, key: bytes, /) -> int: ...  # distinct tied prefixes < key's
     # stretches of rows, each one consistent
     def slice(self, start: int, stop: int, /) -> Slice: ...
-    def mark(self, stop: int, /) -> bytes: ...  # equal for equal first rows and sizes
+    def fingerprint(self, stop: int, /) -> bytes: ...  # equal for equal first rows and sizes
     def slice_around(
         self, player: int | str | bytes, above: int, below: int, /
     ) -> Slice | None: ...

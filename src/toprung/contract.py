@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from toprung.domain.calendar import PeriodState
 from toprung.domain.standing import SkipReason
 
-Shown = Annotated[
+ShownScore = Annotated[
     Any,
     Meta(
         description="An exact number; a string with numbers=string.",
@@ -29,7 +29,7 @@ class StandingRow(Struct, omit_defaults=True, gc=False):
 
     rank: int
     player: str
-    score: Shown
+    score: ShownScore
     achieved_at: datetime
     subscore: int | str | None = None
     name: str | None = None
@@ -46,7 +46,7 @@ class StandingAnswer(Struct, omit_defaults=True, gc=False):
 
     rank: int
     player: str
-    score: Shown
+    score: ShownScore
     total: int
     percentile: float
     top_percent: float
@@ -80,9 +80,9 @@ class WindowAnswer(Struct, gc=False):
     """The effect of a submission in one window, in the global scope."""
 
     period: str
-    score: Shown
+    score: ShownScore
     rank: int | None
-    previous_score: Shown
+    previous_score: ShownScore
     previous_rank: int | None
     total: int
 
@@ -132,8 +132,8 @@ class LookupAnswer(Struct):
 class BucketAnswer(Struct, rename={"low": "from", "high": "to"}):
     """How many players have a score from `from` to `to`, both inclusive."""
 
-    low: Shown
-    high: Shown
+    low: ShownScore
+    high: ShownScore
     count: int
 
 
@@ -149,7 +149,7 @@ class SubmissionAnswer(Struct, omit_defaults=True):
 
     submission: int | str
     player: str
-    score: Shown
+    score: ShownScore
     at: datetime
     recorded_at: datetime
     status: str
@@ -209,9 +209,9 @@ class BoardAnswer(Struct, omit_defaults=True):
     timezone: str
     scopes: list[str]
     public: bool
-    score_min: Shown
-    score_max: Shown
-    max_increase: Shown
+    score_min: ShownScore
+    score_max: ShownScore
+    max_increase: ShownScore
     periods: dict[str, PeriodAnswer] = {}
 
 
@@ -313,8 +313,8 @@ class ScorePart(Struct):
 
     token: str
     player: str
-    score: Shown
-    previous_score: Shown
+    score: ShownScore
+    previous_score: ShownScore
 
 
 class PeriodPart(Struct):

@@ -41,7 +41,7 @@ INSIDE = {
     "figures",
     "folder",
     "for_owner",
-    "glimpse",
+    "first_rows",
     "health",
     "listed_token",
     "mark",

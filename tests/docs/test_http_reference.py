@@ -8,8 +8,8 @@ from pathlib import Path
 
 from toprung.domain.figures import Commits, Figures
 from toprung.domain.quotas import LadderCounts, Refusals
+from toprung.http.live.limits import MESSAGES
 from toprung.http.live.protocol import FRAMES
-from toprung.http.live.seats import MESSAGES
 from toprung.http.live.sockets import IDLE_SECONDS_MAX
 from toprung.http.live.watcher import SUBSCRIPTIONS_MAX
 from toprung.http.metrics import ServiceCollector
@@ -22,7 +22,7 @@ from toprung.http.settings import (
     ServiceSettings,
     parse_rate,
 )
-from toprung.http.state import State
+from toprung.http.state import ServiceState
 from toprung.opening import open_async
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -49,7 +49,7 @@ Kind = tuple[str, frozenset[str]]
 async def exposed() -> dict[str, Kind]:
     """Every metric by the name that Prometheus knows it under."""
     async with open_async("memory:") as boards:
-        state = State(boards, ServiceSettings(memory_max=2**40))
+        state = ServiceState(boards, ServiceSettings(memory_max=2**40))
         state.meter("GET", "/healthz").note(200, 0.001)  # labels are seen on samples only
         state.upkeep.add("keys", 5, boards.close)
         metrics = list(ServiceCollector(state, OF_BOTH_PROFILES).collect())

@@ -11,7 +11,7 @@ from prometheus_client.exposition import generate_latest
 
 from tests.http.raw import ask_at_once
 from tests.http.serving import serving
-from toprung.http import heads, metrics
+from toprung.http import kept_pages, metrics
 from toprung.http.routes import standings
 from toprung.http.settings import ServiceSettings
 from toprung.waiting import pace
@@ -62,12 +62,12 @@ def test_long_pages_and_lookups_wait_for_their_turn(monkeypatch: pytest.MonkeyPa
 
 
 def test_spellings_of_one_page_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heads, "ALL_BYTES_MAX", 50_000)
+    monkeypatch.setattr(kept_pages, "ALL_BYTES_MAX", 50_000)
     with serving(ServiceSettings()) as running:
         running.http.put("/v1/boards/long", json={})
         rows = [{"player": f"p{number}", "score": 1} for number in range(100)]
         running.http.post("/v1/boards/long/scores/batch", json=rows).raise_for_status()
-        kept = running.service.state.heads
+        kept = running.service.state.kept_pages
         for number in range(40):
             text = "limit=100&numbers=number"
             spelled = "".join(

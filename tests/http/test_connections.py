@@ -232,7 +232,7 @@ def test_answers_to_head_have_no_body(service: RunningService) -> None:
         assert received.count(b'{"status":"ok"}') == 1
 
 
-def test_the_head_of_a_stream_is_answered_and_takes_no_seat(
+def test_the_head_of_a_stream_is_answered_and_is_not_counted(
     http: httpx2.Client, board: str
 ) -> None:
     eventually(lambda: "toprung_live_sockets 0.0" in http.get("/metrics").text)

@@ -81,13 +81,13 @@ def test_the_end_of_a_stream_is_seen_although_more_was_asked() -> None:
     """Before: with the next event or ping, up to fifteen seconds later."""
     with serving(ServiceSettings()) as running:
         running.http.put(BOARD, json={}).raise_for_status()
-        seats = running.service.state.seats
+        limits = running.service.state.live_limits
         for more in (HELLO, HELLO * 100, LONG[:10_000]):
             with connected(running.url) as raw:
                 raw.sendall(LIVE + more)
                 assert b"text/event-stream" in raw.recv(65536)
-                assert seats.taken == 1
-            eventually(lambda: seats.taken == 0, seconds=5)
+                assert limits.connections == 1
+            eventually(lambda: limits.connections == 0, seconds=5)
 
 
 def test_input_that_waits_is_bounded_for_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,12 +148,12 @@ def test_who_does_not_read_its_news_is_cut_off_when_all_hold_too_much() -> None:
         with open_raw(running.url, source="127.0.0.2") as reader:
             reader.sendall(subscribe("mine", board="blitz", top=1))
             next(frames(reader))
-            seats, scores = running.service.state.seats, iter(range(100, 10**6))
+            limits, scores = running.service.state.live_limits, iter(range(100, 10**6))
 
             def are_cut_off() -> bool:
                 moved = [{**row, "score": next(scores)} for row in rows]
                 running.http.post(f"{BOARD}/scores/batch", json=moved).raise_for_status()
-                return seats.refused["unread"] > 0
+                return limits.refused["unread"] > 0
 
             eventually(are_cut_off)
             running.http.post(f"{BOARD}/scores", json={"player": "me", "score": 10**7})

@@ -223,7 +223,7 @@ def test_a_caller_has_so_many_live_connections_however_they_are_made(targets: Ta
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
             with pytest.raises(InvalidStatus):
                 watch(running)
-        eventually(lambda: running.service.state.seats.taken == 0)
+        eventually(lambda: running.service.state.live_limits.connections == 0)
         with watch(running):
             pass
 
@@ -411,5 +411,5 @@ def test_everybody_who_leaves_is_forgotten(running: Serving) -> None:
         with running.http.stream("GET", f"/v1/boards/{board}/live") as answer:
             next(events(answer))
     state = running.service.state
-    eventually(lambda: (state.seats.taken, state.subscriptions) == (0, 0))
+    eventually(lambda: (state.live_limits.connections, state.subscriptions) == (0, 0))
     assert "toprung_live_sockets 0.0" in running.http.get("/metrics").text

@@ -161,12 +161,12 @@ def test_who_reads_nothing_is_not_heard_and_is_cut_off(monkeypatch: pytest.Monke
     monkeypatch.setattr(protocol, "FRAMES", Rate(1e6, 1_000_000))  # may send all that it can
     flood = frame(PING, b"x" * 125) * 500
     with serving(ServiceSettings(send_seconds_max=0.5)) as running:
-        seats = running.service.state.seats
+        limits = running.service.state.live_limits
         with open_raw(running.url) as raw:
             sent = sent_until_refused(raw, flood, 65 * MEGABYTE)
         assert sent < 30 * MEGABYTE  # which the system's buffers took
-        eventually(lambda: seats.taken == 0)
-        assert seats.refused["unread"] == 1
+        eventually(lambda: limits.connections == 0)
+        assert limits.refused["unread"] == 1
 
 
 def sent_until_refused(raw: socket.socket, data: bytes, bytes_max: int) -> int:
@@ -226,7 +226,7 @@ def test_what_all_send_at_once_is_bounded(
         assert close_of(large)[0] == 1008
         short.sendall(frame(TEXT, b"{}"))
         assert json.loads(next(frames(short))[1])["type"] == "error"
-    eventually(lambda: running.service.state.seats.unparsed_bytes == 0)
+    eventually(lambda: running.service.state.live_limits.unparsed_bytes == 0)
 
 
 def test_nothing_is_compressed(running: Serving) -> None:
@@ -270,8 +270,8 @@ def test_messages_of_one_address_wait_for_each_other(monkeypatch: pytest.MonkeyP
             booked[caller].append(wait)
             return wait
 
-    monkeypatch.setattr("toprung.http.live.seats.RateLimit", Noted)
-    monkeypatch.setattr("toprung.http.live.seats.MESSAGES", Rate(20, 10))
+    monkeypatch.setattr("toprung.http.live.limits.RateLimit", Noted)
+    monkeypatch.setattr("toprung.http.live.limits.MESSAGES", Rate(20, 10))
     with serving(ServiceSettings()) as running, ExitStack() as stack:
         sockets = [stack.enter_context(open_raw(running.url)) for _ in range(4)]
         other = stack.enter_context(open_raw(running.url, source="127.0.0.2"))
@@ -308,7 +308,7 @@ def test_subscriptions_to_many_friends_are_small_and_count_by_their_size(
         before = resident_bytes(service.process.pid)
         for _ in range(4):
             raw = stack.enter_context(open_raw(service.url))
-            for number in range(40):  # of which a hundred, counting as six each, find a seat
+            for number in range(40):  # of which a hundred, counting as six each, there is room
                 raw.sendall(subscribe(str(number), board="attacked", player="p5", friends=True))
         refused = 'toprung_live_refused_total{reason="subscriptions"}'
         eventually(lambda: figure(service, refused) >= 40, 60)

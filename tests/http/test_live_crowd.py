@@ -130,7 +130,7 @@ def test_a_reader_that_takes_nothing_is_cut_off() -> None:
             shift = next(scores)
             moved = [{"player": "x" * 100 + str(n), "score": n + shift} for n in range(100)]
             running.http.post("/v1/boards/flood/scores/batch", json=moved)
-            return state.seats.taken == 0
+            return state.live_limits.connections == 0
 
         eventually(lambda: state.subscriptions == 50)
         eventually(is_cut_off, 60)

@@ -1,4 +1,4 @@
-"""How live connections end: soon, with a word, and with their seat given back."""
+"""How live connections end: soon, with a word, and and are no longer counted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FOREIGN = {"origin": "https://evil.example"}
 def test_a_socket_whose_news_fails_is_closed(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
-    """Before: it stayed open for ever, kept its seat, and was sent nothing."""
+    """Before: it stayed open for ever, stayed counted, and was sent nothing."""
 
     async def fail(_subscription: Subscription) -> Any:
         raise error
@@ -47,7 +47,7 @@ def test_a_socket_whose_news_fails_is_closed(
         with open_raw(running.url) as raw:
             raw.sendall(subscribe("a", board="blitz", top=1))
             assert close_of(raw) == (1011, "something went wrong on our side; connect again")
-        eventually(lambda: running.service.state.seats.taken == 0)
+        eventually(lambda: running.service.state.live_limits.connections == 0)
     assert "a live connection failed" in caplog.text
     assert str(error) in caplog.text
 
@@ -58,7 +58,7 @@ def test_a_socket_whose_news_fails_is_closed(
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """One message every nine seconds."""
-    monkeypatch.setattr("toprung.http.live.seats.MESSAGES", Rate(1 / 9, 1))
+    monkeypatch.setattr("toprung.http.live.limits.MESSAGES", Rate(1 / 9, 1))
 
 
 def begin_to_wait(running: Serving, raw: Any) -> None:
@@ -68,12 +68,12 @@ def begin_to_wait(running: Serving, raw: Any) -> None:
     next(frames(raw))
 
 
-def test_who_leaves_while_its_messages_wait_gives_its_seat_back(slow: None) -> None:
+def test_who_leaves_while_its_messages_wait_is_no_longer_counted(slow: None) -> None:
     """Before: each was obeyed first, some seconds after the other."""
     with serving(ServiceSettings()) as running:
         with open_raw(running.url) as raw:
             begin_to_wait(running, raw)
-        eventually(lambda: running.service.state.seats.taken == 0, seconds=5)
+        eventually(lambda: running.service.state.live_limits.connections == 0, seconds=5)
 
 
 def test_a_service_stops_although_messages_wait(
@@ -188,15 +188,15 @@ def test_who_joins_a_topic_joins_the_one_that_is_looked_at(monkeypatch: pytest.M
             first = await hub.topic(name, as_public=False)
             first.is_public = False
             other = Topic(name, await boards.board("blitz"))
-            await other.look()
-            look: Callable[[Topic], Any] = Topic.look
+            await other.refresh()
+            refresh: Callable[[Topic], Any] = Topic.refresh
 
-            async def look_slowly(topic: Topic) -> bool:
+            async def refresh_slowly(topic: Topic) -> bool:
                 if topic is first:
                     hub._topics[name] = other
-                return bool(await look(topic))
+                return bool(await refresh(topic))
 
-            monkeypatch.setattr(Topic, "look", look_slowly)
+            monkeypatch.setattr(Topic, "refresh", refresh_slowly)
             assert await hub.topic(name, as_public=True) is other
 
     asyncio.run(main())

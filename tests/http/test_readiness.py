@@ -97,7 +97,7 @@ def test_a_full_disk_is_told_until_there_is_room(running: Serving) -> None:
     assert "the disk is full" in problem_of(answer, 503, "storage-failed")["detail"]
     # What is tried is a write that fits the file: so let it fail as well.
     writer.execute("PRAGMA query_only = ON")
-    until(lambda: ready(running)[0] == 503, "fault")  # a look may have begun before
+    until(lambda: ready(running)[0] == 503, "fault")  # a check may have begun before
     checks = ready(running)[1]
     assert checks["journal"] in ("the disk is full", "the database file is read-only")
     assert running.anyone.get("/readyz").json()["status"] == "degraded"
@@ -194,7 +194,7 @@ def test_whether_it_was_recorded_is_unknown_if_the_file_goes_during_the_commit(
     problem_of(post(running, "bob"), 503, "storage-failed")
 
 
-def test_a_look_at_a_locked_file_does_not_wait_as_long_as_a_write(
+def test_a_check_at_a_locked_file_does_not_wait_as_long_as_a_write(
     running: Serving, tmp_path: Path
 ) -> None:
     """Reads are from memory: whoever asks for them alone must hear that they work."""
@@ -203,10 +203,10 @@ def test_a_look_at_a_locked_file_does_not_wait_as_long_as_a_write(
     other = apsw.Connection(str(tmp_path / "scores.db"))
     other.execute("BEGIN IMMEDIATE")
     begin = time.monotonic()
-    assert "locked" in str(journal.look())
+    assert "locked" in str(journal.find_fault())
     assert time.monotonic() - begin < 0.5 * BUSY_MILLISECONDS / 1000
     other.execute("ROLLBACK")
-    assert journal.look() is None
+    assert journal.find_fault() is None
 
 
 def test_a_database_that_is_taken_away_is_noticed_without_a_write(
@@ -237,10 +237,10 @@ def test_what_lies_in_its_place_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_asking_costs_nothing_behind_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = []
+    checks = []
 
     async def health() -> list[HealthCheck]:
-        looks.append(time.monotonic())
+        checks.append(time.monotonic())
         await asyncio.sleep(0.05)
         return [HealthCheck("journal")]
 
@@ -249,7 +249,7 @@ def test_asking_costs_nothing_behind_the_service(monkeypatch: pytest.MonkeyPatch
         begin = time.monotonic()
         for _ in range(200):
             assert running.http.get("/readyz").status_code == 200
-        assert len(looks) <= time.monotonic() - begin + 2
+        assert len(checks) <= time.monotonic() - begin + 2
 
 
 async def hang() -> list[HealthCheck]:
@@ -261,13 +261,13 @@ async def fail() -> list[HealthCheck]:
     raise RuntimeError("some fault")
 
 
-@pytest.mark.parametrize("look", [hang, fail])
-def test_a_look_that_hangs_or_fails_is_a_fault(
-    monkeypatch: pytest.MonkeyPatch, look: Callable[[], Awaitable[list[HealthCheck]]]
+@pytest.mark.parametrize("check", [hang, fail])
+def test_a_check_that_hangs_or_fails_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, check: Callable[[], Awaitable[list[HealthCheck]]]
 ) -> None:
-    monkeypatch.setattr(readiness, "LOOK_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(readiness, "CHECK_SECONDS_MAX", 0.05)
     with serving(ServiceSettings()) as running:
-        monkeypatch.setattr(running.service.state.boards, "health", look)
+        monkeypatch.setattr(running.service.state.boards, "health", check)
         monkeypatch.setattr(readiness, "FRESH_SECONDS", 0.0)
         found = running.http.get("/readyz")
         assert found.status_code == 503
@@ -351,7 +351,7 @@ def test_news_that_fail_again_and_again_are_told(
         assert not any('chore="live"' in line or 'chore="patience"' in line for line in ages)
 
 
-def test_chores_and_looks_end_although_a_cancellation_is_swallowed() -> None:
+def test_chores_and_checks_end_although_a_cancellation_is_swallowed() -> None:
     async def main() -> None:
         swallowed: list[int] = []
 
@@ -368,13 +368,13 @@ def test_chores_and_looks_end_although_a_cancellation_is_swallowed() -> None:
             service.state.upkeep.add("stubborn", 0, stubborn)
             service.state.boards.health = stubborn  # type: ignore[method-assign]
             async with service:
-                looking = asyncio.create_task(service.state.readiness.look())
+                checking = asyncio.create_task(service.state.readiness.check())
                 await asyncio.sleep(0.05)
-                looking.cancel()
+                checking.cancel()
             assert len(swallowed) >= 2
             left = {task.get_name() for task in asyncio.all_tasks()} - {"main"}
             assert not any(name.startswith("toprung-") for name in left)
-            assert service.state.readiness._looking is None
+            assert service.state.readiness._checking is None
 
     asyncio.run(main())
 
@@ -406,7 +406,7 @@ def test_what_is_wrong_and_what_is_well_again_is_logged_once(
             ):
                 found[:] = [checks]
                 caplog.clear()
-                seen = await state.readiness.look()
+                seen = await state.readiness.check()
                 assert checks or ("health", unknown) in [(it.name, it.fault) for it in seen]
                 messages = [record.getMessage() for record in caplog.records]
                 assert len(messages) == len(told), messages

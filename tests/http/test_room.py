@@ -218,7 +218,7 @@ def test_writes_are_taken_again_when_enough_is_free(monkeypatch: pytest.MonkeyPa
     memory = Memory(100 * MEBI)
     for size, is_short in ((99, False), (100, True), (96, True), (94, False), (99, False)):
         monkeypatch.setattr("toprung.http.memory.resident_bytes", lambda size=size: size * MEBI)
-        memory.look()
+        memory.measure()
         assert memory.is_short is is_short
 
 
@@ -241,7 +241,7 @@ def test_while_memory_is_short_what_is_free_is_given_back_often(
     async def pass_seconds(count: int) -> None:
         nonlocal now
         for _ in range(count):
-            await memory.look_after()
+            await memory.tend()
             now += 1
 
     asyncio.run(pass_seconds(10))

@@ -51,7 +51,7 @@ class Machine:
     def pass_hours(self, count: int) -> None:
         for _ in range(count):
             self.clock.advance(hours=1)
-            self.profile.journal.time.look()
+            self.profile.journal.time.moment()
 
     def ladders_fault(self) -> str | None:
         checks = {check.name: check for check in self.run(self.profile.health())}

@@ -907,7 +907,7 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
     inside = {
         "definition",
         "figures",
-        "glimpse",
+        "first_rows",
         "listed_token",
         "health",
         "mark",

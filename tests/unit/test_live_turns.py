@@ -1,4 +1,4 @@
-"""Turns, alarms and seats: how live work is shared out and bounded."""
+"""Turns, alarms and limits: how live work is shared out and bounded."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from toprung.http.limits import RateLimit
 from toprung.http.live.alarms import Alarms
+from toprung.http.live.limits import LiveLimits, caller_name
 from toprung.http.live.messages import text_frame
-from toprung.http.live.seats import Seats, caller_name
 from toprung.http.problems import Refused
 from toprung.http.settings import Rate, ServiceSettings
 from toprung.http.turns import GRANTED_MAX, SLICE_SECONDS, Turns
@@ -114,34 +114,34 @@ def test_alarms_ring_in_order_with_one_timer() -> None:
     assert asyncio.run(run()) == [-9, 1, 1, 2, 3]
 
 
-def test_seats_are_counted_in_all_and_by_caller() -> None:
+def test_connections_are_counted_in_all_and_by_caller() -> None:
     settings = ServiceSettings(
         sockets_max=3, sockets_per_caller_max=2, subscriptions_max=3, subscriptions_per_caller_max=2
     )
-    seats = Seats(settings)
-    one, other = seats.take("192.0.2.1"), seats.take("key k1")
-    seats.take("192.0.2.1")
+    limits = LiveLimits(settings)
+    one, other = limits.take("192.0.2.1"), limits.take("key k1")
+    limits.take("192.0.2.1")
     with pytest.raises(Refused, match="cannot take more live connections") as full:
-        seats.take("192.0.2.2")
+        limits.take("192.0.2.2")
     assert full.value.status == 503
-    seats.leave(other)
+    limits.leave(other)
     with pytest.raises(Refused, match="this address already has 2 live connections") as enough:
-        seats.take("192.0.2.1")
+        limits.take("192.0.2.1")
     assert enough.value.status == 429
-    other = seats.take("key k1")
+    other = limits.take("key k1")
     for _ in range(2):
-        seats.subscribe(other)
+        limits.subscribe(other)
     with pytest.raises(Refused, match="this key already has 2 live subscriptions"):
-        seats.subscribe(other)
-    seats.subscribe(one)
+        limits.subscribe(other)
+    limits.subscribe(one)
     with pytest.raises(Refused, match="cannot take more live subscriptions"):
-        seats.subscribe(one)
-    assert seats.refused == {"connections": 2, "subscriptions": 2, "messages": 0, "unread": 0}
-    seats.unsubscribe(other)
-    seats.subscribe(one)
+        limits.subscribe(one)
+    assert limits.refused == {"connections": 2, "subscriptions": 2, "messages": 0, "unread": 0}
+    limits.unsubscribe(other)
+    limits.subscribe(one)
     for party in (one, one, other):
-        seats.leave(party)
-    assert (seats.taken, seats._parties) == (0, {})
+        limits.leave(party)
+    assert (limits.connections, limits._parties) == (0, {})
 
 
 def test_a_network_of_ipv6_is_one_caller() -> None:

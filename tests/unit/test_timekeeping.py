@@ -40,7 +40,7 @@ def test_clock_that_drifts_is_right(millionths: int, steps: list[int]) -> None:
     for step in steps:
         elapsed += step
         now += step + step * millionths // 1_000_000
-        assert keeper.look(now, elapsed) == now
+        assert keeper.read(now, elapsed) == now
         assert (keeper.off, keeper.jumps) == (0, 0)
 
 
@@ -50,7 +50,7 @@ def test_clock_that_is_corrected_a_little_is_right(looks: list[tuple[int, int]])
     for step, off in looks:
         elapsed += step
         now = START + elapsed + off
-        assert keeper.look(now, elapsed) == now
+        assert keeper.read(now, elapsed) == now
         assert keeper.jumps == 0
 
 
@@ -59,12 +59,12 @@ def test_clock_that_comes_back_within_the_hour_was_never_believed(
     before: int, jump: int, steps: list[int]
 ) -> None:
     keeper, elapsed = Timekeeper(START, 0, START), before
-    assert keeper.look(START + elapsed, elapsed) == START + elapsed
+    assert keeper.read(START + elapsed, elapsed) == START + elapsed
     for step in steps:
         elapsed += step
-        assert keeper.look(START + elapsed + jump, elapsed) == START + elapsed
+        assert keeper.read(START + elapsed + jump, elapsed) == START + elapsed
         assert (keeper.off, keeper.jumps, keeper.last_jump) == (jump, 1, jump)
-    assert keeper.look(START + elapsed, elapsed) == START + elapsed
+    assert keeper.read(START + elapsed, elapsed) == START + elapsed
     assert (keeper.off, keeper.jumps) == (0, 1)
 
 
@@ -76,18 +76,18 @@ def test_clock_that_is_set_again_and_again_is_not_believed(looks: list[tuple[int
         elapsed += step
         off = jump if abs(jump - last) > OFF_MAX else -jump
         last = off
-        assert keeper.look(START + elapsed + off, elapsed) == START + elapsed
+        assert keeper.read(START + elapsed + off, elapsed) == START + elapsed
         assert keeper.off == off
 
 
 @given(JUMPS, st.lists(STEPS, min_size=1, max_size=30))
 def test_clock_that_keeps_its_new_time_for_an_hour_is_believed(jump: int, steps: list[int]) -> None:
     keeper, elapsed = Timekeeper(START, 0, START), 0
-    keeper.look(START + jump, 0)
+    keeper.read(START + jump, 0)
     for step in steps:
         elapsed += step
         right = START + elapsed + (jump if elapsed >= CONFIRMING else 0)
-        assert keeper.look(START + elapsed + jump, elapsed) == right
+        assert keeper.read(START + elapsed + jump, elapsed) == right
         assert keeper.off == (0 if elapsed >= CONFIRMING else jump)
     assert keeper.jumps == 1
 
@@ -95,10 +95,10 @@ def test_clock_that_keeps_its_new_time_for_an_hour_is_believed(jump: int, steps:
 def test_what_is_tolerated() -> None:
     keeper = Timekeeper(START, 0, START)
     for off in (OFF_MAX, -OFF_MAX):
-        assert keeper.look(START + off, 0) == START + off
+        assert keeper.read(START + off, 0) == START + off
         assert keeper.jumps == 0
     for jumps, off in enumerate((OFF_MAX + 1, -OFF_MAX - 1), 1):
-        assert keeper.look(START + off, 0) == START
+        assert keeper.read(START + off, 0) == START
         assert (keeper.off, keeper.jumps) == (off, jumps)
 
 
@@ -107,7 +107,7 @@ def test_what_is_tolerated() -> None:
 
 def test_first_start_ever() -> None:
     keeper = Timekeeper(START, 0, None)
-    assert (keeper.look(START, 0), keeper.jumps, keeper.is_starting) == (START, 0, False)
+    assert (keeper.read(START, 0), keeper.jumps, keeper.is_starting) == (START, 0, False)
 
 
 @given(FAR)
@@ -115,17 +115,17 @@ def test_start_after_a_pause_is_no_jump_but_has_to_be_confirmed(pause: int) -> N
     """Nobody knows how long ago the last look was."""
     keeper = Timekeeper(START + pause, 0, START)
     assert keeper.is_starting
-    assert keeper.look(START + pause, 0) == START
-    assert keeper.look(START + pause + CONFIRMING - 1, CONFIRMING - 1) == START + CONFIRMING - 1
-    assert keeper.look(START + pause + CONFIRMING, CONFIRMING) == START + pause + CONFIRMING
+    assert keeper.read(START + pause, 0) == START
+    assert keeper.read(START + pause + CONFIRMING - 1, CONFIRMING - 1) == START + CONFIRMING - 1
+    assert keeper.read(START + pause + CONFIRMING, CONFIRMING) == START + pause + CONFIRMING
     assert (keeper.jumps, keeper.is_starting) == (0, False)
 
 
 @given(FAR, st.integers(0, CONFIRMING - 1))
 def test_clock_that_was_ahead_at_the_start_and_is_set_back_has_jumped(far: int, after: int) -> None:
     keeper = Timekeeper(START + far, 0, START)
-    keeper.look(START + far + after, after)
-    assert keeper.look(START + after, after) == START + after
+    keeper.read(START + far + after, after)
+    assert keeper.read(START + after, after) == START + after
     assert (keeper.off, keeper.jumps) == (0, 1)
 
 
@@ -133,28 +133,28 @@ def test_clock_that_was_ahead_at_the_start_and_is_set_back_has_jumped(far: int, 
 def test_start_behind_what_is_known_is_a_jump(far: int) -> None:
     keeper = Timekeeper(START - far, 0, START)
     assert (keeper.off, keeper.jumps, keeper.is_starting) == (-far, 1, False)
-    assert keeper.look(START - far, 0) == START
+    assert keeper.read(START - far, 0) == START
 
 
 @given(st.integers(0, CONFIRMING))
 def test_start_after_a_known_pause(idle: int) -> None:
     right = START + idle
     keeper = Timekeeper(right, 0, START, idle)
-    assert (keeper.look(right, 0), keeper.jumps) == (right, 0)
+    assert (keeper.read(right, 0), keeper.jumps) == (right, 0)
 
 
 @given(FAR, st.integers(0, CONFIRMING))
 def test_start_that_the_known_pause_contradicts(far: int, idle: int) -> None:
     keeper = Timekeeper(START + idle + far, 0, START, idle)
     assert (keeper.off, keeper.jumps) == (far, 1)
-    assert keeper.look(START + idle + far, 0) == START + idle
+    assert keeper.read(START + idle + far, 0) == START + idle
 
 
 @given(st.integers(CONFIRMING + OFF_MAX + 1, 400 * DAY))
 def test_one_witness_is_believed_for_an_hour_only(idle: int) -> None:
     """A server and a process on one machine may have been started with the same wrong clock."""
     keeper = Timekeeper(START + idle, 0, START, idle)
-    assert keeper.look(START + idle, 0) == START + CONFIRMING
+    assert keeper.read(START + idle, 0) == START + CONFIRMING
     assert (keeper.jumps, keeper.is_starting) == (0, True)
 
 
@@ -171,13 +171,13 @@ def test_moments(looks: list[tuple[int, int, int | None]]) -> None:
         moment = keeper.moment(now, elapsed, START - DAY, others)
         assert (moment.now, moment.confirmed, moment.elapsed) == (now, START - DAY, elapsed)
         assert moment.settled == min(now, moment.expected)
-        own = keeper.look(now, elapsed)
+        own = keeper.read(now, elapsed)
         assert moment.lenient <= min(now, own) - OFF_MAX
         if others is not None and others < now - OFF_MAX:
             assert moment.expected <= others
             is_heeded = others >= now - LENIENT_MAX
             assert moment.lenient == min(now, own, *[others] * is_heeded) - OFF_MAX
-        assert moment.recorded_at == (keeper.look(now, elapsed) if keeper.off else now)
+        assert moment.recorded_at == (keeper.read(now, elapsed) if keeper.off else now)
         assert moment.horizon == START - 2 * DAY
 
 

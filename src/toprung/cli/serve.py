@@ -262,7 +262,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         connections_per_address_max=_connections(options.connections_per_address, connections),
         sockets_per_caller_max=options.live_connections or live.connections,
         subscriptions_per_caller_max=options.live_subscriptions or live.subscriptions,
-        head_seconds=1.0 if is_cluster_target(options.db) else 0.0,
+        kept_seconds=1.0 if is_cluster_target(options.db) else 0.0,
     )
 
 
@@ -281,12 +281,12 @@ def _connections(text: str | None, default: int | None) -> int | None:
 
 def _memory_max(text: str | None) -> int | None:
     """The watermark that was asked for, or a share of the memory there is."""
-    from toprung.http.memory import can_look, default_memory_max, parse_size
+    from toprung.http.memory import can_measure, default_memory_max, parse_size
 
     if text is None:
         return default_memory_max()
     size = parse_size("memory-max", text)
-    if size is not None and not can_look():
+    if size is not None and not can_measure():
         raise Invalid(
             "memory-max",
             "cannot be used here: this system does not report the memory use of a process",

@@ -126,13 +126,13 @@ def standing_table(
     columns = [Column("rank", True), Column("player"), Column("name"), Column("score", True)]
     columns += [Column("subscore", True), Column("achieved"), Column("")]
     rows: list[list[Cell]] = [
-        [s.rank, s.player, s.name, s.score, s.subscore, s.achieved_at, _mark(s, player)]
+        [s.rank, s.player, s.name, s.score, s.subscore, s.achieved_at, _arrow(s, player)]
         for s in standings
     ]
     return filled(columns, rows)
 
 
-def _mark(standing: Standing, player: str | None) -> str | None:
+def _arrow(standing: Standing, player: str | None) -> str | None:
     return "<" if standing.player == player else None
 
 

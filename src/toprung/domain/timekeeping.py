@@ -88,11 +88,11 @@ class Timekeeper:
     """Tells a clock that jumped from one that runs.
 
     >>> keeper = Timekeeper(1_000 * SECOND, 0, None)
-    >>> keeper.look(1_010 * SECOND, 10 * SECOND) == 1_010 * SECOND
+    >>> keeper.read(1_010 * SECOND, 10 * SECOND) == 1_010 * SECOND
     True
-    >>> keeper.look(9_999 * SECOND, 20 * SECOND) == 1_020 * SECOND, keeper.off == 8_979 * SECOND
+    >>> keeper.read(9_999 * SECOND, 20 * SECOND) == 1_020 * SECOND, keeper.off == 8_979 * SECOND
     (True, True)
-    >>> keeper.look(9_999 * SECOND + CONFIRMING, 20 * SECOND + CONFIRMING) // SECOND
+    >>> keeper.read(9_999 * SECOND + CONFIRMING, 20 * SECOND + CONFIRMING) // SECOND
     13599
     """
 
@@ -130,7 +130,7 @@ class Timekeeper:
         It spares what changes of rules and attributes would drop, however far off it is; late
         scores count by it if it is off by a day at most.
         """
-        expected = self.look(now, elapsed)
+        expected = self.read(now, elapsed)
         recorded_at = expected if self.off else now
         confirmed = min(confirmed, expected)  # what is confirmed may be the sum of many jumps
         late = now if self.is_starting else min(now, expected)
@@ -140,7 +140,7 @@ class Timekeeper:
         lenient = max(EARLIEST, late - OFF_MAX)
         return Moment(now, expected, confirmed, elapsed, recorded_at, lenient)
 
-    def look(self, now: int, elapsed: int) -> int:
+    def read(self, now: int, elapsed: int) -> int:
         """The expected time, now that the clock says this."""
         expected = _runs_on(self._believed, elapsed)
         doubted = self._doubted

@@ -25,7 +25,7 @@ from toprung.http.problems import Refused, is_for_operators, problem, unexpected
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route, Router
 from toprung.http.settings import ServiceSettings
-from toprung.http.state import State
+from toprung.http.state import ServiceState
 from toprung.http.transport import Tray
 from toprung.http.underway import Reply, Underway
 from toprung.waiting.inbox import Inbox
@@ -50,7 +50,7 @@ class Service:
     """Serves leaderboards over HTTP."""
 
     def __init__(self, boards: Leaderboards, settings: ServiceSettings | None = None) -> None:
-        self.state = State(boards, settings or ServiceSettings())
+        self.state = ServiceState(boards, settings or ServiceSettings())
         self._cors = Cors(self.state.settings.origins)
         keys = self.state.boards.keys
         self._gate = self.state.gate = Gate(self.state.settings, keys, self._cors)
@@ -72,7 +72,7 @@ class Service:
         upkeep.add("live", 0, self.state.hub.run)
         upkeep.add("readiness", UPKEEP_SECONDS, self.state.readiness.refresh)
         if self.state.memory.bytes_max is not None:
-            upkeep.add("memory", MEMORY_SECONDS, self.state.memory.look_after)
+            upkeep.add("memory", MEMORY_SECONDS, self.state.memory.tend)
         upkeep.start()
         return self
 

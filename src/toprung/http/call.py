@@ -14,7 +14,7 @@ from toprung.http.routing import Route
 
 if TYPE_CHECKING:
     from toprung.domain.access import AccessKey
-    from toprung.http.state import State
+    from toprung.http.state import ServiceState
     from toprung.service.leaderboards import Leaderboard, Leaderboards
 
 Q = TypeVar("Q")
@@ -48,7 +48,7 @@ class Call(Generic[Q, B]):
 
     def __init__(
         self,
-        state: State,
+        state: ServiceState,
         route: Route,
         values: list[str],
         headers: dict[bytes, bytes],

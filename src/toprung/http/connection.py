@@ -343,7 +343,7 @@ class HttpConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._should_upgrade() and not self._is_busy():
-            self._leave()  # live connections are counted by their seats
+            self._leave()  # live connections are counted by `LiveLimits`
             self.handle_websocket_upgrade()
         elif self.cycle is not None:  # answered as if it had not asked; nothing can follow
             self.cycle.keep_alive = False

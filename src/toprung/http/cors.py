@@ -15,7 +15,7 @@ from toprung.http.problems import Refused
 from toprung.http.routing import Router
 
 if TYPE_CHECKING:
-    from toprung.http.state import State
+    from toprung.http.state import ServiceState
 
 _EXPOSED: Final = (
     b"access-control-expose-headers",
@@ -62,7 +62,7 @@ class Cors:
             return asked.get(b"sec-fetch-site") in _SAME_PAGE
         return origin in self._origins or origin == b"http://" + asked.get(b"host", b"")
 
-    async def options(self, scope: Any, router: Router, state: State) -> Answer:
+    async def options(self, scope: Any, router: Router, state: ServiceState) -> Answer:
         """The answer to OPTIONS: which methods there are, and to pages whether they may."""
         methods = router.methods(scope["raw_path"])
         if not methods:
@@ -89,7 +89,7 @@ class Cors:
         return Empty(204, headers)
 
 
-async def _is_public(scope: Any, state: State) -> bool:
+async def _is_public(scope: Any, state: ServiceState) -> bool:
     segments = scope["raw_path"].split(b"/")
     if segments[1:3] != [b"v1", b"boards"] or len(segments) < 4:
         return False

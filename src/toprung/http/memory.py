@@ -2,7 +2,7 @@
 
 A process that takes more memory than there is gets killed, and as it starts again it needs the same
 memory once more. So before that, whatever makes the data grow is refused with 503, while reads,
-deletions and erasures are answered: they are what helps. Memory is looked at once a second.
+deletions and erasures are answered: they are what helps. Memory is measured once a second.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def parse_size(name: str, text: str) -> int | None:
 
 def default_memory_max() -> int | None:
     """Four fifths of what this process may use: the machine's memory, or its container's."""
-    if not can_look():
+    if not can_measure():
         return None
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return int(DEFAULT_SHARE * min([machine, *_cgroup_limits()]))
@@ -87,8 +87,8 @@ def _cgroup_limits() -> Iterator[int]:
                     yield int((folder / file).read_text())
 
 
-def can_look() -> bool:
-    """Whether this system has a cheap way to look."""
+def can_measure() -> bool:
+    """Whether this system has a cheap way to measure."""
     return _STATM.exists()
 
 
@@ -103,7 +103,7 @@ class Memory:
     def __init__(self, bytes_max: int | None) -> None:
         self.bytes_max = bytes_max
         self.bytes = 0
-        """At the last look."""
+        """When it was last measured."""
         self.is_short = False
         """Whether writes that need room are refused."""
         self._next_trim = 0.0
@@ -120,8 +120,8 @@ class Memory:
             headers=((b"retry-after", b"30"),),
         )
 
-    def look(self) -> None:
-        """See how much memory there is."""
+    def measure(self) -> None:
+        """Measure how much memory there is."""
         if self.bytes_max is None:
             return
         self.bytes = resident_bytes()
@@ -136,15 +136,15 @@ class Memory:
             self.is_short = False
             _log.warning("memory is sufficient again: %d MiB", self.bytes >> 20)
 
-    async def look_after(self) -> None:
-        """See how much memory there is, and while it is short, give back what is free."""
-        self.look()
+    async def tend(self) -> None:
+        """Measure how much memory there is, and while it is short, give back what is free."""
+        self.measure()
         begin = time.monotonic()
         if self.is_short and begin >= self._next_trim:
             await asyncio.to_thread(_trim)
             end = time.monotonic()
             self._next_trim = end + max(TRIM_SECONDS, (end - begin) / TRIM_SHARE)
-            self.look()
+            self.measure()
 
     def health(self) -> list[HealthCheck]:
         """Whether there is room, where anybody looks."""

@@ -25,7 +25,7 @@ from toprung.errors import ToprungError
 from toprung.waiting.pace import LongWork
 
 if TYPE_CHECKING:
-    from toprung.http.state import State
+    from toprung.http.state import ServiceState
 
 
 class Meter:
@@ -46,7 +46,7 @@ class Meter:
 class ServiceCollector:
     """Turns the service's counters into metrics."""
 
-    def __init__(self, state: State, figures: Figures | None) -> None:
+    def __init__(self, state: ServiceState, figures: Figures | None) -> None:
         self._state = state
         self._figures = figures
 
@@ -69,7 +69,7 @@ class ServiceCollector:
                 "Memory above which writes that need room are refused",
                 value=state.memory.bytes_max,
             )
-        pages = {"hit": state.heads.hits, "miss": state.heads.misses}
+        pages = {"hit": state.kept_pages.hits, "miss": state.kept_pages.misses}
         yield _counter("toprung_head_pages", "Hot pages, from memory or read", "result", pages)
         yield GaugeMetricFamily(
             "toprung_live_subscriptions", "Live subscriptions", value=state.subscriptions
@@ -83,9 +83,11 @@ class ServiceCollector:
             if not chore.is_endless:
                 ages.add_metric((chore.name,), chore.age_seconds)
         yield ages
-        yield GaugeMetricFamily("toprung_live_sockets", "Live connections", value=state.seats.taken)
+        yield GaugeMetricFamily(
+            "toprung_live_sockets", "Live connections", value=state.live_limits.connections
+        )
         yield _counter(
-            "toprung_live_refused", "Live requests refused", "reason", state.seats.refused
+            "toprung_live_refused", "Live requests refused", "reason", state.live_limits.refused
         )
 
     def _requests(self) -> Iterator[Metric]:
@@ -159,7 +161,7 @@ class Exposition:
     Nobody gets one that was begun before they asked.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ServiceState) -> None:
         self._state = state
         self._next: asyncio.Task[bytes] | None = None
 

@@ -1,4 +1,4 @@
-"""Whether a service can do what it is for: one look a second, however many ask.
+"""Whether a service can do what it is for: one check a second, however many ask.
 
 Anybody may ask, so the answer names neither addresses nor paths nor boards, and asking more often
 costs the servers behind nothing.
@@ -15,12 +15,12 @@ from toprung.domain.health import BOTH, HealthCheck, Part
 from toprung.waiting.tasks import end_task
 
 if TYPE_CHECKING:
-    from toprung.http.state import State
+    from toprung.http.state import ServiceState
 
 Status = Literal["ready", "degraded", "not-ready"]
 
 FRESH_SECONDS: Final = 1.0
-LOOK_SECONDS_MAX: Final = 3.0
+CHECK_SECONDS_MAX: Final = 3.0
 UNKNOWN: Final = "health"
 """The check that stands for those of the leaderboards when they cannot be asked."""
 
@@ -28,37 +28,37 @@ _log = logging.getLogger("toprung.http")
 
 
 class Readiness:
-    """What was found at the last look."""
+    """What was found at the last check."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ServiceState) -> None:
         self._state = state
         self._checks: list[HealthCheck] = []
-        self._looked_at = -FRESH_SECONDS
-        self._looking: asyncio.Task[list[HealthCheck]] | None = None
+        self._checked_at = -FRESH_SECONDS
+        self._checking: asyncio.Task[list[HealthCheck]] | None = None
         self._told: set[str] = set()
         """What was logged to be wrong, and not yet to be well again."""
 
-    async def look(self) -> list[HealthCheck]:
+    async def check(self) -> list[HealthCheck]:
         """Every check, at most a second old."""
         if self._state.is_closing:
             return [HealthCheck("service", "it is stopping")]
-        if time.monotonic() - self._looked_at < FRESH_SECONDS:
+        if time.monotonic() - self._checked_at < FRESH_SECONDS:
             return self._checks
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._look())
-        return await asyncio.shield(self._looking)
+        if self._checking is None:
+            self._checking = asyncio.create_task(self._check())
+        return await asyncio.shield(self._checking)
 
     async def refresh(self) -> None:
-        """`look` as a chore: faults are logged although nobody asks."""
-        await self.look()
+        """`check` as a chore: faults are logged although nobody asks."""
+        await self.check()
 
     async def close(self) -> None:
-        """End a look that is under way."""
-        await end_task(self._looking)
+        """End a check that is under way."""
+        await end_task(self._checking)
 
-    async def _look(self) -> list[HealthCheck]:
+    async def _check(self) -> list[HealthCheck]:
         try:
-            limit = asyncio.timeout(LOOK_SECONDS_MAX)
+            limit = asyncio.timeout(CHECK_SECONDS_MAX)
             try:
                 async with limit:
                     checks = await self._state.boards.health()
@@ -68,13 +68,13 @@ class Readiness:
                 checks = [HealthCheck(UNKNOWN, f"the check {fault}")]
             checks = [*checks, *self._state.memory.health(), self._state.upkeep.health()]
             self._tell(checks)
-            self._checks, self._looked_at = checks, time.monotonic()
+            self._checks, self._checked_at = checks, time.monotonic()
             return checks
         finally:
-            self._looking = None
+            self._checking = None
 
     def _tell(self, checks: list[HealthCheck]) -> None:
-        """Log what has changed; what a look does not tell of is as before, if much is unknown."""
+        """Log what has changed; what a check does not tell of is as before, if much is unknown."""
         faults = {check.name: check.fault for check in checks if check.fault is not None}
         for name in faults.keys() - self._told:
             _log.error("not ready: %s: %s", name, faults[name])

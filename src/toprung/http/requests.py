@@ -257,26 +257,26 @@ class NoQuery(Struct, forbid_unknown_fields=True, frozen=True):
 # --- counting -------------------------------------------------------------------------------------
 
 
-def lookup_marks(body: LookupBody) -> int:
+def lookup_quotes(body: LookupBody) -> int:
     """The quotation marks of a look-up without escapes."""
     return 2 + 2 * len(body.players)
 
 
-def submission_marks(body: SubmissionBody) -> int | None:
+def submission_quotes(body: SubmissionBody) -> int | None:
     """The quotation marks of a submission without escapes; None when details hide some.
 
-    >>> submission_marks(SubmissionBody("alice", 1500)) == '{"player":"alice","score":1500}'.count(
+    >>> submission_quotes(SubmissionBody("alice", 1500)) == '{"player":"alice","score":1500}'.count(
     ...     '"'
     ... )
     True
     """
-    marks = 8 if type(body.score) is str else 6
+    quotes = 8 if type(body.score) is str else 6
     at, subscore, details, key = body.at, body.subscore, body.details, body.key
     if at is subscore is details is key is UNSET:  # the hot case
-        return marks
+        return quotes
     if details is not UNSET:
         return None
     for member in (at, subscore, key):
         if member is not UNSET:
-            marks += 4 if type(member) is str else 2
-    return marks
+            quotes += 4 if type(member) is str else 2
+    return quotes

@@ -39,7 +39,7 @@ class Route:
         *,
         query: type[Any] = NoQuery,
         body: type[Any] | None = None,
-        marks: Callable[[Any], int | None] | None = None,
+        quotes: Callable[[Any], int | None] | None = None,
         body_bytes_max: int = BODY_BYTES_MAX,
         answer: object = None,
         status: int = 200,
@@ -59,7 +59,7 @@ class Route:
         self.query = query
         self.body = body
         """The type of its body, for the OpenAPI document. Handlers get what was sent: see `strict`.
-        Where `marks` are counted, they get this type if what was sent fits it."""
+        Where `quotes` are counted, they get this type if what was sent fits it."""
         self.answer = answer
         """The type of the answer's body, for the OpenAPI document."""
         self.status = status
@@ -83,7 +83,7 @@ class Route:
         self.decode_query = QueryDecoder(query).decode
         self.decode_body: Callable[[bytes], Any] | None = None
         if body is not None:
-            typed = BodyDecoder(body, marks) if marks else BodyDecoder(dict[str, Any])
+            typed = BodyDecoder(body, quotes) if quotes else BodyDecoder(dict[str, Any])
             self.decode_body = bytes if raw else typed.decode
         self.segments = tuple(path.encode().split(b"/")[1:])
         self.has_board = b"{board}" in self.segments

@@ -177,9 +177,9 @@ class RowCutter:
                 if not (depth or is_text):
                     return at
             for found in () if is_text else _STRUCTURE.finditer(self._body, at, limit):
-                mark, at = self._body[found.start()], found.end()
-                if mark != _TEXT:
-                    depth += 1 if mark in _LISTS else -1
+                sign, at = self._body[found.start()], found.end()
+                if sign != _TEXT:
+                    depth += 1 if sign in _LISTS else -1
                 elif found[1] != b'"':  # it goes on; a backslash belongs to what follows
                     is_text, at = True, at - len(found[1])
                 if not (depth or is_text):
@@ -202,9 +202,9 @@ class RowCutter:
         else:
             depth = 0
             for found in _STRUCTURE.finditer(self._body, at, limit):
-                mark = self._body[found.start()]
-                if mark != _TEXT:
-                    depth += 1 if mark in _LISTS else -1
+                sign = self._body[found.start()]
+                if sign != _TEXT:
+                    depth += 1 if sign in _LISTS else -1
                 if depth == 0:
                     return found.end()
         if limit < stop:

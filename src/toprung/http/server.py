@@ -19,8 +19,8 @@ from toprung.http.app import Service
 from toprung.http.connection import HttpConnection
 from toprung.http.holdings import Holder, Holdings, cut_off
 from toprung.http.limits import Peers
+from toprung.http.live.limits import LiveLimits
 from toprung.http.live.protocol import LiveSocket, Malformed, tell_malformed
-from toprung.http.live.seats import Seats
 from toprung.http.proxies import ProxiedConnection, ProxiedSocket, Proxies
 from toprung.http.settings import ServiceSettings
 from toprung.http.transport import Tray
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 STOP_SECONDS_MAX: Final = 10
 IDLE_SECONDS_MAX: Final = 60
-TICKS_PER_LOOK: Final = 5
+TICKS_PER_CHECK: Final = 5
 BACKLOG: Final = 2048
 HEAD_SECONDS_MAX: Final = 10
 """For the head of a request to arrive."""
@@ -127,11 +127,11 @@ def server_config(
     """How the server runs: within bounds, and telling strangers nothing."""
     peers = Peers(connections_per_address_max, None if proxies is None else proxies.trusts)
     malformed: Malformed = tell_malformed
-    tray, seats = Tray(), Seats(ServiceSettings())
+    tray, limits = Tray(), LiveLimits(ServiceSettings())
     if isinstance(app, Service):
-        tray, seats, malformed = app.tray, app.state.seats, app.sockets.malformed
-    shared: dict[str, Any] = {"tray": tray, "turns": seats.turns, "peers": peers}
-    live: dict[str, Any] = {"seats": seats, "malformed": malformed}
+        tray, limits, malformed = app.tray, app.state.live_limits, app.sockets.malformed
+    shared: dict[str, Any] = {"tray": tray, "turns": limits.turns, "peers": peers}
+    live: dict[str, Any] = {"limits": limits, "malformed": malformed}
     # uvicorn asks for classes and takes what makes their objects.
     shared["holdings"] = Holdings()
     http: Any = partial(HttpConnection, **shared)
@@ -182,11 +182,11 @@ class _Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second; whether the server is to stop."""
-        if counter % TICKS_PER_LOOK == 0:
-            self._look_at_connections()
+        if counter % TICKS_PER_CHECK == 0:
+            self._check_connections()
         return await super().on_tick(counter)
 
-    def _look_at_connections(self) -> None:
+    def _check_connections(self) -> None:
         now, total = time.monotonic(), 0
         held: list[tuple[int, Holder]] = []
         for connection in list(self.server_state.connections):

@@ -72,7 +72,7 @@ class ServiceSettings:
     """Open at the same time, apart from live ones and those of proxies; None is unlimited."""
     body_seconds_max: float = 20.0
     """How long a body may take to arrive."""
-    head_seconds: float = 0.0
+    kept_seconds: float = 0.0
     """In a cluster: how long a hot page may be answered without reading it again."""
     memory_max: int | None = None
     """Bytes above which writes that need room are refused; None is unlimited."""

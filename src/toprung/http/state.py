@@ -10,9 +10,9 @@ import msgspec
 
 from toprung.errors import Invalid, UnknownBoard
 from toprung.http.backups import Backups
-from toprung.http.heads import Heads
+from toprung.http.kept_pages import KeptPages
 from toprung.http.live.hub import Hub
-from toprung.http.live.seats import Seats
+from toprung.http.live.limits import LiveLimits
 from toprung.http.memory import Memory
 from toprung.http.metrics import Exposition, Meter
 from toprung.http.outages import Outages
@@ -35,7 +35,7 @@ BATCH_ROWS_MAX: Final = 50_000
 """Of batches that are being decoded and recorded, all together."""
 
 
-class State:
+class ServiceState:
     """The leaderboards that are served, the rules of the service, and its counters."""
 
     gate: Gate
@@ -44,7 +44,7 @@ class State:
     def __init__(self, boards: Leaderboards, settings: ServiceSettings) -> None:
         self.boards = boards.recording_as("http", msgspec.Raw)
         self.settings = settings
-        self.heads = Heads(settings.head_seconds)
+        self.kept_pages = KeptPages(settings.kept_seconds)
         self.names_version = 0
         """Grows whenever a player profile changes here: lists show names."""
         self.is_closing = False
@@ -65,7 +65,7 @@ class State:
             of_stranger=BODIES_BYTES_MAX // 16,
         )
         self.batch_rows = Room(BATCH_ROWS_MAX)
-        self.seats = Seats(settings)
+        self.live_limits = LiveLimits(settings)
         self.hub = Hub(self)
         self.held: dict[str, Leaderboard] = {}
         """Boards that were asked for: some may be deleted by now."""
@@ -75,7 +75,7 @@ class State:
     @property
     def subscriptions(self) -> int:
         """Live subscriptions."""
-        return self.seats.subscriptions
+        return self.live_limits.subscriptions
 
     async def board(self, board_id: str) -> Leaderboard:
         """A board. One that was deleted meanwhile raises UnknownBoard when it is used."""

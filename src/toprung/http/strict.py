@@ -38,10 +38,10 @@ class BodyDecoder(Generic[T]):
     is handed over as it is, so that whoever knows the rule says what is wrong.
     """
 
-    def __init__(self, kind: type[T], marks: Callable[[T], int | None] | None = None) -> None:
-        """`marks` counts the quotation marks a value must have had; None if it cannot tell."""
+    def __init__(self, kind: type[T], quotes: Callable[[T], int | None] | None = None) -> None:
+        """`quotes` counts the quotation marks a value must have had; None if it cannot tell."""
         self._decode = msgspec.json.Decoder(kind, float_hook=_exact).decode
-        self._marks = marks
+        self._quotes = quotes
 
     def decode(self, body: bytes) -> T | dict[str, Any]:
         """The value of a body; refuses malformed JSON with 400, and with 422 what is no object."""
@@ -51,7 +51,7 @@ class BodyDecoder(Generic[T]):
             return _read_object(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             refuse_json(error)
-        if self._marks is None or not _is_counted(body, self._marks(value)):
+        if self._quotes is None or not _is_counted(body, self._quotes(value)):
             check_json(body)
         return value
 
@@ -93,8 +93,8 @@ def members_of(body: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, An
     return body
 
 
-def _is_counted(body: bytes, marks: int | None) -> bool:
-    return b"\\" not in body and body.count(b'"') == marks
+def _is_counted(body: bytes, quotes: int | None) -> bool:
+    return b"\\" not in body and body.count(b'"') == quotes
 
 
 def check_json(body: bytes) -> None:

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from toprung.domain.submission import MEMBERS
 from toprung.errors import Invalid
 from toprung.http.answers import encode
-from toprung.http.requests import SubmissionBody, submission_marks
+from toprung.http.requests import SubmissionBody, submission_quotes
 from toprung.http.rows import ROW_BYTES_MAX, RowCutter, too_long
 from toprung.http.strict import BodyDecoder, refuse_json
 from toprung.waiting.pace import LongWork
@@ -23,7 +23,7 @@ MEMBERS_READ: Final = 1 + len(MEMBERS)
 Row = tuple[str, Any] | Mapping[str, Any]
 """A row of a batch as the library takes it."""
 
-_decode_row = BodyDecoder(SubmissionBody, submission_marks).decode
+_decode_row = BodyDecoder(SubmissionBody, submission_quotes).decode
 
 
 def options_of(body: SubmissionBody) -> dict[str, Any]:
@@ -96,17 +96,17 @@ class Refusal(Mapping[str, Any]):
         return 1
 
 
-def _marks_of_rows(rows: list[SubmissionBody]) -> int | None:
+def _quotes_of_rows(rows: list[SubmissionBody]) -> int | None:
     total = 0
     for row in rows:
-        marks = submission_marks(row)
-        if marks is None:
+        quotes = submission_quotes(row)
+        if quotes is None:
             return None
-        total += marks
+        total += quotes
     return total
 
 
-_decode_rows = BodyDecoder(list[SubmissionBody], _marks_of_rows).decode
+_decode_rows = BodyDecoder(list[SubmissionBody], _quotes_of_rows).decode
 
 
 def _row(row: SubmissionBody) -> Row:

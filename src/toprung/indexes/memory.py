@@ -106,10 +106,10 @@ class MemoryIndex:
         ranked = self.find(ladder)
         return _EMPTY if ranked is None else _slice(ranked.slice(start, stop))
 
-    async def mark(self, ladder: Ladder, stop: int) -> bytes | None:
-        """The `mark` of the slice [0, stop), without its rows. O(log n + k)."""
+    async def fingerprint(self, ladder: Ladder, stop: int) -> bytes | None:
+        """The `fingerprint` of the slice [0, stop), without its rows. O(log n + k)."""
         ranked = self.find(ladder)
-        return _EMPTY.mark() if ranked is None else ranked.mark(stop)
+        return _EMPTY.fingerprint() if ranked is None else ranked.fingerprint(stop)
 
     async def slice_around(
         self, ladder: Ladder, player: str, above: int, below: int

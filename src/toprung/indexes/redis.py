@@ -172,7 +172,7 @@ class RedisIndex:
         found = await self._slice(ladder, "range", start, stop)
         return _EMPTY if found is None else found
 
-    async def mark(self, ladder: Ladder, stop: int) -> bytes | None:  # noqa: ARG002 -- the port's
+    async def fingerprint(self, ladder: Ladder, stop: int) -> bytes | None:  # noqa: ARG002 -- the port's
         """None: the rows would be read to make it."""
         return None
 

@@ -247,7 +247,7 @@ class ScriptClient:
         finally:
             del self._probing[breaker]
 
-    async def look(self) -> str | None:
+    async def find_fault(self) -> str | None:
         """Why nothing, or not everything, can be read at the moment; None when all is well."""
         if any(breaker.is_open for breaker in self._breakers.values()):
             return "Redis does not respond, or not everywhere"

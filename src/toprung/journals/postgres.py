@@ -45,9 +45,9 @@ from toprung.ports import (
     CardChanges,
     CardSink,
     Journal,
+    NameAndAvatar,
     PlayerProfile,
     RecordedSubmission,
-    Shown,
 )
 from toprung.waiting.tasks import end_task
 
@@ -232,7 +232,7 @@ class PostgresJournal:
 
     def _moment(self) -> Moment:
         """What time it is; within a process, times of recording never go back."""
-        moment = self.time.look()
+        moment = self.time.moment()
         self._recorded_at = max(self._recorded_at, moment.recorded_at)
         return moment._replace(recorded_at=self._recorded_at)
 
@@ -332,7 +332,7 @@ class PostgresJournal:
             for player, name, avatar_url, attributes in rows
         }
 
-    async def names(self, players: Sequence[str]) -> dict[str, Shown]:
+    async def names(self, players: Sequence[str]) -> dict[str, NameAndAvatar]:
         """Name and avatar of those players that have one or the other, in one query."""
         rows = await self._store.select("shown", list(dict.fromkeys(players)))
         return {player: (name, avatar_url) for player, name, avatar_url in rows}

@@ -189,7 +189,7 @@ class PostgresOutbox:
         await execute("DELETE FROM keys WHERE position <= $1", self._time.forgotten)
         await self._ladders.count_crowded(await self.horizon())
         await self._bury()
-        await self._store.prepare_partitions(self._time.look().recorded_at)
+        await self._store.prepare_partitions(self._time.moment().recorded_at)
 
     async def _bury(self) -> None:
         """Delete cards and keys of deleted boards, a bounded number at a time."""

@@ -34,7 +34,7 @@ CONNECTIONS_MAX = 8
 NAMES_REMEMBERED = 200_000
 STATEMENT_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
-LOOK_SECONDS_MAX = 1.5
+FAULT_SECONDS_MAX = 1.5
 MONTHS_AHEAD = 2
 OWNERS_MIGRATION = 6
 UNOWNED_SECONDS = 3 * 86_400.0
@@ -162,11 +162,11 @@ class PostgresStore:
         reason = "is read-only" if is_read_only else _FULL
         return StorageFailed(f"PostgreSQL {reason}; nothing was recorded")
 
-    async def look(self) -> str | None:
+    async def find_fault(self) -> str | None:
         """Why nothing can be recorded at the moment; None when all is well."""
-        async with self.pool.acquire(timeout=LOOK_SECONDS_MAX) as connection:
+        async with self.pool.acquire(timeout=FAULT_SECONDS_MAX) as connection:
             read_only = await connection.fetchval(
-                "SELECT current_setting('transaction_read_only')", timeout=LOOK_SECONDS_MAX
+                "SELECT current_setting('transaction_read_only')", timeout=FAULT_SECONDS_MAX
             )
         return "PostgreSQL is read-only" if read_only == "on" else None
 

@@ -70,7 +70,7 @@ class PostgresTime:
 
     # --- looking ---------------------------------------------------------------------------------
 
-    def look(self) -> Moment:
+    def moment(self) -> Moment:
         """What time it is."""
         now, elapsed = self._now(), self._elapsed()
         confirmed = EARLIEST if self._confirmed is None else min(now, self._confirmed)
@@ -83,7 +83,7 @@ class PostgresTime:
 
     def state(self) -> ClockState:
         """How the clock fares: by itself, and beside the others'."""
-        now = self.look().now
+        now = self.moment().now
         off = self._keeper.off or self._off_others(now)
         return ClockState(off / 1e6, self._keeper.jumps + self._disagreements)
 
@@ -103,7 +103,7 @@ class PostgresTime:
 
     async def tell(self, *, is_open: bool = True) -> None:
         """Tell the database what the clock says, and hear what is confirmed."""
-        moment = self.look()
+        moment = self.moment()
         async with self._store.connection() as connection:
             row = await connection.fetchrow(
                 "SELECT * FROM tell_clock($1, $2, $3, $4, $5)",

@@ -45,10 +45,10 @@ from toprung.ports import (
     Clock,
     Fold,
     Journal,
+    NameAndAvatar,
     Plan,
     PlayerProfile,
     RecordedSubmission,
-    Shown,
 )
 from toprung.waiting.blocking import running_loop
 from toprung.waiting.pending import Pending, resolve_all
@@ -231,7 +231,7 @@ class SqliteJournal:
     def _commit(self, batch: list[_Request]) -> Sequence[Receipts | Board | Exception | None]:
         if self._failure is not None:
             return [StorageFailed(self._failure) for _ in batch]
-        moment = self.time.look()
+        moment = self.time.moment()
         recorded_at = max(moment.recorded_at, self._recorded_at)
         moment = self._prepare(moment._replace(recorded_at=recorded_at))
         try:
@@ -318,7 +318,7 @@ class SqliteJournal:
             self._failure = FILE_LOST
         return StorageFailed(self._failure)
 
-    def look(self) -> str | None:
+    def find_fault(self) -> str | None:
         """Why nothing can be recorded at the moment; None when all is well.
 
         Not on an event loop: it looks at the disk, and after a refused write it tries another.
@@ -387,7 +387,7 @@ class SqliteJournal:
             for number, player in numbers.items()
         }
 
-    async def names(self, players: Sequence[str]) -> dict[str, Shown]:
+    async def names(self, players: Sequence[str]) -> dict[str, NameAndAvatar]:
         """Name and avatar of those players that have one or the other, in at most one query."""
         number_of, is_named = self._fold.number, self._profiles.has
         numbers: dict[int, str] = {}

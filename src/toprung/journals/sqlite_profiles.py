@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from toprung.journals.sqlite_store import SqliteStore
-from toprung.ports import NAMELESS, Shown
+from toprung.ports import NAMELESS, NameAndAvatar
 
 KEPT_MAX: Final = 100_000
 
@@ -25,23 +25,23 @@ class ProfileCache:
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
         self._named = bytearray()
-        self._kept: dict[int, Shown] = {}
-        self._turn = threading.Lock()
+        self._kept: dict[int, NameAndAvatar] = {}
+        self._lock = threading.Lock()
         self._changes = 0
         rows = store.select(
             "SELECT number FROM players WHERE name IS NOT NULL OR avatar_url IS NOT NULL"
         )
         for (number,) in rows:
-            self._mark(number)
+            self._note_named(number)
 
     def has(self, number: int) -> bool:
         """Whether the player has, or once had, a name or an avatar."""
         byte = number >> 3
         return byte < len(self._named) and self._named[byte] >> (number & 7) & 1 == 1
 
-    def find(self, numbers: Iterable[int]) -> dict[int, Shown]:
+    def find(self, numbers: Iterable[int]) -> dict[int, NameAndAvatar]:
         """Name and avatar of those of the players who have one or the other."""
-        found: dict[int, Shown] = {}
+        found: dict[int, NameAndAvatar] = {}
         unknown: list[int] = []
         for number in filter(self.has, numbers):
             shown = self._kept.get(number)
@@ -56,13 +56,13 @@ class ProfileCache:
 
     def tell(self, numbers: Iterable[int]) -> None:
         """In the writer thread, after a commit: these players' profiles are other ones now."""
-        with self._turn:
+        with self._lock:
             self._changes += 1
             for number in numbers:
-                self._mark(number)
+                self._note_named(number)
                 self._kept.pop(number, None)
 
-    def _read(self, numbers: list[int]) -> dict[int, Shown]:
+    def _read(self, numbers: list[int]) -> dict[int, NameAndAvatar]:
         changes = self._changes
         rows = self._store.select(
             "SELECT number, name, avatar_url FROM players WHERE number IN "
@@ -70,14 +70,14 @@ class ProfileCache:
             (msgspec.json.encode(numbers).decode(),),
         )
         found = {number: (name, avatar_url) for number, name, avatar_url in rows}
-        with self._turn:
+        with self._lock:
             if changes == self._changes:
                 if len(self._kept) + len(found) > KEPT_MAX:
                     self._kept.clear()
                 self._kept.update(found)
         return found
 
-    def _mark(self, number: int) -> None:
+    def _note_named(self, number: int) -> None:
         byte = number >> 3
         if byte >= len(self._named):
             self._named.extend(bytes(byte + 1 - len(self._named) + 4096))

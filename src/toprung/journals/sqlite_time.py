@@ -58,7 +58,7 @@ class SqliteTime:
         self.head, last_recorded = recorded.last()
         """The position of the last event; kept up to date by the writer."""
         self._now, self._elapsed = clock.now, elapsed_of(clock)
-        self._looking = threading.Lock()
+        self._reading = threading.Lock()
         known = _read(store, last_recorded)
         now, elapsed = self._now(), self._elapsed()
         if known is None:
@@ -75,10 +75,10 @@ class SqliteTime:
         self._told = 0
         self.keep()
 
-    def look(self) -> Moment:
+    def moment(self) -> Moment:
         """What time it is."""
         now, elapsed = self._now(), self._elapsed()
-        with self._looking:
+        with self._reading:
             self._hours.note(self.head, elapsed)
             moment = self._keeper.moment(now, elapsed, self._lowest.note(now, elapsed))
         if self._keeper.jumps != self._told:
@@ -92,7 +92,7 @@ class SqliteTime:
 
     def state(self) -> ClockState:
         """How the clock fares, at this moment."""
-        self.look()
+        self.moment()
         return ClockState(self._keeper.off / 1e6, self._keeper.jumps)
 
     def keep_now_and_then(self, moment: Moment) -> None:
@@ -103,9 +103,9 @@ class SqliteTime:
 
     def keep(self) -> None:
         """Write down what is certain; a file that cannot be written to does without."""
-        moment = self.look()
+        moment = self.moment()
         self._kept_at, self._kept_off = moment.elapsed, self._keeper.off
-        with self._looking:
+        with self._reading:
             lowest, hours = self._lowest.lowest, self._hours.positions
         known = _Known(
             moment.expected, moment.confirmed, lowest, self._kept_off, self.let_go, hours
@@ -114,7 +114,7 @@ class SqliteTime:
             self._store.note("clock", msgspec.json.encode(known).decode())
 
     def _tell(self) -> None:
-        with self._looking:
+        with self._reading:
             self._told, jump = self._keeper.jumps, self._keeper.last_jump
         _log.warning(jump_text(jump))
 

@@ -17,7 +17,13 @@ from toprung.ports.feed import Feed
 from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, Recall
 from toprung.ports.histories import Histories, HistoryRow, RulesSet
 from toprung.ports.index import Index, Place, Slice
-from toprung.ports.journal import NAMELESS, Journal, PlayerProfile, RecordedSubmission, Shown
+from toprung.ports.journal import (
+    NAMELESS,
+    Journal,
+    NameAndAvatar,
+    PlayerProfile,
+    RecordedSubmission,
+)
 from toprung.ports.key_store import KeyStore
 from toprung.ports.maintenance import Maintenance
 from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork
@@ -37,6 +43,7 @@ __all__ = [
     "Journal",
     "KeyStore",
     "Maintenance",
+    "NameAndAvatar",
     "Names",
     "Outbox",
     "OutboxRow",
@@ -49,6 +56,5 @@ __all__ = [
     "RulesSet",
     "ShardState",
     "Shards",
-    "Shown",
     "Slice",
 ]

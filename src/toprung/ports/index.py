@@ -28,14 +28,14 @@ class Slice(NamedTuple):
     tied_until: int
     """Entries of the ladder that are not worse than the last of these; 0 if there are none here."""
 
-    def mark(self) -> bytes:
+    def fingerprint(self) -> bytes:
         r"""Equal for equal entries of ladders of equal size, tied with as many: ids have no NUL.
 
-        >>> Slice(Counts(0, 0, 0), 3, ["ann", "bob"], [b"\1", b"\2"], 2).mark()
+        >>> Slice(Counts(0, 0, 0), 3, ["ann", "bob"], [b"\1", b"\2"], 2).fingerprint()
         b'3 2 2 \x01\x02ann\x00bob'
         """
-        head = f"{self.total} {self.tied_until} {len(self.records)} ".encode()
-        return head + b"".join(self.records) + "\0".join(self.players).encode()
+        sizes = f"{self.total} {self.tied_until} {len(self.records)} ".encode()
+        return sizes + b"".join(self.records) + "\0".join(self.players).encode()
 
 
 class Index(Protocol):
@@ -72,8 +72,8 @@ class Index(Protocol):
         """The entries at offsets [start, stop), as far as there are any."""
         ...
 
-    async def mark(self, ladder: Ladder, stop: int) -> bytes | None:
-        """The `mark` of the slice [0, stop); None where that takes as long as reading it."""
+    async def fingerprint(self, ladder: Ladder, stop: int) -> bytes | None:
+        """The `fingerprint` of the slice [0, stop); None where that takes as long as reading it."""
         ...
 
     async def slice_around(

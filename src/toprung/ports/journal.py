@@ -22,10 +22,10 @@ class PlayerProfile(msgspec.Struct, frozen=True):
     attributes: Mapping[str, str] = {}
 
 
-Shown: TypeAlias = tuple[str | None, str | None]
+NameAndAvatar: TypeAlias = tuple[str | None, str | None]
 """What lists show of a player besides its id: `name` and `avatar_url`."""
 
-NAMELESS: Shown = (None, None)
+NAMELESS: NameAndAvatar = (None, None)
 
 
 class RecordedSubmission(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ class Journal(Protocol):
         """The profiles of those players that are known, in one batch."""
         ...
 
-    async def names(self, players: Sequence[str]) -> dict[str, Shown]:
+    async def names(self, players: Sequence[str]) -> dict[str, NameAndAvatar]:
         """What lists show of those players that have a name or an avatar, in one batch."""
         ...
 

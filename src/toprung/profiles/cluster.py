@@ -35,7 +35,7 @@ from toprung.service.reconcile import Patrol, Reconciler
 from toprung.waiting.blocking import run_blocking
 
 REBUILD_POLL_SECONDS = 0.05
-LOOK_SECONDS_MAX = 1.5
+FAULT_SECONDS_MAX = 1.5
 
 _NO_ANSWER = "PostgreSQL does not respond"
 
@@ -185,8 +185,8 @@ class ClusterProfile:
     async def health(self) -> list[HealthCheck]:
         """Whether PostgreSQL takes writes, Redis answers, every board is complete."""
         journal, index = await asyncio.gather(
-            _fault(self.store.look(), _NO_ANSWER),
-            _fault(self.client.look(), "Redis does not respond"),
+            _fault(self.store.find_fault(), _NO_ANSWER),
+            _fault(self.client.find_fault(), "Redis does not respond"),
         )
         if journal is None and self.journal.is_full:
             journal = "too many submissions are waiting"
@@ -233,11 +233,11 @@ class ClusterProfile:
         await self.journal.close()
 
 
-async def _fault(look: Awaitable[str | None], no_answer: str) -> str | None:
-    """What a server's look says, or that there was none in time."""
+async def _fault(finding: Awaitable[str | None], no_answer: str) -> str | None:
+    """What is wrong with a server, or that it did not tell in time."""
     try:
-        async with asyncio.timeout(LOOK_SECONDS_MAX):
-            return await look
+        async with asyncio.timeout(FAULT_SECONDS_MAX):
+            return await finding
     except Exception as error:  # noqa: BLE001 -- whatever it is, it does not respond
         _log.debug("%s: %r", no_answer, error)
         return no_answer

@@ -165,7 +165,7 @@ class _Copying:
 
     async def _cards(self, board: Board) -> AsyncIterator[list[tuple[int, int, int, bytes]]]:
         """Every player's card on the board, in pages."""
-        fold, now = self._source.fold, self._source.journal.time.look().settled
+        fold, now = self._source.fold, self._source.journal.time.moment().settled
         sets = [
             (ladder, ranked)
             for ladder, ranked in fold.index.sets(board.id)
@@ -269,7 +269,7 @@ class _Copying:
         one = Side("the file", self._source.journal, self._source.index)
         other = Side("the cluster", self._target.journal, self._target.index)
         found = 0
-        async for line in board_differences(one, other, self._source.journal.time.look().settled):
+        async for line in board_differences(one, other, self._source.journal.time.moment().settled):
             yield line
             found += 1
             if found == DIFFERENCES_MAX:

@@ -133,7 +133,7 @@ class EmbeddedProfile:
 
     def _recover(self) -> tuple[MemoryFold, int]:
         """The fold as of the journal's head, and the position of the checkpoint behind it."""
-        found, recorded, moment = None, self.journal.recorded, self.journal.time.look()
+        found, recorded, moment = None, self.journal.recorded, self.journal.time.moment()
         let_go = self.journal.time.let_go
         if self._ownership is not None:
             found = load_checkpoint(
@@ -220,11 +220,11 @@ class EmbeddedProfile:
     def _repair(self) -> str | None:
         """What is wrong with the ladders, if they lack something; it is being mended then."""
         if self._repairing is None:
-            if not self.fold.held.lacks(self.journal.time.look()):
+            if not self.fold.held.lacks(self.journal.time.moment()):
                 return None
             self._repairing = _Repair(
                 lambda: self.journal.paused(
-                    lambda: self._complete(self.fold, self.journal.time.look())
+                    lambda: self._complete(self.fold, self.journal.time.moment())
                 )
             )
         repair = self._repairing
@@ -298,7 +298,7 @@ class EmbeddedProfile:
         """Whether scores can be recorded and starts will be quick; reads are from memory."""
         if self.journal.is_orphan:
             return [HealthCheck("journal", "this process was forked and owns no database")]
-        fault = await _in_thread(self.journal.look)
+        fault = await _in_thread(self.journal.find_fault)
         return [
             HealthCheck("journal", fault, ("writes",)),
             HealthCheck("ladders", await _in_thread(self._repair), ("reads",)),
@@ -318,7 +318,7 @@ class EmbeddedProfile:
     def _differences(self) -> list[str]:
         def compare() -> list[str]:
             replayed = self._replayed(self._held_now())
-            return differences(self.fold, replayed, self.journal.time.look().settled)
+            return differences(self.fold, replayed, self.journal.time.moment().settled)
 
         return self.journal.paused(compare)
 
@@ -330,7 +330,7 @@ class EmbeddedProfile:
 
     def _held_now(self) -> Held:
         """What the fold is to hold at this moment."""
-        moment = self.journal.time.look()
+        moment = self.journal.time.moment()
         return self.fold.held.without(moment.horizon).reaching(moment)
 
     async def rebuild(self) -> None:
@@ -393,7 +393,7 @@ class _Repair:
     def _run(self) -> None:
         try:
             self.was_necessary = self._work()
-        except Exception:  # noqa: BLE001 -- the next look tries again
+        except Exception:  # noqa: BLE001 -- the next check tries again
             _log.exception("ladders could not be derived anew")
 
     def is_over(self, seconds: float | None) -> bool:

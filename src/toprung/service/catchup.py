@@ -33,7 +33,7 @@ POLL_SECONDS = 0.5
 SWEEP_SECONDS = 2.0
 HOUSEKEEPING_SECONDS = 60.0
 REBUILD_SECONDS_MAX = 600.0
-LOOKS_AT_ONCE = 4
+CHECKED_AT_ONCE = 4
 NOTICE_SECONDS = 3.0
 """How long a board may be incomplete before that is a fault: longer than from sweep to sweep."""
 
@@ -217,7 +217,7 @@ class CatchUp:
         self._boards, known = len(boards), {board.generation for board in boards}
         self._incomplete = {g: at for g, at in self._incomplete.items() if g in known}
         self._behind &= known
-        away = await self._look_at(boards)
+        away = await self._check_shards(boards)
         for board in boards:
             if board.generation in self._incomplete or board.generation in self._behind:
                 try:
@@ -228,12 +228,12 @@ class CatchUp:
             raise away
         return not self._incomplete
 
-    async def _look_at(self, boards: Sequence[Board]) -> IndexUnavailable | None:
+    async def _check_shards(self, boards: Sequence[Board]) -> IndexUnavailable | None:
         """Look at boards, some at a time; what those raised that cannot be reached."""
         away = None
-        for at in range(0, len(boards), LOOKS_AT_ONCE):
-            looks = map(self._look, boards[at : at + LOOKS_AT_ONCE])
-            for error in await asyncio.gather(*looks, return_exceptions=True):
+        for at in range(0, len(boards), CHECKED_AT_ONCE):
+            checks = map(self._check_shard, boards[at : at + CHECKED_AT_ONCE])
+            for error in await asyncio.gather(*checks, return_exceptions=True):
                 if isinstance(error, IndexUnavailable):
                     away = error
                 elif error is not None:
@@ -241,7 +241,7 @@ class CatchUp:
             self._moved_at = time.monotonic()
         return away
 
-    async def _look(self, board: Board) -> None:
+    async def _check_shard(self, board: Board) -> None:
         """Note whether a board can be read, and whether its shard has gone back."""
         state = await self._shards.state(board)
         known_mark, known_server = await self._outbox.shard(board.generation)
@@ -266,7 +266,7 @@ class CatchUp:
                 return
             self._behind.discard(board.generation)
             await self._outbox.note_shard(board.generation, state.mark, state.server)
-        await self._look(board)
+        await self._check_shard(board)
 
     async def _rebuild(self, board: Board) -> bool:
         """Rebuild a board; the others that cannot be read are looked at meanwhile."""
@@ -277,7 +277,7 @@ class CatchUp:
                     self._cards_done = self._rebuilder.cards_done
                     self._moved_at = time.monotonic()
                 boards = await self._outbox.all_boards()
-                await self._look_at([b for b in boards if b.generation in self._incomplete])
+                await self._check_shards([b for b in boards if b.generation in self._incomplete])
             return rebuilding.result()
         finally:
             await end_task(rebuilding)

@@ -75,13 +75,15 @@ class BoardOverview(BoardAccess):
         """
         # What the index counts lies before a key: the lower scores, or the higher ones.
         descending = board.order == "desc"
-        marks = [edge - descending for edge in edges]
-        inside = [mark for mark in marks if INT64_MIN <= mark <= INT64_MAX]
-        counted = await self._index.count_before(ladder, [board.shape.prefix(m) for m in inside])
+        limits = [edge - descending for edge in edges]
+        inside = [limit for limit in limits if INT64_MIN <= limit <= INT64_MAX]
+        counted = await self._index.count_before(
+            ladder, [board.shape.prefix(limit) for limit in inside]
+        )
         before = dict(zip(inside, counted, strict=True))
         everybody = max([total, *counted])
         beyond = {True: 0, False: everybody} if descending else {True: everybody, False: 0}
-        counts = [before.get(mark, beyond[mark > INT64_MAX]) for mark in marks]
+        counts = [before.get(limit, beyond[limit > INT64_MAX]) for limit in limits]
         return [-count for count in counts] if descending else counts
 
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:

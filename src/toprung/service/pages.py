@@ -29,7 +29,7 @@ FIRST_AFTER = "\0"
 """Appended to an id it gives the next possible one: no id contains it, and none sorts between."""
 
 
-class Glimpse(NamedTuple):
+class FirstRows(NamedTuple):
     """The first entries of a ladder, before they are made into standings.
 
     That takes ten times as long, and who keeps the last page need not if the entries are the same.
@@ -44,21 +44,21 @@ class BoardPages(BoardAccess):
 
     __slots__ = ()
 
-    async def mark(self, limit: int, **options: Unpack[LadderOptions]) -> bytes | None:
-        """The `Slice.mark` of the first `limit` entries, to be compared with a glimpse's.
+    async def fingerprint(self, limit: int, **options: Unpack[LadderOptions]) -> bytes | None:
+        """The `Slice.fingerprint` of the first `limit` entries, without reading them.
 
-        None where it takes as long as a glimpse. Options: `toprung.LadderOptions`.
+        None where it would take as long as `first_rows`. Options: `toprung.LadderOptions`.
         """
         view = await self._view(AskedLadder(**options))
-        return await self._index.mark(view.ladder, limit)
+        return await self._index.fingerprint(view.ladder, limit)
 
-    async def glimpse(self, limit: int, **options: Unpack[ListOptions]) -> Glimpse:
+    async def first_rows(self, limit: int, **options: Unpack[ListOptions]) -> FirstRows:
         """The first `limit` entries, for `page_of`. Options: `toprung.ListOptions`."""
         bounded(limit, LIMIT_MAX, "limit")
         lister = await self._lister(AskedList(**options))
-        return Glimpse(lister, await self._index.slice(lister.view.ladder, 0, limit))
+        return FirstRows(lister, await self._index.slice(lister.view.ladder, 0, limit))
 
-    async def page_of(self, seen: Glimpse) -> Page:
+    async def page_of(self, seen: FirstRows) -> Page:
         """The page that `standings` would have answered then."""
         return await seen.lister.page(seen.found)
 

@@ -33,7 +33,7 @@ from toprung.domain.standing import ReadablePeriod, Standing
 from toprung.domain.values import parse_choice, parse_text
 from toprung.domain.window import Period, Window
 from toprung.errors import DenseNotDeclared, PeriodGone, UnknownPeriod
-from toprung.ports import NAMELESS, Shown
+from toprung.ports import NAMELESS, NameAndAvatar
 
 
 class View:
@@ -70,7 +70,7 @@ class View:
         counts: TieCounts,
         total: int,
         global_rank: int | None = None,
-        shown: Shown | None = None,
+        shown: NameAndAvatar | None = None,
         details: Any = None,
     ) -> Standing:
         """The standing of an entry."""

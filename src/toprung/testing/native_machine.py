@@ -222,8 +222,8 @@ class NativeMachine(IndexMachine):
         assert all(self.names[number] == player for number, player, _ in answer[4])
         *_, rows, until = self.index.sets[ladder].slice(0, stop)
         ids, records = b"\0".join(row[1] for row in rows), b"".join(row[2] for row in rows)
-        head = b"%d %d %d " % (size, until, len(rows))
-        assert self.index.sets[ladder].mark(stop) == head + records + ids
+        sizes = b"%d %d %d " % (size, until, len(rows))
+        assert self.index.sets[ladder].fingerprint(stop) == sizes + records + ids
 
     @rule(ladder=ladders, others=st.lists(some.player_ids(), max_size=5), pick=picks)
     def ask_sort(self, ladder: int, others: list[bytes], pick: int) -> None:

@@ -7,6 +7,6 @@ those that changed. A *watcher* (one connection) then asks for a *turn*, and whe
 sends, for each of its subscriptions, what is true by then and was not sent before. So a slow
 reader costs one message in flight and simply gets a newer snapshot later; it holds up nobody and
 nothing grows. Turns are short and callers have them in rotation, so that neither a thousand
-watchers nor a flood of messages keeps others waiting. *Seats* bound how much of all this there is,
+watchers nor a flood of messages keeps others waiting. *Limits* bound how much of all this there is,
 in all and of one caller.
 """

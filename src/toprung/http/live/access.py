@@ -9,13 +9,13 @@ from toprung.http.problems import Refused
 if TYPE_CHECKING:
     from toprung.domain.access import AccessKey
     from toprung.http.live.messages import Subscribe
-    from toprung.http.state import State
+    from toprung.http.state import ServiceState
 
 
 class Access:
     """Which boards a connection may watch."""
 
-    def __init__(self, state: State, key: AccessKey | None, *, trusted: bool) -> None:
+    def __init__(self, state: ServiceState, key: AccessKey | None, *, trusted: bool) -> None:
         self._state = state
         self._key = key
         self._trusted = trusted

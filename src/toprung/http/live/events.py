@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from toprung.http.answers import Stream
 from toprung.http.call import Call
 from toprung.http.live.access import Access
+from toprung.http.live.limits import caller_name
 from toprung.http.live.messages import LiveQuery, Message, Subscribe
-from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
 
 if TYPE_CHECKING:

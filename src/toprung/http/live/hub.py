@@ -16,14 +16,14 @@ from toprung.http.problems import Refused
 if TYPE_CHECKING:
     from toprung.http.live.subscriptions import Subscription
     from toprung.http.live.watcher import Watcher
-    from toprung.http.state import State
+    from toprung.http.state import ServiceState
 
 TICK_SECONDS: Final = 0.1
-LOOK_SECONDS: Final = 0.5
+REFRESH_SECONDS: Final = 0.5
 """How often topics are looked at when nothing changes: a period may have ended."""
 SWEEP_SECONDS: Final = 1.0
 """How often it is looked who has been quiet for long."""
-LOOKS_AT_ONCE: Final = 16
+REFRESHED_AT_ONCE: Final = 16
 """Where reads wait for servers: topics that are looked at at the same time."""
 BREATH_SECONDS: Final = 0.002
 """After so long others have their turn, however many topics and watchers there are."""
@@ -38,7 +38,7 @@ _log = logging.getLogger("toprung.http")
 class Hub:
     """All topics of a service; looks at them when something changed, and wakes who watches."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ServiceState) -> None:
         self._state = state
         self._topics: dict[TopicName, Topic] = {}
         self._awake = asyncio.Event()
@@ -70,9 +70,9 @@ class Hub:
             topic = self._topics.get(name)
             if topic is None:
                 topic = Topic(name, await self._state.board(name.board))
-                await topic.look()
+                await topic.refresh()
                 self._topics.setdefault(name, topic)
-            elif as_public and not topic.is_public and await topic.look():
+            elif as_public and not topic.is_public and await topic.refresh():
                 await self._wake(topic, set())
             if self._topics.get(name) is topic:  # and no other was made meanwhile
                 return topic
@@ -108,10 +108,10 @@ class Hub:
                     await self._awake.wait()
                 if feed is not None:
                     news = news or asyncio.ensure_future(feed.changed(position))
-                    await asyncio.wait({news}, timeout=LOOK_SECONDS)
+                    await asyncio.wait({news}, timeout=REFRESH_SECONDS)
                     if news.done():
                         position, news = news.result(), None
-                await self._look()
+                await self._refresh()
                 await asyncio.sleep(TICK_SECONDS)
         finally:
             sweeping.cancel()
@@ -128,33 +128,33 @@ class Hub:
                 if number % WOKEN_MAX == 0:
                     await self._breathe()
 
-    async def _look(self) -> None:
+    async def _refresh(self) -> None:
         renamed, self._renamed = self._renamed, set()
         topics = list(self._topics.values())
         if not self._state.boards.reads_suspend:
             for topic in topics:
-                await self._look_at(topic, renamed)
+                await self._refresh_topic(topic, renamed)
                 await self._breathe()
             return
-        for first in range(0, len(topics), LOOKS_AT_ONCE):
-            group = topics[first : first + LOOKS_AT_ONCE]
-            await asyncio.gather(*(self._look_at(topic, renamed) for topic in group))
+        for first in range(0, len(topics), REFRESHED_AT_ONCE):
+            group = topics[first : first + REFRESHED_AT_ONCE]
+            await asyncio.gather(*(self._refresh_topic(topic, renamed) for topic in group))
 
-    async def _look_at(self, topic: Topic, renamed: set[str]) -> None:
+    async def _refresh_topic(self, topic: Topic, renamed: set[str]) -> None:
         try:
             changed = await self._has_changed(topic)
             if renamed and topic.error is None:
                 changed |= topic.rename(renamed)
             if changed or renamed:
                 await self._wake(topic, renamed, is_changed=changed)
-        except ToprungError:  # not now; the next look may find more
+        except ToprungError:  # not now; the next time may find more
             pass
         except Exception:  # noqa: BLE001 -- the others must not suffer
-            _log.exception("a live topic could not be looked at")
+            _log.exception("a live topic could not be refreshed")
 
     async def _has_changed(self, topic: Topic) -> bool:
         try:
-            return await topic.look()
+            return await topic.refresh()
         except (NotFound, Invalid, Refused) as error:
             topic.error = error
             if self._topics.get(topic.name) is topic:  # who subscribes from now on begins anew

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from websockets.frames import Frame
     from websockets.http11 import Request
 
-    from toprung.http.live.seats import Seats
+    from toprung.http.live.limits import LiveLimits
 
 FRAMES: Final = Rate(20.0, 100)
 """How many frames a client may send, of all kinds."""
@@ -72,10 +72,10 @@ class LiveSocket(WebSocketsSansIOProtocol):
     """One WebSocket connection, from the request that opens it."""
 
     def __init__(
-        self, *args: Any, seats: Seats, malformed: Malformed = tell_malformed, **options: Any
+        self, *args: Any, limits: LiveLimits, malformed: Malformed = tell_malformed, **options: Any
     ) -> None:
         super().__init__(*args, **options)
-        self._seats = seats
+        self._limits = limits
         self._malformed = malformed
         self._frames_rate = RateLimit(FRAMES)
         self._caller = ""
@@ -140,12 +140,12 @@ class LiveSocket(WebSocketsSansIOProtocol):
 
     def _keep(self, data: bytes) -> None:
         """Keep this to be parsed, instead of what was kept."""
-        self._seats.unparsed_bytes += len(data) - len(self._unparsed)
+        self._limits.unparsed_bytes += len(data) - len(self._unparsed)
         self._unparsed, self._parsed = data, 0
 
     def _is_too_much(self) -> bool:
         size = len(self._unparsed)
-        in_all = self._seats.unparsed_bytes
+        in_all = self._limits.unparsed_bytes
         return size > UNPARSED_BYTES_MAX or (
             size > SHORT_BYTES and in_all > UNPARSED_IN_ALL_BYTES_MAX
         )
@@ -156,7 +156,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
             return
         if self._unparsed:
             self._has_asked = True
-            self._seats.turns.ask(self._caller, self._parse)
+            self._limits.turns.ask(self._caller, self._parse)
         else:
             self._start_reading()
 
@@ -291,7 +291,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
         """The peer takes nothing: wait for it, but not for ever."""
         super().pause_writing()
         if self._patience is None:
-            seconds = self._seats.settings.send_seconds_max
+            seconds = self._limits.settings.send_seconds_max
             self._patience = self.loop.call_later(seconds, self._give_up)
 
     def resume_writing(self) -> None:
@@ -323,7 +323,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
 
     def _give_up(self) -> None:
         self._patience = None
-        self._seats.refuse("unread")
+        self._limits.refuse("unread")
         self.transport.abort()
 
     def _end_patience(self) -> None:
@@ -332,7 +332,7 @@ class LiveSocket(WebSocketsSansIOProtocol):
             self._patience = None
 
     def _refuse(self) -> None:
-        self._seats.refuse("messages")
+        self._limits.refuse("messages")
         self._cut_off(*TOO_MANY)
 
     def _cut_off(self, code: int, reason: str) -> None:

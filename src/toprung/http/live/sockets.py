@@ -16,6 +16,7 @@ from toprung.errors import Invalid, ToprungError
 from toprung.http.answers import Answer, encode
 from toprung.http.auth import Client, Gate, bearer
 from toprung.http.live.access import Access
+from toprung.http.live.limits import caller_name
 from toprung.http.live.messages import (
     Request,
     Subscribe,
@@ -24,7 +25,6 @@ from toprung.http.live.messages import (
     subscription_in,
 )
 from toprung.http.live.protocol import MALFORMED
-from toprung.http.live.seats import caller_name
 from toprung.http.live.watcher import Watcher
 from toprung.http.log import log_request
 from toprung.http.problems import Refused, as_problem, problem
@@ -32,7 +32,7 @@ from toprung.waiting.tasks import end_task
 
 if TYPE_CHECKING:
     from toprung.http.live.hub import Hub
-    from toprung.http.state import State
+    from toprung.http.state import ServiceState
 
 PATH: Final = "/v1/live"
 PROTOCOL: Final = "toprung.v1"
@@ -61,7 +61,7 @@ _log = logging.getLogger("toprung.http")
 class LiveSockets:
     """All WebSockets of a service."""
 
-    def __init__(self, state: State, gate: Gate, hub: Hub) -> None:
+    def __init__(self, state: ServiceState, gate: Gate, hub: Hub) -> None:
         self._state = state
         self._gate = gate
         self._hub = hub
@@ -138,13 +138,13 @@ class _Connection:
     """One open WebSocket: this task reads, and another one sends."""
 
     def __init__(
-        self, receive: Receive, send: Send, watcher: Watcher, access: Access, state: State
+        self, receive: Receive, send: Send, watcher: Watcher, access: Access, state: ServiceState
     ) -> None:
         self._receive = receive
         self._send = send
         self._watcher = watcher
         self._access = access
-        self._seats = state.seats
+        self._limits = state.live_limits
 
     async def run(self) -> None:
         """Serve until either side ends it."""
@@ -178,7 +178,7 @@ class _Connection:
     async def _obey(self, request: Request) -> None:
         asked = request.subscribe
         is_costly = isinstance(asked, Subscribe) and asked.friends
-        wait = self._seats.pace(self._watcher.party, FRIENDS_COST if is_costly else 1)
+        wait = self._limits.pace(self._watcher.party, FRIENDS_COST if is_costly else 1)
         if wait:
             await self._send({"type": "websocket.pause", "seconds": wait})
         if isinstance(asked, Subscribe):

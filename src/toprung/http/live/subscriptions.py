@@ -22,7 +22,7 @@ from toprung.service.pages import LIMIT_MAX
 if TYPE_CHECKING:
     from toprung.http.live.topics import Topic
     from toprung.http.live.watcher import Watcher
-    from toprung.http.state import State
+    from toprung.http.state import ServiceState
 
 SCORES_AT_ONCE_MAX: Final = 10
 """Friends whose changes are told in one go; the others follow."""
@@ -60,7 +60,13 @@ class Subscription:
     )
 
     def __init__(
-        self, asked: Subscribe, topic: Topic, state: State, watcher: Watcher, *, as_public: bool
+        self,
+        asked: Subscribe,
+        topic: Topic,
+        state: ServiceState,
+        watcher: Watcher,
+        *,
+        as_public: bool,
     ) -> None:
         self.asked = asked
         self.topic = topic

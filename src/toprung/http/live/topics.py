@@ -40,7 +40,7 @@ class TopicName(NamedTuple):
     scope: str
 
 
-class _Head(NamedTuple):
+class _Top(NamedTuple):
     """The first places as they were read, each encoded."""
 
     asked: int
@@ -76,7 +76,7 @@ class Topic:
         """Grows whenever there is something new to show; the token is about the ladder alone."""
         self.subscriptions: dict[Subscription, None] = {}
         self._count_max = 0
-        self._heads: dict[str, _Head] = {}
+        self._tops: dict[str, _Top] = {}
         self._messages: dict[tuple[int, str, str], Message] = {}
         self._messages_bytes = 0
         self._shown: set[str] = set()
@@ -102,7 +102,7 @@ class Topic:
             return self.phase
         return known["period"], known["state"]
 
-    async def look(self) -> bool:
+    async def refresh(self) -> bool:
         """Whether there is something to tell: another ladder, its state, or another version of it.
 
         Or the board is no longer public.
@@ -128,7 +128,7 @@ class Topic:
 
     def _renew(self) -> None:
         self.edition += 1
-        self._heads.clear()
+        self._tops.clear()
         self._messages.clear()
         self._messages_bytes = 0
         self._shown.clear()
@@ -138,8 +138,8 @@ class Topic:
         known = self._messages.get((count, numbers, subscription_id))
         if known is None:
             edition = self.edition
-            head = await self._head(count, numbers)
-            known = message("top", subscription_id, head.token, head.part(count))
+            top = await self._top(count, numbers)
+            known = message("top", subscription_id, top.token, top.part(count))
             if edition == self.edition and self._has_room(len(known.text)):
                 self._messages[count, numbers, subscription_id] = known
                 self._messages_bytes += len(known.text)
@@ -152,28 +152,28 @@ class Topic:
             len(held) < MESSAGES_HELD_MAX and self._messages_bytes + size <= MESSAGES_BYTES_MAX
         )
 
-    async def _head(self, count: int, numbers: str) -> _Head:
+    async def _top(self, count: int, numbers: str) -> _Top:
         self._count_max = max(self._count_max, count)
         async with self._reading:  # others may want the same, and then have it
-            known = self._heads.get(numbers)
+            known = self._tops.get(numbers)
             if known is None or known.asked < count:
                 known = await self._read(self._count_max, numbers)
         return known
 
-    async def _read(self, count: int, numbers: str) -> _Head:
+    async def _read(self, count: int, numbers: str) -> _Top:
         token, edition = self.token, self.edition  # what is read may be newer, never older
-        seen = await self.board.glimpse(
+        seen = await self.board.first_rows(
             count, window=self.name.window, period=self.period, scope=self.name.scope
         )
         page = await self.board.page_of(seen)
         show = shows(numbers)
         rows = [Raw(encode(row(standing, show))) for standing in page.standings]
         tied_until = _tied_until(page.standings, seen.found.tied_until)
-        head = _Head(count, token, page.period, page.state, page.total, rows, tied_until)
+        top = _Top(count, token, page.period, page.state, page.total, rows, tied_until)
         if edition == self.edition:
-            self._heads[numbers] = head
+            self._tops[numbers] = top
             self._shown.update(standing.player for standing in page.standings)
-        return head
+        return top
 
 
 def _tied_until(standings: Sequence[Standing], last: int) -> list[int]:

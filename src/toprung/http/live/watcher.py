@@ -18,8 +18,8 @@ from toprung.http.turns import TURN_SECONDS
 
 if TYPE_CHECKING:
     from toprung.http.live.hub import Hub
-    from toprung.http.live.seats import Party
-    from toprung.http.state import State
+    from toprung.http.live.limits import Party
+    from toprung.http.state import ServiceState
 
 SUBSCRIPTIONS_MAX: Final = 50
 """Of one connection."""
@@ -30,13 +30,15 @@ TURN_BYTES_MAX: Final = 64 * 1024
 class Watcher:
     """A connection: subscriptions by id, and those among them that may have news.
 
-    It takes a seat when it is made, and whoever made it has to `leave`.
+    It is counted when it is made, and whoever made it has to `leave`.
     """
 
-    def __init__(self, hub: Hub, state: State, caller: str, key_id: str | None = None) -> None:
+    def __init__(
+        self, hub: Hub, state: ServiceState, caller: str, key_id: str | None = None
+    ) -> None:
         self._hub = hub
         self._state = state
-        self._turns = state.seats.turns
+        self._turns = state.live_limits.turns
         self._caller = caller
         self.key_id = key_id
         """The key that let it in: when it is revoked, the connection ends."""
@@ -49,18 +51,18 @@ class Watcher:
         """When it will have been quiet for long."""
         self.is_closed = False
         self.is_allowed = True
-        self.party: Party = state.seats.take(caller)
+        self.party: Party = state.live_limits.take(caller)
         hub.watchers.add(self)
 
     def leave(self) -> None:
-        """Watch nothing more, and give the seat back; harmless if that was done before."""
+        """Watch nothing more, and is counted no longer; harmless if that was done before."""
         self.close()
         if self not in self._hub.watchers:
             return
         for subscription_id in list(self._subscriptions):
             self.unsubscribe(subscription_id)
         self._hub.watchers.discard(self)
-        self._state.seats.leave(self.party)
+        self._state.live_limits.leave(self.party)
 
     def __len__(self) -> int:
         return len(self._subscriptions)
@@ -79,12 +81,12 @@ class Watcher:
             raise Invalid(
                 "subscribe", f"a connection has at most {SUBSCRIPTIONS_MAX} subscriptions"
             )
-        self._state.seats.subscribe(self.party)
+        self._state.live_limits.subscribe(self.party)
         try:
             name = TopicName(asked.board, asked.window, asked.scope)
             topic = await self._hub.topic(name, as_public=as_public)
         except BaseException:
-            self._state.seats.unsubscribe(self.party)
+            self._state.live_limits.unsubscribe(self.party)
             raise
         subscription = Subscription(asked, topic, self._state, self, as_public=as_public)
         self._subscriptions[asked.id] = subscription
@@ -103,12 +105,12 @@ class Watcher:
             subscription.is_over = True
             self._due.pop(subscription, None)
             self._hub.leave(subscription)
-            self._state.seats.unsubscribe(self.party, subscription.weight)
+            self._state.live_limits.unsubscribe(self.party, subscription.weight)
 
     def weigh(self, subscription: Subscription, weight: int) -> None:
         """Count a subscription as so many; Refused when these are too many."""
         if not subscription.is_over:
-            self._state.seats.weigh(self.party, weight - subscription.weight)
+            self._state.live_limits.weigh(self.party, weight - subscription.weight)
             subscription.weight = weight
 
     async def turn(self) -> None:

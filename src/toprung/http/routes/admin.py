@@ -117,7 +117,7 @@ async def readyz(call: Call[ReadyQuery, None]) -> Answer:
     `for=reads` and `for=writes` check only one of them. `Date` is the service's own time, so that
     clock differences can be noticed.
     """
-    checks = await call.state.readiness.look()
+    checks = await call.state.readiness.check()
     asked = BOTH if call.query.part == "all" else (call.query.part,)
     body = ReadyAnswer(status_of(checks), {check.name: check.fault or "ok" for check in checks})
     headers = (NO_STORE, (b"date", formatdate(usegmt=True).encode()))

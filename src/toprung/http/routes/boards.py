@@ -20,7 +20,7 @@ from toprung.domain.board_rules import BoardRules
 from toprung.domain.values import bounded
 from toprung.http.answers import NO_STORE, Answer, Empty, encode, ok
 from toprung.http.call import Call
-from toprung.http.heads import is_known, not_modified, tag_of, tagged
+from toprung.http.kept_pages import is_known, not_modified, tag_of, tagged
 from toprung.http.requests import (
     BoardBody,
     DistributionQuery,

@@ -16,7 +16,7 @@ from toprung.http.requests import (
     Numbers,
     PageQuery,
     SubmissionBody,
-    submission_marks,
+    submission_quotes,
 )
 from toprung.http.routing import Routes
 from toprung.http.submissions import count_rows, decode_rows, options_of, row_of
@@ -38,7 +38,7 @@ Batch = Annotated[list[SubmissionBody], Meta(max_length=BATCH_MAX)]
     "write",
     query=Numbers,
     body=SubmissionBody,
-    marks=submission_marks,
+    quotes=submission_quotes,
     answer=SubmitAnswer,
     headers=("Idempotency-Key",),
     hot=True,

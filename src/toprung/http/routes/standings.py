@@ -19,12 +19,12 @@ from toprung.http.requests import (
     ListQuery,
     LookupBody,
     StandingsQuery,
-    lookup_marks,
+    lookup_quotes,
 )
 from toprung.http.routing import Routes
 from toprung.http.strict import members_of
 from toprung.http.wire import page_answer, row, shows, standing_answer
-from toprung.service.pages import Glimpse
+from toprung.service.pages import FirstRows
 from toprung.waiting.pace import in_turn
 
 LOOKUP_BYTES_MAX: Final = 512 * 1024
@@ -44,10 +44,10 @@ routes = Routes()
 )
 async def list_standings(call: Call[StandingsQuery, None]) -> Sendable:
     """List standings: from the top, from a rank, in a score range, or from a cursor."""
-    return await call.state.heads.answer(call, _list, _show)
+    return await call.state.kept_pages.answer(call, _list, _show)
 
 
-async def _show(call: Call[StandingsQuery, None], seen: Glimpse) -> bytes:
+async def _show(call: Call[StandingsQuery, None], seen: FirstRows) -> bytes:
     board, query = await call.board(), call.query
     return await _encoded(await board.page_of(seen), query)
 
@@ -166,7 +166,7 @@ async def watch_board(call: Call[LiveQuery, None]) -> Sendable:
     "read",
     query=ListQuery,
     body=LookupBody,
-    marks=lookup_marks,
+    quotes=lookup_quotes,
     body_bytes_max=LOOKUP_BYTES_MAX,
     answer=LookupAnswer,
     public=True,

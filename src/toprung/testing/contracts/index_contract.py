@@ -101,8 +101,8 @@ class Stage:
                     found = self.ask(self.index.slice(ladder, start, stop))
                     check_slice(found, model.slice(start, stop))
                     if start == 0:
-                        mark = self.ask(self.index.mark(ladder, stop))
-                        assert mark in (None, found.mark())
+                        fingerprint = self.ask(self.index.fingerprint(ladder, stop))
+                        assert fingerprint in (None, found.fingerprint())
 
     def _check_players(self, ladder: Ladder, model: oracle.Ladder) -> None:
         everyone = [*PLAYERS, "nobody"]

@@ -33,17 +33,17 @@ def filled(running: Serving) -> None:
 def test_a_change_below_the_page_leaves_it_as_it_is() -> None:
     with serving(ServiceSettings()) as running:
         filled(running)
-        heads = running.service.state.heads
+        kept = running.service.state.kept_pages
         first = running.http.get(f"{BOARD}/standings", params=FIRST)
         submit(running, "p03", 4)
         again = running.http.get(f"{BOARD}/standings", params=FIRST)
         assert (again.content, again.headers["etag"]) == (first.content, first.headers["etag"])
-        assert (heads.misses, heads.hits) == (1, 1)
+        assert (kept.misses, kept.hits) == (1, 1)
         running.http.get(f"{BOARD}/standings", params=FIRST)  # nothing happened: not even a look
-        assert (heads.misses, heads.hits) == (1, 2)
+        assert (kept.misses, kept.hits) == (1, 2)
         submit(running, "somebody new", -1)  # the page tells how many there are
         assert running.http.get(f"{BOARD}/standings", params=FIRST).json()["total"] == 21
-        assert (heads.misses, heads.hits) == (2, 2)
+        assert (kept.misses, kept.hits) == (2, 2)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -74,7 +74,7 @@ def test_a_kept_page_is_what_is_read_anew(seed: int) -> None:
             change()
             kept = http.get(f"{BOARD}/standings", params=FIRST)
             assert kept.json() == http.get(f"{BOARD}/standings", params=FIRST_READ_ANEW).json()
-        assert running.service.state.heads.hits > 5
+        assert running.service.state.kept_pages.hits > 5
 
 
 class Stopwatch:
@@ -101,14 +101,14 @@ class Pair(NamedTuple):
 @contextmanager
 def two_services(targets: Targets, seconds: float) -> Iterator[Pair]:
     """Services that keep pages for so long; where nobody else writes it must not matter."""
-    settings, target, watch = ServiceSettings(head_seconds=seconds), targets.fresh(), Stopwatch()
+    settings, target, watch = ServiceSettings(kept_seconds=seconds), targets.fresh(), Stopwatch()
     with serving(settings, target=target) as writer:
         if targets.profile == "embedded":
-            writer.service.state.heads.clock = watch
+            writer.service.state.kept_pages.clock = watch
             yield Pair(writer, writer, watch, 0.0)
             return
         with serving(settings, target=target) as reader:
-            reader.service.state.heads.clock = watch
+            reader.service.state.kept_pages.clock = watch
             yield Pair(writer, reader, watch, seconds)
 
 

@@ -1,4 +1,4 @@
-"""Seats: how many live connections and subscriptions there are, in all and of each caller."""
+"""Live limits: how many live connections and subscriptions there are, in all and of each caller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MESSAGES: Final = Rate(500.0, 2000)
 WAIT_SECONDS_MAX: Final = 10.0
 """For a message's turn; beyond that it is refused."""
 AGAIN_SECONDS: Final = 5
-"""After which it is worth trying again where there was no seat."""
+"""After which it is worth trying again where there was no room."""
 
 Reason = Literal["connections", "subscriptions", "messages", "unread"]
 REASONS: Final[tuple[Reason, ...]] = ("connections", "subscriptions", "messages", "unread")
@@ -35,7 +35,7 @@ class Party:
         self.subscriptions = 0
 
 
-class Seats:
+class LiveLimits:
     """Counts what is live, whichever way it came, and refuses too much of it.
 
     It also has what all live connections share: the turns, and the counts of what was refused.
@@ -46,8 +46,7 @@ class Seats:
         self.turns = Turns()
         self._parties: dict[str, Party] = {}
         self._messages = RateLimit(MESSAGES)
-        self.taken = 0
-        """Live connections."""
+        self.connections = 0
         self.subscriptions = 0
         self._weight = 0
         """Of all subscriptions: those to many friends count as more than one."""
@@ -56,21 +55,21 @@ class Seats:
         self.refused: dict[str, int] = dict.fromkeys(REASONS, 0)
 
     def take(self, caller: str) -> Party:
-        """Give a connection its seat; Refused when there is none, in all or for this caller."""
+        """Count a connection; Refused when there are too many, in all or of this caller."""
         most, party = self.settings.sockets_per_caller_max, self._parties.get(caller)
-        if self.taken >= self.settings.sockets_max:
+        if self.connections >= self.settings.sockets_max:
             raise self._full("connections")
         party = party or Party(caller)
         if party.sockets >= most:
             raise self._enough("connections", party, most)
         self._parties[caller] = party
         party.sockets += 1
-        self.taken += 1
+        self.connections += 1
         return party
 
     def leave(self, party: Party) -> None:
-        """Take a seat back."""
-        self.taken -= 1
+        """One connection less."""
+        self.connections -= 1
         party.sockets -= 1
         if not party.sockets:
             del self._parties[party.name]

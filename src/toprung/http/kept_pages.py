@@ -1,11 +1,11 @@
-"""Hot pages: the first page of a ladder is asked for again and again, and rarely changes between.
+"""Kept pages: the first page of a ladder is asked for again and again, and rarely changes between.
 
 In the embedded profile all changes are made here. An encoded page is kept with the version its
 ladder had *before* it was read, so a page can be newer than its version says but never older, and
 the version is asked for every time, which costs nothing. Most changes of a ladder are far below its
-head: when the version is another one but the entries are the same, so is the page.
+first page: when the version is another one but the entries are the same, so is the page.
 
-In a cluster others change ladders and names. A page is answered for `head_seconds` from the moment
+In a cluster others change ladders and names. A page is answered for `kept_seconds` from the moment
 before it was read, and is then read again: to ask whether it is still true would cost as much.
 
 The entity tag is a hash of the page itself, so that every process gives the same one.
@@ -24,10 +24,10 @@ from toprung.http.answers import Answer, Empty, Headers
 if TYPE_CHECKING:
     from toprung.http.call import Call
     from toprung.http.requests import StandingsQuery
-    from toprung.service.pages import Glimpse
+    from toprung.service.pages import FirstRows
 
 Read = Callable[["Call[StandingsQuery, None]"], Awaitable[bytes]]
-Show = Callable[["Call[StandingsQuery, None]", "Glimpse"], Awaitable[bytes]]
+Show = Callable[["Call[StandingsQuery, None]", "FirstRows"], Awaitable[bytes]]
 
 PAGES_MAX: Final = 512
 PAGE_BYTES_MAX: Final = 256 * 1024
@@ -37,7 +37,7 @@ PRIVATE: Final = (b"cache-control", b"private, no-cache")
 PUBLIC: Final = (b"cache-control", b"public, max-age=1, stale-while-revalidate=5")
 
 
-class Head(NamedTuple):
+class KeptPage(NamedTuple):
     """An encoded page, and what it was read from."""
 
     body: bytes
@@ -52,14 +52,14 @@ class Head(NamedTuple):
     """Of the entries."""
 
 
-class Heads:
+class KeptPages:
     """The hot pages of all ladders, the least recently used forgotten first."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
         self.clock = clock
         """Seconds that only go forward."""
-        self._pages: OrderedDict[tuple[str, bytes], Head] = OrderedDict()
+        self._pages: OrderedDict[tuple[str, bytes], KeptPage] = OrderedDict()
         self._bytes = 0
         self.hits = 0
         self.misses = 0
@@ -73,51 +73,51 @@ class Heads:
             return tagged(call, body, tag_of(body))
         name = (call.values[0], call.query_string)
         known = self._pages.get(name)
-        true_page = self._recent if call.state.boards.reads_suspend else self._current
-        head = await true_page(call, show, known)
-        if known is not None and head.body is known.body:
+        find = self._recent if call.state.boards.reads_suspend else self._current
+        page = await find(call, show, known)
+        if known is not None and page.body is known.body:
             self.hits += 1
         else:
             self.misses += 1
-        if head is not known:
-            self._keep(name, head)
+        if page is not known:
+            self._keep(name, page)
         else:
             self._pages.move_to_end(name)
-        return tagged(call, head.body, head.tag)
+        return tagged(call, page.body, page.tag)
 
     async def _recent(
-        self, call: Call[StandingsQuery, None], show: Show, known: Head | None
-    ) -> Head:
+        self, call: Call[StandingsQuery, None], show: Show, known: KeptPage | None
+    ) -> KeptPage:
         """The known page if it is young enough and no name changed here, or else a new one."""
         now, names = self.clock(), call.state.names_version
         if known is not None and known.names == names and now - known.read_at < self._seconds:
             return known
         board = await call.board()
-        body = await show(call, await board.glimpse(call.query.limit, **call.query.options()))
-        return Head(body, tag_of(body), names, now)
+        body = await show(call, await board.first_rows(call.query.limit, **call.query.options()))
+        return KeptPage(body, tag_of(body), names, now)
 
     async def _current(
-        self, call: Call[StandingsQuery, None], show: Show, known: Head | None
-    ) -> Head:
+        self, call: Call[StandingsQuery, None], show: Show, known: KeptPage | None
+    ) -> KeptPage:
         """The known page if it shows what is true now, or else a new one."""
         names = call.state.names_version
         stamp, version = await _stamp(call, names)
         same = known if known is not None and known.stamp == stamp else None
         if same is not None and same.version == version:
             return same
-        seen, digest = await _look(call, None if same is None else same.digest)
+        seen, digest = await _compare(call, None if same is None else same.digest)
         if same is not None and (seen is None or same.digest == digest):
             return same._replace(version=version)
         assert seen is not None, "there was nothing to compare with"
         body = await show(call, seen)
-        return Head(body, tag_of(body), names, stamp=stamp, version=version, digest=digest)
+        return KeptPage(body, tag_of(body), names, stamp=stamp, version=version, digest=digest)
 
-    def _keep(self, name: tuple[str, bytes], head: Head) -> None:
-        if len(head.body) > PAGE_BYTES_MAX:
+    def _keep(self, name: tuple[str, bytes], page: KeptPage) -> None:
+        if len(page.body) > PAGE_BYTES_MAX:
             return
         old = self._pages.pop(name, None)
-        self._bytes += len(head.body) - (0 if old is None else len(old.body))
-        self._pages[name] = head
+        self._bytes += len(page.body) - (0 if old is None else len(old.body))
+        self._pages[name] = page
         while len(self._pages) > PAGES_MAX or self._bytes > ALL_BYTES_MAX:
             self._bytes -= len(self._pages.popitem(last=False)[1].body)
 
@@ -130,26 +130,26 @@ async def _stamp(call: Call[StandingsQuery, None], names: int) -> tuple[object, 
     return (rules.version, rules.generation, stamp.ladder, stamp.state, names), stamp.version
 
 
-async def _look(
+async def _compare(
     call: Call[StandingsQuery, None], known: bytes | None
-) -> tuple[Glimpse | None, bytes]:
+) -> tuple[FirstRows | None, bytes]:
     """The entries and their digest; no entries where a digest was known and is still the same.
 
-    Where entries are in memory their mark is made without an object for each of them.
+    Where entries are in memory their fingerprint is made without an object for each of them.
     """
     query, board = call.query, await call.board()
     if known is not None:
-        mark = await board.mark(
+        fingerprint = await board.fingerprint(
             query.limit, window=query.window, period=query.period, scope=query.scope
         )
-        if mark is not None and _digest(mark) == known:
+        if fingerprint is not None and _digest(fingerprint) == known:
             return None, known
-    seen = await board.glimpse(query.limit, **query.options())
-    return seen, _digest(seen.found.mark())
+    seen = await board.first_rows(query.limit, **query.options())
+    return seen, _digest(seen.found.fingerprint())
 
 
-def _digest(mark: bytes) -> bytes:
-    return hashlib.blake2b(mark, digest_size=16).digest()
+def _digest(fingerprint: bytes) -> bytes:
+    return hashlib.blake2b(fingerprint, digest_size=16).digest()
 
 
 def tag_of(body: bytes) -> bytes:
