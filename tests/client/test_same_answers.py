@@ -44,7 +44,7 @@ INSIDE = {
     "first_rows",
     "health",
     "listed_token",
-    "mark",
+    "fingerprint",
     "page_of",
     "recording_as",
     "refusal_of",

@@ -910,7 +910,7 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
         "first_rows",
         "listed_token",
         "health",
-        "mark",
+        "fingerprint",
         "page_of",
         "refusal_of",
         "stamp",
