@@ -2,7 +2,7 @@
 
 The common way is benchmarks.http_fastapi: FastAPI and redis-py on a local Redis that keeps nothing.
 Ours is `toprung serve`, whose submissions are durable. wrk asks both in turn, with one thread.
-While the top is asked for, its head changes a hundred times a second, or as often as the service
+While the top is asked for, its rows change a hundred times a second, or as often as the service
 can.
 """
 
@@ -20,7 +20,7 @@ from benchmarks.http_routes import (
     STANDING,
     SUBMIT,
     Ask,
-    ChangingHead,
+    ChangingTop,
     compare,
     fill,
     ours,
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> harness.Report:
             asked: dict[str, Ask] = {}
             for who, at in (("toprung", port), (COMMON, common_port)):
                 ask = partial(wrk, f"http://127.0.0.1:{at}{path}", connections, lua)
-                asked[who] = ChangingHead(at).during(ask) if kind == "top" else ask
+                asked[who] = ChangingTop(at).during(ask) if kind == "top" else ask
             medians = compare(options.rounds, asked)
             report.add_medians(kind, medians, "requests/s")
             report.add_bar(f"http-common-{kind}", medians["toprung"] / medians[COMMON])

@@ -3,7 +3,7 @@
 The bare handler (benchmarks.http_bare) runs on the same server library in a process of its own
 and answers a constant of the same bytes; for submissions it decodes the same body. wrk asks both
 in turn, with one thread: 32 connections for reads, 64 for submissions, which are durable in ours
-and nearly all improve the player's score. While the top is asked for, its head changes a hundred
+and nearly all improve the player's score. While the top is asked for, its rows change a hundred
 times a second; where that many could not be made, there is no figure for the bar.
 The last question is about batches: 1,000 rows per request against the library called directly,
 both in turn, on copies of one database.
@@ -42,7 +42,7 @@ CALLED = "called.db"
 BATCH = 1000
 BATCHES = 20
 CHANGES = 100
-"""Of the head, per second, while the top is asked for."""
+"""Changes of the first rows, per second, while the top is asked for."""
 CHANGES_MIN = 95
 CHANGERS = 8
 JSON = {"content-type": "application/json"}
@@ -104,7 +104,7 @@ def requests(
     def asking(url: str, connections: int, script: str | None = None) -> Ask:
         return partial(wrk, url, connections, None if script is None else folder / f"{script}.lua")
 
-    changing = ChangingHead(port)
+    changing = ChangingTop(port)
     questions: dict[str, dict[str, Ask]] = {
         "standing": {
             "toprung": asking(f"http://127.0.0.1:{port}", 32, "ours"),
@@ -125,7 +125,7 @@ def requests(
         bar_id = f"http-{kind}"
         if kind == "top" and changing.rate() < CHANGES_MIN:
             print(
-                f"  the head changed fewer than {CHANGES_MIN} times a second: no figure for the bar"
+                f"  the top changed fewer than {CHANGES_MIN} times a second: no figure for the bar"
             )
             continue
         report.add_bar(bar_id, medians["toprung"] / medians["bare handler"])
@@ -140,7 +140,7 @@ def compare(rounds: int, contestants: Mapping[str, Ask]) -> dict[str, float]:
     return harness.interleave(rounds, turns, is_warm=True)
 
 
-class ChangingHead:
+class ChangingTop:
     """Somebody new takes the lead a hundred times a second, over connections that take turns."""
 
     def __init__(self, port: int) -> None:
@@ -153,7 +153,7 @@ class ChangingHead:
         return min(self._rates[1:] or self._rates)
 
     def during(self, ask: Ask) -> Ask:
-        """The same question, asked while the head changes."""
+        """The same question, asked while the first rows change."""
 
         def asked(seconds: int) -> float:
             done, begin = threading.Event(), time.perf_counter()

@@ -74,8 +74,8 @@ def _commands(results: Results) -> str:
                 _several(sorted(_values(found, "commit"))),
             )
         )
-    head = ("command", "questions", "players", "minutes", "load average", "date", "commit")
-    return _table(head, rows)
+    header = ("command", "questions", "players", "minutes", "load average", "date", "commit")
+    return _table(header, rows)
 
 
 def _values(results: Results, fact: str) -> set[Any]:
@@ -213,9 +213,9 @@ def _docstring(module: str) -> str:
     return (ast.get_docstring(ast.parse(source)) or module).splitlines()[0]
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = list(head)
-    lines = [head, ["---"] * len(head), *rows]
+def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    header = list(header)
+    lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in lines)
 
 

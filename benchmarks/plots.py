@@ -112,11 +112,11 @@ def _svg(title: str, subtitle: str, height: float, parts: Sequence[str]) -> str:
     box = f'viewBox="{-EDGE} {-EDGE} {wide} {high}"'
     paper = f'x="{-EDGE}" y="{-EDGE}" width="{wide}" height="{high}" rx="8"'
     label = escape(f"{title}: {subtitle}")
-    head = (
+    header = (
         f'<svg xmlns="http://www.w3.org/2000/svg" {box} role="img" aria-label="{label}">',
         f"<style>{_STYLE}</style>",
         f'<rect class="paper" {paper}/>',
         _text(0, 18, title, "title"),
         _text(0, 37, subtitle, "quiet"),
     )
-    return "\n".join((*head, *parts, "</svg>\n"))
+    return "\n".join((*header, *parts, "</svg>\n"))

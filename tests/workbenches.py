@@ -38,7 +38,7 @@ class EmbeddedWorkbench:
     def stalled(self, opened: Opened) -> Iterator[None]:
         """The writer takes turns with `paused` work; here it does not get one."""
         assert isinstance(opened.journal, sqlite.SqliteJournal)
-        with opened.journal._turn:
+        with opened.journal._committing:
             yield
 
     def queue_full_after(self) -> int:

@@ -199,7 +199,7 @@ def test_a_file_that_cannot_be_meant_is_refused_whole(
     assert cli("top", "b", "--json").json["total"] == 0
 
 
-def test_other_heads(cli: Cli) -> None:
+def test_other_headers(cli: Cli) -> None:
     cli("board", "create", "b")
     write("\ufeffuser;points;mood\r\nalice;5;good\r\nbob;6;bad\r\n")
     columns = ("--column", "player=user", "--column", "score=points")
@@ -231,8 +231,8 @@ def rows_of(kind: type, content: bytes) -> list[GoodRow | BadRow]:
 
 @given(st.binary(max_size=300))
 def test_readers_survive_anything(content: bytes) -> None:
-    head = b"player,score\n"
-    for row in rows_of(CsvRows, head + content) + rows_of(JsonRows, content):
+    header = b"player,score\n"
+    for row in rows_of(CsvRows, header + content) + rows_of(JsonRows, content):
         assert isinstance(row, GoodRow | BadRow)
 
 

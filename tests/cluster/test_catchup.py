@@ -95,22 +95,22 @@ def test_what_went_back_is_applied_again(bench: Bench) -> None:
     """A replica that missed the last batch has taken over."""
     bench.run(bench.profile.catch_up.sweep())
     old = bench.redis("HGET", bench.key("cards"), "cy")
-    mark = int(bench.redis("GET", bench.key("mark")))
+    reached = int(bench.redis("GET", bench.key("mark")))
     bench.redis("HDEL", bench.key("cards"), "cy")
     member = next(m for m in bench.redis("ZRANGE", bench.key("z:all-time/all/global"), 0, -1)
                   if m.endswith(b"cy"))  # fmt: skip
     bench.redis("ZREM", bench.key("z:all-time/all/global"), member)
-    bench.redis("SET", bench.key("mark"), mark - 1)
+    bench.redis("SET", bench.key("mark"), reached - 1)
     assert bench.verify()
     bench.run(bench.profile.catch_up.sweep())
     assert bench.redis("HGET", bench.key("cards"), "cy") == old
     assert bench.verify() == []
 
 
-def test_a_process_notices_a_mark_that_went_back(bench: Bench) -> None:
+def test_a_process_notices_a_shard_that_went_back(bench: Bench) -> None:
     bench.redis("HDEL", bench.key("cards"), "cy")
     bench.redis("SET", bench.key("mark"), 0)
-    bench.run(bench.leaderboard.submit("ann", 4))  # puts the mark where it was, and beyond
+    bench.run(bench.leaderboard.submit("ann", 4))  # puts it where it was, and beyond
     bench.run(bench.profile.catch_up.sweep())
     assert bench.verify() == []
 

@@ -84,7 +84,7 @@ def test_the_copy_answers_everything_alike(seed: int, make: Make, clock: FrozenC
         async with make(seed) as sides:
             await sides.source.keys.add(KEY)
             result = await copy_into_cluster(sides.source, sides.target)
-            assert result == CopyResult(sides.source.journal.last_position, False, [])
+            assert result == CopyResult(sides.source.journal.position, False, [])
             ours, theirs = [
                 msgspec.to_builtins(await answers(boards)) for boards in (sides.file, sides.cluster)
             ]
@@ -142,10 +142,10 @@ def test_running_it_again_only_compares(make: Make) -> None:
         async with make() as sides:
             first = await copy_into_cluster(sides.source, sides.target)
             again = await copy_into_cluster(sides.source, sides.target)
-            assert again == CopyResult(first.head, True, [])
+            assert again == CopyResult(first.last_position, True, [])
             await (await sides.cluster.board("best")).submit("newcomer", 5)
             later = await copy_into_cluster(sides.source, sides.target)
-            assert later == CopyResult(first.head, True, [], is_compared=False)
+            assert later == CopyResult(first.last_position, True, [], is_compared=False)
             assert (await (await sides.cluster.board("best")).standing("newcomer")).score == 5
 
     asyncio.run(main())
@@ -166,7 +166,7 @@ def test_an_interrupted_copy_leaves_nothing(stage: str, make: Make) -> None:
             with pytest.raises(StoppedError):
                 await copy_into_cluster(sides.source, sides.target, interrupt)
             assert await sides.cluster.list() == []
-            assert await sides.cluster._journal.head() == 0
+            assert await sides.cluster._journal.last_position() == 0
             result = await copy_into_cluster(sides.source, sides.target)
             assert (result.was_there, result.differences) == (False, [])
 

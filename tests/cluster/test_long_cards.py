@@ -201,9 +201,9 @@ def test_a_newer_card_between_the_parts_of_one_that_is_put_again_leaves_no_ghost
         async def interrupt(name: str, key: str, *arguments: object) -> Any:
             answer: Any = await run(name, key, *arguments)
             if name == "apply" and not halves and answer[3] > count - WINDOWS // 2:
-                head = (0, *arguments[1:4], 0, arguments[5], 0)
+                fixed = (0, *arguments[1:4], 0, arguments[5], 0)
                 part: Any = await run(
-                    name, key, *head, "p00", newer.version.to_bytes(8) + newer.entries
+                    name, key, *fixed, "p00", newer.version.to_bytes(8) + newer.entries
                 )
                 halves.append(part[3])
             return answer

@@ -284,7 +284,7 @@ def test_run_blocking_reads_need_no_writer(filled: Path) -> None:
     """Reads go on while the writer is held up."""
     opened = open_profile(str(filled), FrozenClock("2030-01-01T00:00:00Z"))
     assert isinstance(opened.maintenance, EmbeddedProfile)
-    with opened.maintenance.journal._turn:
+    with opened.maintenance.journal._committing:
         board = run_blocking(opened.boards.board("blitz"))
         assert run_blocking(board.total()) == 50
     run_blocking(opened.boards.close())
@@ -303,7 +303,7 @@ uses = [
     lambda: boards.backup(sys.argv[1] + ".copy"),
 ]
 reading, writing = os.pipe()
-with boards._face_of._maintenance.journal._turn, boards._face_of._maintenance.store._reading:
+with boards._face_of._maintenance.journal._committing, boards._face_of._maintenance.store._reading:
     child = os.fork()  # locks are held that nobody in the child will let go of
     if child == 0:
         os.close(writing)

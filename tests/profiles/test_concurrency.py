@@ -155,7 +155,7 @@ def test_a_lone_score_does_not_wait_for_a_whole_batch_with_keys(tmp_path: Path) 
     board = boards.create("blitz")
     rows = [{"player": f"p{n}", "score": n, "key": f"k{n}"} for n in range(5_000)]
     with ThreadPoolExecutor(2) as pool:
-        with journal._turn:
+        with journal._committing:
             batch = pool.submit(board.submit_many, rows)
             while not journal.queued_rows:  # the writer has taken one part, another waits
                 threading.Event().wait(0.001)
@@ -185,7 +185,7 @@ def test_full_queue_refuses_threads_too(tmp_path: Path, monkeypatch: pytest.Monk
             return False
         return True
 
-    turn = opened.maintenance.journal._turn
+    turn = opened.maintenance.journal._committing
     with ThreadPoolExecutor(20) as pool:
         with turn:
             work = [pool.submit(submit) for _ in range(20)]

@@ -143,7 +143,7 @@ def list_boards(target: Target) -> None:
     if target.json:
         print_json(BoardsAnswer([board_answer(rules) for rules in found]))
         return
-    heads = ("board", "title", "order", "policy", "windows", "scopes", "public")
+    titles = ("board", "title", "order", "policy", "windows", "scopes", "public")
     rows = [
         (
             rules.id,
@@ -156,7 +156,7 @@ def list_boards(target: Target) -> None:
         )
         for rules in found
     ]
-    print_table([Column(head) for head in heads], rows)
+    print_table([Column(title) for title in titles], rows)
     if not rows:
         note("there are no boards")
 

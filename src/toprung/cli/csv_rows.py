@@ -39,13 +39,13 @@ class CsvRows:
         self._delimiter = max(",;\t", key=first.count)
         self._rows = csv.reader(texts, delimiter=self._delimiter, strict=True)
         try:
-            head = next(csv.reader([first], delimiter=self._delimiter, strict=True), [])
+            header = next(csv.reader([first], delimiter=self._delimiter, strict=True), [])
         except csv.Error as error:
             raise Invalid("", f"the header line cannot be read: {error}") from None
-        self.head: Sequence[str] = [name.strip() for name in head]
-        self._columns = _columns(self.head, rules)
-        self._name_column = _place(self.head, "name")
-        self._avatar_column = _place(self.head, "avatar_url")
+        self.header: Sequence[str] = [name.strip() for name in header]
+        self._columns = _columns(self.header, rules)
+        self._name_column = _place(self.header, "name")
+        self._avatar_column = _place(self.header, "avatar_url")
 
     def __iter__(self) -> Iterator[Row]:
         while True:
@@ -66,9 +66,9 @@ class CsvRows:
                 yield self._row(line, cells)
 
     def _row(self, line: int, cells: list[str]) -> Row:
-        if len(cells) != len(self.head):
+        if len(cells) != len(self.header):
             return BadRow(
-                line, f"has {len(cells)} cells, the header line has {len(self.head)}", cells
+                line, f"has {len(cells)} cells, the header line has {len(self.header)}", cells
             )
         values: dict[str, Any] = {}
         for member, at, is_text in self._columns:
@@ -91,23 +91,23 @@ class CsvRows:
         return cells[at] if self._rules.verbatim else unguarded(cells[at])
 
 
-def _columns(head: Sequence[str], rules: ReadRules) -> list[tuple[str, int, bool]]:
+def _columns(header: Sequence[str], rules: ReadRules) -> list[tuple[str, int, bool]]:
     """(member, place, whether it is text) of each column that is read."""
-    if len(set(head)) < len(head):
+    if len(set(header)) < len(header):
         raise Invalid("", "the header line names a column twice")
     names = member_names(rules)
-    found = {member: head.index(name) for member, name in names.items() if name in head}
-    if "at" not in found and "achieved_at" in head:
-        found["at"] = head.index("achieved_at")
+    found = {member: header.index(name) for member, name in names.items() if name in header}
+    if "at" not in found and "achieved_at" in header:
+        found["at"] = header.index("achieved_at")
     for member in ("player", "score"):
         if member not in found:
-            seen = ", ".join(head)[:200]
+            seen = ", ".join(header)[:200]
             raise Invalid(
                 names[member], f"the header line must name this column; it names: {seen or 'none'}"
             )
     others = [
         name
-        for at, name in enumerate(head)
+        for at, name in enumerate(header)
         if at not in found.values() and name not in PASSED_OVER and name != "achieved_at"
     ]
     if others and not rules.ignore_others:
@@ -115,8 +115,8 @@ def _columns(head: Sequence[str], rules: ReadRules) -> list[tuple[str, int, bool
     return [(member, at, member in ("player", "details", "key")) for member, at in found.items()]
 
 
-def _place(head: Sequence[str], name: str) -> int | None:
-    return head.index(name) if name in head else None
+def _place(header: Sequence[str], name: str) -> int | None:
+    return header.index(name) if name in header else None
 
 
 _: type[RowReader] = CsvRows

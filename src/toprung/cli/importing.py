@@ -129,7 +129,7 @@ def import_scores(
         wanted = options.rejects or _rejects_path(file, kind)
         with (
             opened(target) as boards,
-            closing(Rejects(wanted, kind, reader.head)) as rejects,
+            closing(Rejects(wanted, kind, reader.header)) as rejects,
             metered("importing", _size(stream)) as meter,
         ):
             work = _Import(boards, boards.board(board), rejects, options.names)

@@ -28,7 +28,7 @@ from toprung.errors import Invalid
 class JsonRows:
     """Rows of a JSON Lines file: an object per line."""
 
-    head: Sequence[str] = ()
+    header: Sequence[str] = ()
 
     def __init__(self, lines: Lines, rules: ReadRules) -> None:
         self._lines = lines

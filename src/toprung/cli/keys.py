@@ -66,7 +66,7 @@ def list_keys(target: Target) -> None:
     if target.json:
         print_json({"keys": [_answer(key) for key in found]})
         return
-    heads = ("id", "owner", "verbs", "boards", "last used", "name")
+    titles = ("id", "owner", "verbs", "boards", "last used", "name")
     rows = [
         (
             key.id,
@@ -78,7 +78,7 @@ def list_keys(target: Target) -> None:
         )
         for key in found
     ]
-    print_table([Column(head) for head in heads], rows)
+    print_table([Column(title) for title in titles], rows)
     if not rows:
         note("there are no keys")
 

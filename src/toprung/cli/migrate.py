@@ -76,7 +76,7 @@ def _tell(result: CopyResult, *, json: bool) -> None:
     if result.was_there:
         say("already copied by an earlier run")
     else:
-        say(f"copied {number(result.head)} events")
+        say(f"copied {number(result.last_position)} events")
     for line in result.differences:
         note(line)
     if not result.differences:

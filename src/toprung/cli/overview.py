@@ -39,10 +39,10 @@ def submissions(
     if target.json:
         print_json(submissions_answer(found))
         return
-    heads = [Column("submission", True), Column("score", True), Column("subscore", True)]
-    heads += [Column("at"), Column("status")]
+    columns = [Column("submission", True), Column("score", True), Column("subscore", True)]
+    columns += [Column("at"), Column("status")]
     rows = [(s.submission, s.score, s.subscore, s.at, s.status) for s in found.submissions]
-    print_table(*filled(heads, rows))
+    print_table(*filled(columns, rows))
     if not rows:
         note(f"{player} has no submissions on {board}")
     if found.next is not None:
@@ -58,11 +58,11 @@ def periods(target: Target, board: BoardId, window: Window = None) -> None:
     if target.json:
         print_json(PeriodsAnswer(name, [period_answer(period) for period in listed]))
         return
-    heads = [Column("period"), Column("state"), Column("opens"), Column("closes")]
+    columns = [Column("period"), Column("state"), Column("opens"), Column("closes")]
     rows = [
         (p.period, p.state, p.opens_at or "always open", p.closes_at or "never") for p in listed
     ]
-    print_table(heads, rows)
+    print_table(columns, rows)
 
 
 def distribution(
@@ -80,7 +80,7 @@ def distribution(
     if target.json:
         print_json(distribution_answer(spread))
         return
-    heads = [Column("from", True), Column("to", True), Column("players", True)]
-    print_table(heads, [(bucket.low, bucket.high, bucket.count) for bucket in spread.buckets])
+    columns = [Column("from", True), Column("to", True), Column("players", True)]
+    print_table(columns, [(bucket.low, bucket.high, bucket.count) for bucket in spread.buckets])
     if not spread.total:
         note("there are no entries")

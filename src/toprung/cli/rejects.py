@@ -24,11 +24,11 @@ _ATTEMPTS: Final = 10_000
 class Rejects:
     """Where refused rows go."""
 
-    def __init__(self, wanted: Path, format: Format, head: Sequence[str]) -> None:
+    def __init__(self, wanted: Path, format: Format, header: Sequence[str]) -> None:
         self._wanted = wanted
         self._format = format
-        self._head = [name for name in head if name not in ("line", "reason")]
-        self._kept = [at for at, name in enumerate(head) if name in self._head]
+        self._header = [name for name in header if name not in ("line", "reason")]
+        self._kept = [at for at, name in enumerate(header) if name in self._header]
         self._file: TextIO | None = None
         self.path: Path | None = None
         """The file, once there is one."""
@@ -47,7 +47,7 @@ class Rejects:
     def _write(self, file: TextIO, line: int, reason: str, source: Any) -> None:
         if self._format == "csv":
             cells = [source[at] if at < len(source) else "" for at in self._kept]
-            if len(source) > len(self._kept):  # what the head has no place for is not lost either
+            if len(source) > len(self._kept):  # what the header has no place for is not lost either
                 reason = f"{reason}: {source}"
             csv.writer(file).writerow([line, guarded(reason), *map(_cell, cells)])
         else:
@@ -73,7 +73,7 @@ class Rejects:
             break
         assert self._file is not None
         if self._format == "csv":
-            csv.writer(self._file).writerow(["line", "reason", *map(guarded, self._head)])
+            csv.writer(self._file).writerow(["line", "reason", *map(guarded, self._header)])
         return self._file
 
 

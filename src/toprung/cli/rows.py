@@ -82,7 +82,7 @@ class ReadRules:
 class RowReader(Protocol):
     """A file of rows."""
 
-    head: Sequence[str]
+    header: Sequence[str]
     """The columns, where the file has any."""
 
     def __iter__(self) -> Iterator[Row]: ...

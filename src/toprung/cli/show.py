@@ -1,6 +1,6 @@
 """What people see and programs read: tables, lines and JSON.
 
-On a terminal tables have a head, thousands separators and medals; into a pipe goes plain text
+On a terminal tables have titles, thousands separators and medals; into a pipe goes plain text
 whose numbers are just digits. JSON is what the HTTP interface answers, exact to the last digit.
 """
 
@@ -36,7 +36,7 @@ Cell = str | int | Decimal | datetime | None
 class Column:
     """One column of a table; numbers stand on the right."""
 
-    head: str
+    title: str
     is_number: bool = False
 
 
@@ -70,7 +70,7 @@ def console(file: IO[str] | None = None) -> Console:
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> None:
-    """Print rows under their heads; nothing at all when there are none."""
+    """Print rows under their titles; nothing at all when there are none."""
     lines = list(rows)
     if not lines:
         return
@@ -99,12 +99,12 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], out: Consol
     made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
         justify: Literal["left", "right"] = "right" if column.is_number else "left"
-        made.add_column(Text(column.head), justify=justify, no_wrap=True, overflow="ellipsis")
-    has_medals = out.encoding == "utf-8" and columns[0].head == "rank"
+        made.add_column(Text(column.title), justify=justify, no_wrap=True, overflow="ellipsis")
+    has_medals = out.encoding == "utf-8" and columns[0].title == "rank"
     lines = [[Text(shown(cell)) for cell in row] for row in rows]
     _shorten(columns, lines, out.width)
     for cells in lines:
-        place = cells[0].plain if columns[0].head == "rank" else ""
+        place = cells[0].plain if columns[0].title == "rank" else ""
         if has_medals and place in _MEDALS:
             cells[0] = Text(f"{_MEDALS[place]} {place}")
         made.add_row(*cells, style="bold" if place in _MEDALS else "")
@@ -127,7 +127,7 @@ def plain_lines(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> li
     """The table as plain text: aligned, two spaces between columns, digits without separators."""
     from rich.cells import cell_len
 
-    texts = [[column.head for column in columns]]
+    texts = [[column.title for column in columns]]
     texts += [[shown(cell, separator="") for cell in row] for row in rows]
     widths = [max(cell_len(line[at]) for line in texts) for at in range(len(columns))]
 

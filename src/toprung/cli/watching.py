@@ -160,8 +160,8 @@ def _picture(page: Page, before: Mapping[str, int], screen: Console) -> Renderab
         columns = [*columns, Column("moved")]
         for row, standing in zip(rows, page.standings, strict=True):
             row.append(_moved(before, standing.player, standing.rank))
-    head = Text(f"{ladder_words(page)}: {number(page.total)} players", style="dim")
-    return Group(head, table(columns, rows, screen)) if columns else head
+    title = Text(f"{ladder_words(page)}: {number(page.total)} players", style="dim")
+    return Group(title, table(columns, rows, screen)) if columns else title
 
 
 def _moved(before: Mapping[str, int], player: str, rank: int) -> Cell:

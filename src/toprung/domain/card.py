@@ -20,8 +20,8 @@ from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
 from toprung.domain.sortkey import RecordShape
 
-HEAD = 8
-"""Bytes of an entry before its record."""
+STOP_BYTES = 8
+"""Bytes of an entry before its record: the numbers of the stop's period and scopes."""
 
 
 class Card(NamedTuple):
@@ -45,7 +45,7 @@ def number_bytes(number: int) -> bytes:
 
 def entry_width(shape: RecordShape) -> int:
     """Bytes of one entry."""
-    return HEAD + 8 * shape.words
+    return STOP_BYTES + 8 * shape.words
 
 
 def card_entry(period: bytes, scopes: bytes, record: bytes) -> bytes:
@@ -55,12 +55,12 @@ def card_entry(period: bytes, scopes: bytes, record: bytes) -> bytes:
 
 def entry_scopes(entry: bytes) -> bytes:
     """The number of the scopes that an entry counts in."""
-    return entry[4:HEAD]
+    return entry[4:STOP_BYTES]
 
 
 def entry_record(entry: bytes) -> bytes:
     """The record of an entry."""
-    return entry[HEAD:]
+    return entry[STOP_BYTES:]
 
 
 def split_card(entries: bytes, shape: RecordShape) -> dict[bytes, bytes]:
@@ -71,7 +71,7 @@ def split_card(entries: bytes, shape: RecordShape) -> dict[bytes, bytes]:
     >>> split_card(join_card([entry]), shape) == {number_bytes(7): entry}
     True
     """
-    width = HEAD + 8 * shape.words
+    width = STOP_BYTES + 8 * shape.words
     return {entries[at : at + 4]: entries[at : at + width] for at in range(0, len(entries), width)}
 
 

@@ -14,11 +14,11 @@ class LocalFeed:
     def __init__(self, position: int = 0) -> None:
         self._position = position
         self._waiting: list[Pending[int]] = []
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def tell(self, position: int) -> None:
         """Everything up to this position is visible now."""
-        with self._turn:
+        with self._lock:
             self._position = position
             waiting, self._waiting = self._waiting, []
         if waiting:
@@ -26,7 +26,7 @@ class LocalFeed:
 
     async def changed(self, since: int) -> int:
         """A visible position beyond `since`, as soon as there is one."""
-        with self._turn:
+        with self._lock:
             if self._position > since:
                 return self._position
             pending: Pending[int] = Pending()

@@ -75,8 +75,10 @@ class FoldState:
 class EventPlan(DecidedBatch):
     """A decided command; a refused one has an error instead."""
 
-    def __init__(self, fold: MemoryFold, command: SingleCommand, head: int, moment: Moment) -> None:
-        super().__init__(head)
+    def __init__(
+        self, fold: MemoryFold, command: SingleCommand, after: int, moment: Moment
+    ) -> None:
+        super().__init__(after)
         self._fold = fold
         self._players_before = fold.players.limit
         self._result: CommandResult | ToprungError = None
@@ -85,7 +87,7 @@ class EventPlan(DecidedBatch):
             self._decide(command, moment)
         except ToprungError as error:
             self.discard()
-            super().__init__(head)
+            super().__init__(after)
             self._result = error
 
     def _decide(self, command: SingleCommand, moment: Moment) -> None:
@@ -93,12 +95,12 @@ class EventPlan(DecidedBatch):
         if needs.makes_players:
             for player in needs.players:
                 self._make(player)
-        decision = command.decide(FoldState(self._fold, self.head + 1, moment))
+        decision = command.decide(FoldState(self._fold, self.last_position + 1, moment))
         crowds = Crowds(self._fold)
         for body in decision.events:
             crowds.check(body)
-            self.head += 1
-            self.events.append(Event(self.head, moment.recorded_at, body))
+            self.last_position += 1
+            self.events.append(Event(self.last_position, moment.recorded_at, body))
             if isinstance(body, PlayerErased):
                 self.erased.append(body.player)
         self.profiles += decision.profiles

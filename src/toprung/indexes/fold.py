@@ -73,14 +73,14 @@ class MemoryFold:
 
     # --- deciding ------------------------------------------------------------------------------
 
-    def plan(self, commands: Sequence[Command], head: int, moment: Moment, recall: Recall) -> Plan:
+    def plan(self, commands: Sequence[Command], after: int, moment: Moment, recall: Recall) -> Plan:
         """Decide the commands: either any number of `Submit`s, or one of another kind."""
         if all(isinstance(command, Submit) for command in commands):
             submits = [command for command in commands if isinstance(command, Submit)]
-            return SubmitPlan(self, submits, head, moment, recall)
+            return SubmitPlan(self, submits, after, moment, recall)
         (command,) = commands
         assert not isinstance(command, Submit)
-        return EventPlan(self, command, head, moment)
+        return EventPlan(self, command, after, moment)
 
     # --- looking things up ---------------------------------------------------------------------
 

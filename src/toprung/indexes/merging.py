@@ -13,7 +13,7 @@ from toprung._native import Merge
 from toprung.domain.board import Board
 from toprung.domain.commands import Submit
 from toprung.domain.commands.batch import Group
-from toprung.domain.commands.outcomes import STATUSES, BatchOutcomes, Outcomes, Owner
+from toprung.domain.commands.outcomes import STATUSES, BatchOutcomes, Outcomes, RowId
 from toprung.domain.commands.submit import Receipt, WindowOutcome
 from toprung.domain.entry import excessive_increase, score_overflow
 from toprung.domain.ladder import Skipped
@@ -52,9 +52,9 @@ class Merging:
         return self.group.submissions
 
     @property
-    def owners(self) -> list[Owner]:
+    def row_ids(self) -> list[RowId]:
         """Whose they are."""
-        return self.group.owners
+        return self.group.row_ids
 
     @property
     def is_keyed(self) -> bool:
@@ -68,11 +68,11 @@ class Merging:
 
     def watch(self, commands: Sequence[Submit]) -> None:
         """Find out of which submissions the outcome is wanted."""
-        owners = {number for number, _ in self.owners}
-        if self.is_keyed or any(commands[number].receipts for number in owners):
+        row_ids = {number for number, _ in self.row_ids}
+        if self.is_keyed or any(commands[number].receipts for number in row_ids):
             self.watched = [
                 commands[number].receipts or submission.key is not None
-                for (number, _), submission in zip(self.owners, self.submissions, strict=True)
+                for (number, _), submission in zip(self.row_ids, self.submissions, strict=True)
             ]
 
     def columns(self, routes: list[int]) -> array[int]:
@@ -137,23 +137,23 @@ class Merging:
     def count(self, outcomes: BatchOutcomes) -> None:
         """Count what was accepted and what was not, by command."""
         statuses = self.statuses
-        first, last = self.owners[0][0], self.owners[-1][0]
+        first, last = self.row_ids[0][0], self.row_ids[-1][0]
         if first == last and max(statuses) <= Merge.ACCEPTED:
             for status in (Merge.UNCHANGED, Merge.ACCEPTED):
                 outcomes.counts[first][status] += statuses.count(status)
             return
-        for owner, status in zip(self.owners, statuses, strict=True):
+        for row_id, status in zip(self.row_ids, statuses, strict=True):
             if status > Merge.ACCEPTED:
-                outcomes.reject(owner, _refusal(self.board, status))
+                outcomes.reject(row_id, _refusal(self.board, status))
             else:
-                outcomes.counts[owner[0]][status] += 1
+                outcomes.counts[row_id[0]][status] += 1
 
     def write_receipts(self, outcomes: BatchOutcomes) -> None:
         """Tell of each watched submission what it did, with the places that apply looked up."""
         merge, watched, versions = self.merge, self.watched, self.versions
         statuses, receipts = self.statuses, outcomes.receipts
         count = ranking_count(self.board.ranking)
-        for i, owner in enumerate(self.owners):
+        for i, row_id in enumerate(self.row_ids):
             if not watched[i] or not versions[i]:
                 continue
             routed, skipped = self.routed[i]
@@ -166,7 +166,7 @@ class Merging:
                 ranks.append(
                     (stands[count] + 1, None if stood is None else stood[count] + 1, total)
                 )
-            receipts[owner] = Receipt(
+            receipts[row_id] = Receipt(
                 versions[i],
                 STATUSES[statuses[i]],
                 skipped,

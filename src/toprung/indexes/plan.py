@@ -12,8 +12,8 @@ from toprung.domain.ladder import Route
 class DecidedBatch:
     """What is to be written of a batch; see `toprung.ports.Plan`. Empty until it is decided."""
 
-    def __init__(self, head: int) -> None:
-        self.head = head
+    def __init__(self, after: int) -> None:
+        self.last_position = after
         self.players: list[tuple[int, str]] = []
         self.routes: list[tuple[int, str, int, int, str, Route]] = []
         self.submissions: list[Any] = []

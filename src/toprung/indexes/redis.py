@@ -71,9 +71,9 @@ class RedisIndex:
         board = await self._board(ladder)
         if board is None:
             return None
-        head = _ladder_arguments(board, ladder)
+        fixed = _ladder_arguments(board, ladder)
         total, *_, row = await self._run(
-            "places", board, *head, UNITS_PER_SCRIPT, CARD_BYTES_PER_READ, 0, player
+            "places", board, *fixed, UNITS_PER_SCRIPT, CARD_BYTES_PER_READ, 0, player
         )
         if row is None:
             return None
@@ -92,14 +92,14 @@ class RedisIndex:
     async def _places(
         self, board: Board, ladder: Ladder, players: Sequence[str], seen: set[int]
     ) -> list[Place | None]:
-        head = _ladder_arguments(board, ladder)
+        fixed = _ladder_arguments(board, ladder)
         total, reached = 0, Reached()
         found: list[Any] = []
         while len(found) < len(players):
             some = players[len(found) : len(found) + PLAYERS_PER_SCRIPT]
             several = len(some) < len(players)
             units = 0 if several else UNITS_PER_SCRIPT  # then all of them are counted in one sweep
-            arguments = (*head, units, CARD_BYTES_PER_READ, int(several), *some)
+            arguments = (*fixed, units, CARD_BYTES_PER_READ, int(several), *some)
             total, changes, rest, results, *rows = await self._run("places", board, *arguments)
             reached = Reached(rest, results)
             found += rows
@@ -154,11 +154,11 @@ class RedisIndex:
         """Those of the players that have an entry, best first, with their keys."""
         words = 8 * board.shape.order
         found: list[tuple[bytes, bytes]] = []
-        head = _ladder_arguments(board, ladder)[:4]
+        fixed = _ladder_arguments(board, ladder)[:4]
         start = 0
         while start < len(players):
             some = players[start : start + RECORDS_PER_SCRIPT]
-            records = await self._run("records", board, *head, CARD_BYTES_PER_READ, *some)
+            records = await self._run("records", board, *fixed, CARD_BYTES_PER_READ, *some)
             start += len(records)
             found += [
                 (record[:words], player.encode())
@@ -287,9 +287,9 @@ class RedisIndex:
     async def _slice_once(
         self, board: Board, ladder: Ladder, how: Sequence[Any], seen: set[int]
     ) -> Slice | None:
-        head = _ladder_arguments(board, ladder)
+        fixed = _ladder_arguments(board, ladder)
         limits = (UNITS_PER_SCRIPT, ROWS_PER_SCRIPT, CARD_BYTES_PER_READ)
-        answer = await self._run("slice", board, *head, *limits, *how)
+        answer = await self._run("slice", board, *fixed, *limits, *how)
         if answer is None:
             return None
         start, stop, total, tied_before, distinct_before, changes, *scan = answer[:8]
@@ -303,7 +303,7 @@ class RedisIndex:
         while last and len(found) < stop - start:
             count = min(ROWS_PER_SCRIPT, stop - start - len(found))
             changes, last, until, *rows = await self._run(
-                "rows", board, *head[:5], CARD_BYTES_PER_READ, last, count
+                "rows", board, *fixed[:5], CARD_BYTES_PER_READ, last, count
             )
             tied_until = until or tied_until
             found |= zip(rows[::2], rows[1::2], strict=True)

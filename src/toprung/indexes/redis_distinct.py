@@ -39,7 +39,7 @@ class DistinctCounter:
 
     def __init__(self, run: Callable[..., Awaitable[Any]]) -> None:
         self._run = run
-        self._turn = asyncio.Lock()
+        self._sweeping = asyncio.Lock()
         self._waiting = 0
 
     async def count(
@@ -75,7 +75,7 @@ class DistinctCounter:
             )
         self._waiting += 1
         try:
-            async with self._turn:
+            async with self._sweeping:
                 yield
         finally:
             self._waiting -= 1

@@ -55,44 +55,44 @@ class RedisShards:
         self._names = names
         self._clock = clock
         self._prefix = prefix
-        self._marks: dict[int, int] = {}
+        self._reached: dict[int, int] = {}
         self._went_back: set[int] = set()
-        """Generations whose mark was seen to go back: what is kept is to be applied again."""
+        """Generations that were seen to go back: what is kept is to be applied again."""
 
     async def state(self, board: Board) -> ShardState:
         """Whether the shard is complete, and how far it is."""
-        ready, mark = await self._run("state", board)
+        ready, reached = await self._run("state", board)
         server = await self._client.server_of(shard_key(self._prefix, board.generation))
         if board.generation in self._went_back:
             self._went_back.discard(board.generation)
-            mark = -1
-        return ShardState(bool(ready), int(mark), server)
+            reached = -1
+        return ShardState(bool(ready), int(reached), server)
 
     async def put(
-        self, board: Board, mark: int, cards: Sequence[Card], *, force: bool = False
+        self, board: Board, outbox_id: int, cards: Sequence[Card], *, force: bool = False
     ) -> None:
         """Apply cards by their versions, a bounded amount of work per script."""
         share = max(CARDS_PER_SCRIPT, -(-len(cards) // LANES))
         lanes = [cards[at : at + share] for at in range(0, len(cards), share)]
         if len(lanes) == 1:
-            await self._put(board, mark, cards, force)
+            await self._put(board, outbox_id, cards, force)
         else:
-            await asyncio.gather(*(self._put(board, mark, lane, force) for lane in lanes))
+            await asyncio.gather(*(self._put(board, outbox_id, lane, force) for lane in lanes))
 
-    async def _put(self, board: Board, mark: int, cards: Sequence[Card], force: bool) -> None:
+    async def _put(self, board: Board, outbox_id: int, cards: Sequence[Card], force: bool) -> None:
         shape = board.shape
-        head = (
-            mark,
+        fixed = (
+            outbox_id,
             entry_width(shape),
             8 * shape.order,
             8 * shape.tied if board.ranking == "dense" else 0,
             int(force),
             UNITS_PER_APPLY,
         )
-        known = self._marks.get(board.generation, 0)
+        known = self._reached.get(board.generation, 0)
         at, size, cut = 0, CARDS_PER_SCRIPT, 0
         while at < len(cards):
-            arguments = (*head, cut, *_some(cards, at, size))
+            arguments = (*fixed, cut, *_some(cards, at, size))
             try:
                 before, _, done, cut = await self._run("apply", board, *arguments)
             except UndefinedNames:
@@ -101,9 +101,11 @@ class RedisShards:
             at, size = at + done, _next_size(done)
             if before < known:
                 self._went_back.add(board.generation)
-                self._marks[board.generation] = 0
+                self._reached[board.generation] = 0
             known = before
-        self._marks[board.generation] = max(known, mark, self._marks.get(board.generation, 0))
+        self._reached[board.generation] = max(
+            known, outbox_id, self._reached.get(board.generation, 0)
+        )
 
     async def _define(self, board: Board) -> None:
         """Tell the shard what the numbers in its cards stand for."""
@@ -151,12 +153,12 @@ class RedisShards:
             for number, name in periods.items()
             if is_retained(board, period_ladder(board.id, name), now)
         )
-        head = (entry_width(board.shape), 8 * board.shape.order, alive, UNITS_PER_LOOK)
+        fixed = (entry_width(board.shape), 8 * board.shape.order, alive, UNITS_PER_LOOK)
         found: list[tuple[str, str]] = []
         at, size = 0, CARDS_PER_SCRIPT
         while at < len(cards):
             some = _some(cards, at, size)
-            done, *told = await self._run("differing", board, *head, *some)
+            done, *told = await self._run("differing", board, *fixed, *some)
             texts = [text.decode() for text in told]
             found += zip(texts[::2], texts[1::2], strict=True)
             at, size = at + done, _next_size(done)
@@ -166,10 +168,10 @@ class RedisShards:
         """The players on a ladder whose card does not say so; taken off if wanted."""
         found: list[str] = []
         start, shape = 0, board.shape
-        head = (f"{ladder.window}/{ladder.period}", ladder.scope)
+        fixed = (f"{ladder.window}/{ladder.period}", ladder.scope)
         while True:
             counted, goes_on, *players = await self._run(
-                "ghosts", board, *head, entry_width(shape), 8 * shape.order,
+                "ghosts", board, *fixed, entry_width(shape), 8 * shape.order,
                 CARD_BYTES_PER_READ, start, start + MEMBERS_PER_SCRIPT, int(remove),
             )  # fmt: skip
             found += [player.decode() for player in players]
@@ -195,16 +197,16 @@ class RedisShards:
     async def expire(self, board: Board, horizon: int, *, anew: bool = False) -> int:
         """Drop the ladders of periods whose retention had ended at this time; how many."""
         dropped, cursor = 0, -1
-        head = (max(1, horizon // 1000), int(anew))
+        fixed = (max(1, horizon // 1000), int(anew))
         while cursor:
-            arguments = (*head, max(cursor, 0), LADDERS_DROPPED_PER_SCRIPT)
+            arguments = (*fixed, max(cursor, 0), LADDERS_DROPPED_PER_SCRIPT)
             following, some = await self._run("expire", board, *arguments)
             cursor, dropped = int(following), dropped + some
         return dropped
 
     async def remove(self, board: Board) -> None:
         """Forget the shard."""
-        self._marks.pop(board.generation, None)
+        self._reached.pop(board.generation, None)
         await self._run("remove", board, await self._empty(board))
 
     async def _run(self, name: str, board: Board, *arguments: Any) -> Any:

@@ -50,11 +50,11 @@ class SubmitPlan(DecidedBatch):
         self,
         fold: MemoryFold,
         commands: Sequence[Submit],
-        head: int,
+        after: int,
         moment: Moment,
         recall: Recall,
     ) -> None:
-        super().__init__(head)
+        super().__init__(after)
         self._fold = fold
         self._moment = moment
         self._players_before = fold.players.limit
@@ -120,7 +120,7 @@ class SubmitPlan(DecidedBatch):
             if refusal is None:
                 kept.append(i)
             else:
-                self._batch.outcomes.reject(group.owners[i], refusal)
+                self._batch.outcomes.reject(group.row_ids[i], refusal)
         if len(kept) < len(group.submissions):
             group.keep(kept)
 
@@ -131,10 +131,10 @@ class SubmitPlan(DecidedBatch):
         becomes a player by a submission that does not count.
         """
         for merging in self._merging:
-            owners = merging.owners
-            rivals = self._batch.repeats.rivals(owners) if merging.is_keyed else {}
+            row_ids = merging.row_ids
+            rivals = self._batch.repeats.rivals(row_ids) if merging.is_keyed else {}
             if rivals:
-                self._decide(merging, array("q", [rivals.get(owner, -1) for owner in owners]))
+                self._decide(merging, array("q", [rivals.get(row_id, -1) for row_id in row_ids]))
                 statuses = merging.statuses
                 merging.group.keep([i for i, s in enumerate(statuses) if s != Merge.REPEATED])
         if self.players:
@@ -167,7 +167,7 @@ class SubmitPlan(DecidedBatch):
             group.board,
             [routes[number].sets for number, _ in local],
             group.columns([local[name] for name in names]),
-            self.head + 1,
+            self.last_position + 1,
             limit=group.board.max_increase,
             watched=[routes[number].globals if is_watched else () for number, is_watched in local],
             guards=self._guards(group.board, len(local)),
@@ -191,7 +191,7 @@ class SubmitPlan(DecidedBatch):
         rows = group.journal_rows(previous, links, self._moment.recorded_at)
         before = len(self.submissions)
         self.submissions.extend(chain.from_iterable(rows))
-        self.head += (len(self.submissions) - before) // len(SUBMISSION_COLUMNS)
+        self.last_position += (len(self.submissions) - before) // len(SUBMISSION_COLUMNS)
 
     def _previous(self, group: Merging) -> list[int]:
         """For every row, the position of its player's submission before it, on any board."""
@@ -234,7 +234,7 @@ class SubmitPlan(DecidedBatch):
                 last[number] = version
         for routed in group.routes.values():
             for ladder in routed.ladders:
-                self._fold.index.touch(ladder, self.head)
+                self._fold.index.touch(ladder, self.last_position)
 
     def discard(self) -> None:
         """Take back the numbers of players and routes that were given."""

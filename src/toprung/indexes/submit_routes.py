@@ -40,12 +40,12 @@ class BatchRoutes:
     def find(self, group: Group[Numbered], numbers: Sequence[int]) -> list[Numbered]:
         """The route of every submission, by the numbers of their players."""
         board, sheets, router = group.board, self._fold.sheets, group.router
-        sources = {self._commands[number].source for number, _ in group.owners}
+        sources = {self._commands[number].source for number, _ in group.row_ids}
         if len(sources) == 1 and len(board.scopes) == 1 and group.is_timely:
             return [self._usual(router, sources.pop(), 0, {})] * len(group.submissions)
         found = []
         for submission, number, (command, _) in zip(
-            group.submissions, numbers, group.owners, strict=True
+            group.submissions, numbers, group.row_ids, strict=True
         ):
             source = self._commands[command].source
             if self._is_usual(router, submission, number):

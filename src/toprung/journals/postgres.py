@@ -254,7 +254,7 @@ class PostgresJournal:
         for row in await self._store.select("read_events", after, settled, limit):
             yield event_of(row)
 
-    async def head(self) -> int:
+    async def last_position(self) -> int:
         """The position of the last event."""
         async with self._store.connection() as connection:
             settled = await connection.fetchval("SELECT settled_position()")

@@ -250,7 +250,7 @@ class Applying:
     ) -> None:
         """Leave word for the index: current cards by number, or erased players by id."""
         erased = [] if numbers else [card.player for card in cards]
-        mark = await self._connection.fetchval(
+        outbox_id = await self._connection.fetchval(
             statement("add_outbox"), board.generation, version, list(numbers), erased
         )
-        self.changes.append(CardChanges(mark, board, cards))
+        self.changes.append(CardChanges(outbox_id, board, cards))

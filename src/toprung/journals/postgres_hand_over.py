@@ -30,7 +30,7 @@ _log = logging.getLogger("toprung")
 
 
 class HandOver:
-    """Batches that are being applied to the index, and the marks of those that were."""
+    """Batches that are being applied to the index, and the ids of those that were."""
 
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
@@ -81,8 +81,8 @@ class HandOver:
         finally:
             then()
 
-    def _mark_soon(self, marks: Sequence[int]) -> None:
-        self._applied.extend(marks)
+    def _mark_soon(self, ids: Sequence[int]) -> None:
+        self._applied.extend(ids)
         if self._applied and self._marking is None:
             self._marking = asyncio.create_task(self._mark())
 
@@ -92,10 +92,10 @@ class HandOver:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(MARK_DELAY_SECONDS):
                         await self._closing.wait()
-                marks, self._applied = self._applied, []
+                ids, self._applied = self._applied, []
                 with suppress(TruthUnavailable, StorageFailed):  # they are marked by the next look
                     await self._store.execute(
-                        "UPDATE outbox SET marked_at = now() WHERE id = ANY ($1)", marks
+                        "UPDATE outbox SET marked_at = now() WHERE id = ANY ($1)", ids
                     )
         finally:
             self._marking = None

@@ -33,7 +33,7 @@ class Copied(NamedTuple):
     """A copy that the database holds."""
 
     database: str
-    head: int
+    last_position: int
     is_current: bool
     """Whether nothing was recorded since."""
 
@@ -71,15 +71,15 @@ class PostgresImport:
         """Write a page of rows."""
         await self._connection.copy_records_to_table(table, records=rows, columns=columns)
 
-    async def finish(self, database: str, head: int) -> None:
+    async def finish(self, database: str, last_position: int) -> None:
         """Go on counting where the copy ends, and remember where it came from."""
         fetchval = self._connection.fetchval
-        if head:
-            await fetchval("SELECT setval('positions', $1)", head)
+        if last_position:
+            await fetchval("SELECT setval('positions', $1)", last_position)
         await fetchval(
             "SELECT setval(pg_get_serial_sequence('players', 'number'), max(number))"
             " FROM players HAVING max(number) IS NOT NULL"
         )
         await self._connection.execute(
-            "INSERT INTO copies (database, head) VALUES ($1, $2)", database, head
+            "INSERT INTO copies (database, head) VALUES ($1, $2)", database, last_position
         )

@@ -64,9 +64,9 @@ class PostgresOutbox:
                 )
             ]
             if rows:
-                marks = list(await work(rows))
+                ids = list(await work(rows))
                 await connection.execute(
-                    "UPDATE outbox SET marked_at = now() WHERE id = ANY ($1)", marks
+                    "UPDATE outbox SET marked_at = now() WHERE id = ANY ($1)", ids
                 )
         return len(rows)
 
@@ -80,7 +80,7 @@ class PostgresOutbox:
         return int(row[0]), float(row[1])
 
     async def kept(self, generation: int, after: int, limit: int) -> list[OutboxRow]:
-        """The rows of a board that are still kept, marked or not, by mark."""
+        """The rows of a board that are still kept, marked or not, by id."""
         rows = await self._store.select("kept_outbox", generation, after, limit)
         return [OutboxRow(*row) for row in rows]
 
@@ -114,21 +114,21 @@ class PostgresOutbox:
             return int(await connection.fetchval("SELECT last_value FROM positions"))
 
     async def shard(self, generation: int) -> tuple[int, str]:
-        """The mark that the index is known to have reached, and the server that told."""
+        """The outbox id that the index has reached, and the server that told."""
         async with self._store.connection() as connection:
             row = await connection.fetchrow(
                 "SELECT mark, server FROM shards WHERE generation = $1 AND shard = 0", generation
             )
         return (0, "") if row is None else (row[0], row[1])
 
-    async def note_shard(self, generation: int, mark: int, server: str) -> None:
-        """Remember that the index, on this server, has reached the mark."""
+    async def note_shard(self, generation: int, reached: int, server: str) -> None:
+        """Remember that the index, on this server, has reached the outbox id."""
         await self._store.execute(
             "INSERT INTO shards VALUES ($1, 0, $2, $3) ON CONFLICT (generation, shard) DO UPDATE "
             "SET mark = excluded.mark, server = excluded.server "
             "WHERE (shards.mark, shards.server) IS DISTINCT FROM (excluded.mark, excluded.server)",
             generation,
-            mark,
+            reached,
             server,
         )
 
@@ -159,7 +159,7 @@ class PostgresOutbox:
         return PostgresHistories.open(self._store)
 
     async def erased(self) -> list[tuple[int, int, Sequence[str]]]:
-        """(mark, generation, players) of erasures that nothing late can undo any more."""
+        """(outbox id, generation, players) of erasures that nothing late can undo any more."""
         async with self._store.connection() as connection:
             rows: list[Any] = await connection.fetch(
                 "SELECT id, generation, erased FROM outbox WHERE erased <> '{}'"
@@ -168,9 +168,9 @@ class PostgresOutbox:
             )
         return [(row[0], row[1], row[2]) for row in rows]
 
-    async def drop_erased(self, marks: Sequence[int]) -> None:
+    async def drop_erased(self, ids: Sequence[int]) -> None:
         """Prune erasures, now that the index knows nothing of the players."""
-        await self._store.execute("DELETE FROM outbox WHERE id = ANY ($1)", list(marks))
+        await self._store.execute("DELETE FROM outbox WHERE id = ANY ($1)", list(ids))
 
     async def housekeep(self) -> None:
         """Prune what is kept for a while only, bury deleted boards, prepare partitions."""

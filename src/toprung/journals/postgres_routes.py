@@ -144,7 +144,7 @@ class BoardRoutes:
         scopes = await numbers(board.generation, "s", {scopes_name(stop.scopes) for stop in stops})
         names = [route_name(board.id, board.version, *each[:2]) for each in routes]
         found = await numbers(board.generation, "r", names)
-        heads = {
+        numbers_of = {
             stop: (
                 number_bytes(periods[period_name(stop.window, stop.period)]),
                 number_bytes(scopes[scopes_name(stop.scopes)]),
@@ -156,8 +156,8 @@ class BoardRoutes:
                 found[name],
                 tuple((stop.window, stop.period) for stop in route.stops),
                 skipped,
-                tuple(heads[stop][0] for stop in route.stops),
-                tuple(b"".join(heads[stop]) for stop in route.stops),
+                tuple(numbers_of[stop][0] for stop in route.stops),
+                tuple(b"".join(numbers_of[stop]) for stop in route.stops),
                 tuple(stop.scopes for stop in route.stops),
             )
             for name, (_, route, skipped) in zip(names, routes, strict=True)

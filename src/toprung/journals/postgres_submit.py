@@ -18,7 +18,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card, join_card, split_card
 from toprung.domain.commands.batch import Batch, Group
 from toprung.domain.commands.card_rules import CardRoute, CardRules, Decided, PlayerCard
-from toprung.domain.commands.outcomes import STATUSES, Owner
+from toprung.domain.commands.outcomes import STATUSES, RowId
 from toprung.domain.commands.repeats import KeyName, KeyRefusal, RecordedKey, UsedKey
 from toprung.domain.commands.routing import Router
 from toprung.domain.commands.submit import Receipt, Receipts, Submit
@@ -69,10 +69,10 @@ class BoardCards:
         """Rows of events, as `SCORE_COLUMNS` says."""
 
     @property
-    def rows(self) -> Iterator[tuple[Submission, Owner, PlayerCard]]:
+    def rows(self) -> Iterator[tuple[Submission, RowId, PlayerCard]]:
         """The submissions, whose they are, and their players' cards."""
-        for submission, owner in zip(self.group.submissions, self.group.owners, strict=True):
-            yield submission, owner, self.players[submission.player]
+        for submission, row_id in zip(self.group.submissions, self.group.row_ids, strict=True):
+            yield submission, row_id, self.players[submission.player]
 
 
 class SubmitBatch:
@@ -207,28 +207,28 @@ class SubmitBatch:
         rules = CardRules(board, await self._guard(each))
         recorded_at, repeats = self._moment.recorded_at, self._batch.repeats
         async with LongWork() as work:
-            for (submission, owner, card), route, position in zip(
+            for (submission, row_id, card), route, position in zip(
                 each.rows, routes, positions, strict=False
             ):
                 if work.is_due():
                     await work.rest()
-                names = group.names.get(owner)
+                names = group.names.get(row_id)
                 if names is not None and repeats.is_used(names[0]):
                     continue
                 try:
                     decided = rules.decide(card, submission, route, position)
                 except ToprungError as error:
-                    outcomes.reject(owner, error)
+                    outcomes.reject(row_id, error)
                     continue
-                outcomes.counts[owner[0]][decided.changed] += 1
+                outcomes.counts[row_id[0]][decided.changed] += 1
                 each.decided.append(
                     (position, recorded_at, board.generation, card.number, submission.at,
                      submission.score, submission.subscore, route.number, decided.changed, "score",
                      submission.details)
                 )  # fmt: skip
-                if names is not None or self._commands[owner[0]].receipts:
+                if names is not None or self._commands[row_id[0]].receipts:
                     receipt = _receipt(rules, submission, route, decided, position, board, before)
-                    outcomes.receipts[owner] = receipt
+                    outcomes.receipts[row_id] = receipt
 
     async def _guard(self, each: BoardCards) -> bytes | None:
         """The period whose entries `max_increase` is judged by; None: the first of each route.
@@ -270,7 +270,7 @@ class SubmitBatch:
         if not refused:
             return routes
         for at, refusal in refused.items():
-            self._batch.outcomes.reject(each.group.owners[at], refusal)
+            self._batch.outcomes.reject(each.group.row_ids[at], refusal)
         kept = [at for at in range(len(routes)) if at not in refused]
         each.group.keep(kept)
         return [routes[at] for at in kept]
@@ -285,7 +285,7 @@ class SubmitBatch:
         rows: dict[int, list[KeyRow]] = {}
         for key in used:
             generation, digest = key.name
-            submission = self._batch.outcomes.submission(key.owner)
+            submission = self._batch.outcomes.submission(key.row_id)
             number = cards[generation][submission.player].number
             status = STATUSES.index(key.receipt.status)
             told = (key.receipt.submission, status, key.outcomes, number)
@@ -299,7 +299,7 @@ class SubmitBatch:
     async def _drop_strangers(self, connection: Any, boards: Sequence[BoardCards]) -> None:
         """Nobody becomes a player by submissions that only repeat keys of the same batch."""
         outcomes = self._batch.outcomes
-        twins = {outcomes.submission(owner).player for owner in self._batch.repeats.twins}
+        twins = {outcomes.submission(row_id).player for row_id in self._batch.repeats.twins}
         if not twins:
             return
         cards = [each.players[player] for each in boards for player in twins & set(each.players)]
@@ -326,7 +326,7 @@ class SubmitBatch:
                 if work.is_due():
                     await work.rest()
         versions = [card.version for card in cards]
-        mark = await connection.fetchval(
+        outbox_id = await connection.fetchval(
             statement("put_cards_and_tell"),
             each.board.generation,
             [card.number for _, card in dirty],
@@ -334,7 +334,7 @@ class SubmitBatch:
             [card.entries for card in cards],
             max(versions),
         )
-        self.changes.append(CardChanges(mark, each.board, cards))
+        self.changes.append(CardChanges(outbox_id, each.board, cards))
 
     async def _prune(
         self, connection: Any, each: BoardCards, cards: Sequence[dict[bytes, bytes]]

@@ -95,14 +95,14 @@ class SqliteJournal:
         self._profiles = ProfileCache(store)
         self.recorded = SqliteEvents(store)
         """What is recorded, for those who read all of it."""
-        self._head, self._recorded_at = self.recorded.last()
+        self._position, self._recorded_at = self.recorded.last()
         self.time = SqliteTime(store, clock, self.recorded)
         """What time it is."""
         self._queue: deque[_Request] = deque()
         self._queued_rows = 0
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
-        self._turn = threading.Lock()
+        self._committing = threading.Lock()
         self._telling: asyncio.AbstractEventLoop | None = None
         """The event loop that is going to wake the writer, after all that is ready in it now."""
         self._closing = False
@@ -189,7 +189,7 @@ class SqliteJournal:
         self.is_orphan = True
         elsewhere: Any = _Elsewhere()
         self._fold = self._store = self._profiles = self.recorded = elsewhere
-        self._lock = self._wake = self._turn = elsewhere
+        self._lock = self._wake = self._committing = elsewhere
 
     def require_owner(self) -> None:
         """Raise StorageFailed in a forked process, to which nothing of this belongs."""
@@ -203,7 +203,7 @@ class SqliteJournal:
             outcomes: Sequence[Receipts | Board | Exception | None]
             begin = time.perf_counter()
             try:
-                with self._turn:
+                with self._committing:
                     outcomes = self._commit(batch)
             except Exception as error:  # noqa: BLE001 -- a caller must never wait in vain
                 outcomes = [self._failed(error) for _ in batch]
@@ -236,7 +236,7 @@ class SqliteJournal:
         moment = self._prepare(moment._replace(recorded_at=recorded_at))
         try:
             commands = [request.command for request in batch]
-            plan = self._fold.plan(commands, self._head, moment, self._store.recorded_keys)
+            plan = self._fold.plan(commands, self._position, moment, self._store.recorded_keys)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the callers must hear of it
             if isinstance(error, apsw.Error):  # it could not be found out what was recorded
                 error = self._failed(error)
@@ -244,7 +244,7 @@ class SqliteJournal:
         forgotten: list[tuple[int, str]] = []
         try:
             # Routes are remembered even when the rows that needed them are refused.
-            if plan.head > self._head or plan.routes or plan.players:
+            if plan.last_position > self._position or plan.routes or plan.players:
                 forgotten = self._write(plan)
         except Exception as error:  # noqa: BLE001
             plan.discard()
@@ -257,9 +257,9 @@ class SqliteJournal:
             self.is_shown = False
             self._failure = f"it is recorded, but memory failed ({error}); reopen the database"
             return [StorageFailed(self._failure) for _ in batch]
-        if plan.head > self._head:
-            self._head, self._recorded_at = plan.head, recorded_at
-            self.time.head = plan.head
+        if plan.last_position > self._position:
+            self._position, self._recorded_at = plan.last_position, recorded_at
+            self.time.position = plan.last_position
             if plan.profiles or plan.erased:
                 self._profiles.tell([*(number for number, _ in plan.profiles), *plan.erased])
             try:
@@ -280,7 +280,7 @@ class SqliteJournal:
 
     def paused(self, work: Callable[[], T]) -> T:
         """Do `work` while no batch is being recorded."""
-        with self._turn:
+        with self._committing:
             return work()
 
     @property
@@ -289,9 +289,9 @@ class SqliteJournal:
         return self._queued_rows
 
     @property
-    def last_position(self) -> int:
-        """`head`, without awaiting."""
-        return self._head
+    def position(self) -> int:
+        """`last_position`, without awaiting."""
+        return self._position
 
     def _failed(self, error: Exception) -> ToprungError:
         """What callers hear of a failed write, and whether another may be tried."""
@@ -341,7 +341,7 @@ class SqliteJournal:
 
     def _try_write(self) -> None:
         """See whether writing is possible again, unless the writer is at it itself."""
-        if not self._turn.acquire(timeout=TRY_SECONDS_MAX):
+        if not self._committing.acquire(timeout=TRY_SECONDS_MAX):
             return
         try:
             self._store.try_write()
@@ -350,7 +350,7 @@ class SqliteJournal:
         else:
             self._trouble = None
         finally:
-            self._turn.release()
+            self._committing.release()
 
     # --- the Journal port: reading -------------------------------------------------------------
 
@@ -359,9 +359,9 @@ class SqliteJournal:
         for event in self.recorded.events_after(after, limit):
             yield event
 
-    async def head(self) -> int:
+    async def last_position(self) -> int:
         """The position of the last event."""
-        return self._head
+        return self._position
 
     async def board(self, board_id: str) -> Board:
         """The board as now recorded."""

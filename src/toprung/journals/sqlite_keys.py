@@ -38,7 +38,7 @@ class SqliteKeys:
         self._connection.execute("PRAGMA synchronous = FULL")
         self._paused = paused
         self._in_thread = in_thread
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         if path == ":memory:":  # a database of its own, which nobody else has made the tables of
             migrate(self._connection, path)
         self._place.is_kept()  # from now on
@@ -59,7 +59,7 @@ class SqliteKeys:
 
     async def all(self) -> list[AccessKey]:
         """Every key."""
-        with self._turn:
+        with self._lock:
             try:
                 rows: list[Any] = self._connection.execute("SELECT * FROM access_keys").fetchall()
             except apsw.Error as error:
@@ -90,7 +90,7 @@ class SqliteKeys:
         return changed
 
     def _transact(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
-        with self._turn:
+        with self._lock:
             before = self._connection.total_changes()
             try:
                 self._change(statement, rows)

@@ -55,7 +55,7 @@ class SqliteTime:
 
     def __init__(self, store: SqliteStore, clock: Clock, recorded: SqliteEvents) -> None:
         self._store = store
-        self.head, last_recorded = recorded.last()
+        self.position, last_recorded = recorded.last()
         """The position of the last event; kept up to date by the writer."""
         self._now, self._elapsed = clock.now, elapsed_of(clock)
         self._reading = threading.Lock()
@@ -66,7 +66,7 @@ class SqliteTime:
         self.let_go = horizon_of(known.confirmed) if known.let_go is None else known.let_go
         """What was obsolete then is not in memory."""
         self._hours = _hours_before(recorded, known, elapsed)
-        self._hours.start(self.head, known.lowest, now)
+        self._hours.start(self.position, known.lowest, now)
         self._lowest = LowestReading(now, elapsed, known.confirmed, known.lowest)
         # Where nobody stays for an hour, the expected time is at least what is confirmed.
         expected = max(known.expected, self._lowest.note(now, elapsed))
@@ -79,7 +79,7 @@ class SqliteTime:
         """What time it is."""
         now, elapsed = self._now(), self._elapsed()
         with self._reading:
-            self._hours.note(self.head, elapsed)
+            self._hours.note(self.position, elapsed)
             moment = self._keeper.moment(now, elapsed, self._lowest.note(now, elapsed))
         if self._keeper.jumps != self._told:
             self._tell()

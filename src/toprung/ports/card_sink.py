@@ -12,9 +12,9 @@ from toprung.domain.ranking import Counts
 
 
 class CardChanges(NamedTuple):
-    """Cards of one board that a committed batch changed; `mark` names the batch."""
+    """Cards of one board that a committed batch changed; `outbox_id` is its row."""
 
-    mark: int
+    outbox_id: int
     board: Board
     cards: Sequence[Card]
 
@@ -30,7 +30,7 @@ class CardSink(Protocol):
         ...
 
     async def apply(self, changes: Sequence[CardChanges]) -> list[int]:
-        """Apply changes; the marks of those that were."""
+        """Apply changes; the ids of those that were."""
         ...
 
     async def close_board(self, board: Board) -> None:

@@ -26,7 +26,7 @@ Recall: TypeAlias = Callable[[Collection[int]], Mapping[int, RecordedKey]]
 class Plan(Protocol):
     """A batch that has been decided but is not yet durable nor visible."""
 
-    head: int
+    last_position: int
     """The position of its last event."""
     players: list[tuple[int, str]]
     """(number, id) of players seen for the first time."""
@@ -57,7 +57,7 @@ class Fold(Protocol):
 
     boards: BoardTable
 
-    def plan(self, commands: Sequence[Command], head: int, moment: Moment, recall: Recall) -> Plan:
+    def plan(self, commands: Sequence[Command], after: int, moment: Moment, recall: Recall) -> Plan:
         """Decide commands against the present state, later ones seeing earlier ones.
 
         They are any number of `Submit`s, or one command of another kind. Periods are those of

@@ -63,7 +63,7 @@ class Journal(Protocol):
         """The events after a position, in order, at most `limit`."""
         ...
 
-    async def head(self) -> int:
+    async def last_position(self) -> int:
         """The position of the last event; 0 when there is none."""
         ...
 

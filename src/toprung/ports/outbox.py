@@ -14,7 +14,7 @@ from toprung.ports.histories import Histories
 class OutboxRow(NamedTuple):
     """What the index may not know yet: cards whose current state is to be applied."""
 
-    mark: int
+    outbox_id: int
     generation: int
     version: int
     players: Sequence[int]
@@ -22,7 +22,7 @@ class OutboxRow(NamedTuple):
 
 
 class OutboxWork(Protocol):
-    """What to do with rows of the outbox; answers the marks of those that were applied."""
+    """What to do with rows of the outbox; answers the ids of those that were applied."""
 
     async def __call__(self, rows: Sequence[OutboxRow]) -> Sequence[int]:
         """Apply the rows."""
@@ -48,7 +48,7 @@ class Outbox(Protocol):
         ...
 
     async def kept(self, generation: int, after: int, limit: int) -> list[OutboxRow]:
-        """The rows of a board that are still kept, marked or not, by mark."""
+        """The rows of a board that are still kept, marked or not, by id."""
         ...
 
     async def cards_of(self, row: OutboxRow) -> list[Card]:
@@ -72,11 +72,11 @@ class Outbox(Protocol):
         ...
 
     async def shard(self, generation: int) -> tuple[int, str]:
-        """The mark that the index is known to have reached, and the server that told; (0, "")."""
+        """The outbox id that the index has reached, and the server that told; (0, "")."""
         ...
 
-    async def note_shard(self, generation: int, mark: int, server: str) -> None:
-        """Remember that the index, on this server, has reached the mark."""
+    async def note_shard(self, generation: int, reached: int, server: str) -> None:
+        """Remember that the index, on this server, has reached the outbox id."""
         ...
 
     def alone(self, generation: int) -> AbstractAsyncContextManager[bool]:
@@ -92,10 +92,10 @@ class Outbox(Protocol):
         ...
 
     async def erased(self) -> list[tuple[int, int, Sequence[str]]]:
-        """(mark, generation, players) of erasures that nothing late can undo any more."""
+        """(outbox id, generation, players) of erasures that nothing late can undo any more."""
         ...
 
-    async def drop_erased(self, marks: Sequence[int]) -> None:
+    async def drop_erased(self, ids: Sequence[int]) -> None:
         """Prune erasures, now that the index knows nothing of the players."""
         ...
 

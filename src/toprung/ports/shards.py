@@ -22,7 +22,8 @@ class ShardState(NamedTuple):
     """What the index says of one board shard."""
 
     ready: bool
-    mark: int
+    reached: int
+    """The greatest outbox id that was applied; stores call it the mark."""
     server: str
     """Who says so: another server may know less."""
 
@@ -42,7 +43,9 @@ class Shards(Protocol):
         """Open the shard for reads; False when it was lost meanwhile."""
         ...
 
-    async def put(self, board: Board, mark: int, cards: Sequence[Card], *, force: bool) -> None:
+    async def put(
+        self, board: Board, outbox_id: int, cards: Sequence[Card], *, force: bool
+    ) -> None:
         """Apply cards by their versions; with `force` also those that seem to be known."""
         ...
 

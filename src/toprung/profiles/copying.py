@@ -46,7 +46,7 @@ Tell = Callable[[str, int, int], None]
 class CopyResult(NamedTuple):
     """What became of a copy."""
 
-    head: int
+    last_position: int
     """The last position that was copied."""
     was_there: bool
     """Whether an earlier run had copied everything already."""
@@ -66,10 +66,10 @@ async def copy_into_cluster(
     copying = _Copying(source, target, tell)
     was_there = await copying.copy()
     if was_there is not None and not was_there.is_current:
-        return CopyResult(was_there.head, True, [], is_compared=False)
+        return CopyResult(was_there.last_position, True, [], is_compared=False)
     await target.rebuild()
     differences = [line async for line in copying.differences()]
-    return CopyResult(copying.head, was_there is not None, differences)
+    return CopyResult(copying.last_position, was_there is not None, differences)
 
 
 class _Recorded(NamedTuple):
@@ -88,7 +88,7 @@ class _Copying:
         self._target = target
         self._store = target.store
         self._tell = tell
-        self.head = source.journal.last_position
+        self.last_position = source.journal.position
         self._routes = {row[0]: _Recorded(*row[1:]) for row in source.journal.recorded.routes()}
         self._route_numbers: dict[int, int] = {}
 
@@ -105,17 +105,17 @@ class _Copying:
             await self._copy_submissions(target)
             await self._copy_events(target)
             await self._copy_keys(target)
-            await target.finish(self._source.store.database, self.head)
+            await target.finish(self._source.store.database, self.last_position)
         return None
 
     def _check_same(self, copied: into.Copied) -> None:
         if copied.database != self._source.store.database:
             raise Invalid("to", "the cluster contains the copy of another database")
-        if copied.head != self.head:
+        if copied.last_position != self.last_position:
             raise Invalid(
                 "from",
-                f"has gone on to position {self.head} since it was copied at {copied.head};"
-                " copy it to an empty schema",
+                f"has gone on to position {self.last_position} since it was copied at"
+                f" {copied.last_position}; copy it to an empty schema",
             )
 
     async def _make_partitions(self) -> None:
@@ -189,7 +189,7 @@ class _Copying:
                 (
                     board.generation,
                     number + 1,
-                    self.head,
+                    self.last_position,
                     join_card(
                         card_entry(
                             number_bytes(period), number_bytes(scope_numbers[scopes]), record
@@ -219,7 +219,7 @@ class _Copying:
                 in page
             ]  # fmt: skip
             await target.add("events", into.SCORE_COLUMNS, rows)
-            self._tell("submissions", page[-1][0], self.head)
+            self._tell("submissions", page[-1][0], self.last_position)
 
     async def _numbers_of(self, routes: set[int]) -> dict[int, int]:
         """The numbers that the cluster gives to routes."""
@@ -231,7 +231,7 @@ class _Copying:
         return self._route_numbers
 
     async def _copy_events(self, target: PostgresImport) -> None:
-        events = self._source.journal.recorded.events_between(0, self.head)
+        events = self._source.journal.recorded.events_between(0, self.last_position)
         for some in _some(events, PAGE):
             await target.add("events", into.EVENT_COLUMNS, list(map(_moved, some)))
 

@@ -117,7 +117,7 @@ class EmbeddedProfile:
             self.fold, self._saved_position = self._recover()
             self.fold.quotas = quotas
             self.index = self.fold.index
-            self.feed = LocalFeed(self.journal.last_position)
+            self.feed = LocalFeed(self.journal.position)
             self.keys = SqliteKeys(self._path, self.journal.paused, _in_thread)
             self.journal.start(self.fold, self._prepare, self._after_commit)
         except BaseException as error:
@@ -132,7 +132,7 @@ class EmbeddedProfile:
     # --- recovery ------------------------------------------------------------------------------
 
     def _recover(self) -> tuple[MemoryFold, int]:
-        """The fold as of the journal's head, and the position of the checkpoint behind it."""
+        """The fold as of the whole journal, and the position of the checkpoint behind it."""
         found, recorded, moment = None, self.journal.recorded, self.journal.time.moment()
         let_go = self.journal.time.let_go
         if self._ownership is not None:
@@ -155,15 +155,15 @@ class EmbeddedProfile:
 
     def _replay(self, fold: MemoryFold, after: int) -> None:
         """Fold in what the journal holds after a position, as far as the fold is to hold it."""
-        recorded, head = self.journal.recorded, self.journal.last_position
+        recorded, last = self.journal.recorded, self.journal.position
         for players in recorded.players_from(fold.players.limit):
             restore_players(fold, players)
         fold.routes.next = recorded.last_route() + 1
         kept = Holding([*fold.boards.values(), *recorded.board_rules()], fold.held)
-        progress = _Progress(after, head)
+        progress = _Progress(after, last)
         done = after
-        for event in [*recorded.events_between(after, head), None]:
-            until = head if event is None else event.position
+        for event in [*recorded.events_between(after, last), None]:
+            until = last if event is None else event.position
             for rows in recorded.submissions_between(done, until):
                 self._learn_routes(fold, {row[1] for row in rows})
                 replay_submissions(fold, rows, kept.has)
@@ -238,7 +238,7 @@ class EmbeddedProfile:
 
     def _after_commit(self, erased: bool) -> None:
         """In the writer thread: tell the news; forget or renew the checkpoint when it is time."""
-        self.feed.tell(self.journal.last_position)
+        self.feed.tell(self.journal.position)
         if self._ownership is None:
             return
         if erased:  # the checkpoint may name the player
@@ -254,11 +254,11 @@ class EmbeddedProfile:
             self._checkpointing.start()
 
     def _is_tail_long(self) -> bool:
-        position = self.journal.last_position
+        position = self.journal.position
         return position - self._saved_position >= max(TAIL_MAX, position // 10)
 
     def _take_checkpoint(self) -> Checkpoint:
-        position = self.journal.last_position
+        position = self.journal.position
         self._saved_position = position
         fingerprint = self.journal.recorded.fingerprint(position)
         return Checkpoint(self.fold, self.store.database, position, fingerprint)

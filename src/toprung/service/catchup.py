@@ -7,7 +7,7 @@ Three ways lead from the journal to the index:
 * a shard that is not complete is rebuilt from the cards of its board, by one process at a time.
 
 Cards are absolute and carry versions, so all of them may happen twice, at once and in any order.
-A shard that tells of an older mark than before, or is served by another server, may have lost what
+A shard that tells of an older outbox id, or is served by another server, may have lost what
 it knew (a replica took over): then everything the outbox still keeps for it is applied again.
 """
 
@@ -62,15 +62,15 @@ class IndexFollower:
         return [*places]
 
     async def apply(self, changes: Sequence[CardChanges]) -> list[int]:
-        """Apply changes; the marks of those that were."""
+        """Apply changes; the ids of those that were."""
         applied = []
-        for mark, board, cards in changes:
+        for outbox_id, board, cards in changes:
             try:
-                await self._shards.put(board, mark, cards, force=False)
+                await self._shards.put(board, outbox_id, cards, force=False)
             except Unavailable:
                 self._nudge()
             else:
-                applied.append(mark)
+                applied.append(outbox_id)
         return applied
 
     async def close_board(self, board: Board) -> None:
@@ -199,11 +199,11 @@ class CatchUp:
         """Nothing late can bring them back any more: drop the last traces of erased players."""
         boards = {board.generation: board for board in await self._outbox.all_boards()}
         forgotten = []
-        for mark, generation, players in await self._outbox.erased():
+        for outbox_id, generation, players in await self._outbox.erased():
             with suppress(IndexUnavailable, NotReady):
                 if generation in boards:
                     await self._shards.forget(boards[generation], players)
-                forgotten.append(mark)
+                forgotten.append(outbox_id)
         await self._outbox.drop_erased(forgotten)
 
     async def sweep(self) -> bool:
@@ -244,15 +244,15 @@ class CatchUp:
     async def _check_shard(self, board: Board) -> None:
         """Note whether a board can be read, and whether its shard has gone back."""
         state = await self._shards.state(board)
-        known_mark, known_server = await self._outbox.shard(board.generation)
-        if state.mark < known_mark or (known_server and state.server != known_server):
+        known_reached, known_server = await self._outbox.shard(board.generation)
+        if state.reached < known_reached or (known_server and state.server != known_server):
             self._behind.add(board.generation)
         if not state.ready:
             self._incomplete.setdefault(board.generation, time.monotonic())
             return
         self._incomplete.pop(board.generation, None)
         if board.generation not in self._behind:
-            await self._outbox.note_shard(board.generation, state.mark, state.server)
+            await self._outbox.note_shard(board.generation, state.reached, state.server)
 
     async def _mend(self, board: Board) -> None:
         """Rebuild a board that is incomplete, and apply what is kept to one that has gone back."""
@@ -262,10 +262,10 @@ class CatchUp:
             _log.warning("board %r: the index went back; applying what is kept", board.id)
             await self._apply_kept(board)
             state = await self._shards.state(board)
-            if state.mark < 0:  # it has gone back once more
+            if state.reached < 0:  # it has gone back once more
                 return
             self._behind.discard(board.generation)
-            await self._outbox.note_shard(board.generation, state.mark, state.server)
+            await self._outbox.note_shard(board.generation, state.reached, state.server)
         await self._check_shard(board)
 
     async def _rebuild(self, board: Board) -> bool:
@@ -287,11 +287,11 @@ class CatchUp:
         while rows := await self._outbox.kept(board.generation, after, ROWS_AT_ONCE):
             for row in rows:
                 cards = await self._outbox.cards_of(row)
-                await self._shards.put(board, row.mark, cards, force=False)
-            after = rows[-1].mark
+                await self._shards.put(board, row.outbox_id, cards, force=False)
+            after = rows[-1].outbox_id
 
     async def _apply(self, rows: Sequence[OutboxRow]) -> list[int]:
-        """Apply rows of the outbox; the marks of those that are done.
+        """Apply rows of the outbox; the ids of those that are done.
 
         Boards that take no cards at the moment are left out from then on: there may be more rows
         of theirs than are looked at at a time.
@@ -305,13 +305,13 @@ class CatchUp:
             if board is not None:
                 cards = await self._outbox.cards_of(row)
                 try:
-                    await self._shards.put(board, row.mark, cards, force=False)
+                    await self._shards.put(board, row.outbox_id, cards, force=False)
                 except (NotReady, IndexUnavailable) as error:
                     self._away.add(row.generation)
                     if isinstance(error, NotReady):
                         self._swept_at = -1e9
                     continue
-            done.append(row.mark)
+            done.append(row.outbox_id)
         return done
 
 

@@ -62,8 +62,8 @@ class Rebuilder:
             cards = await self._outbox.cards_by_id(board.generation, players)
             gone = [card for card in cards if not card.entries and not card.version]
             if gone:
-                head = await self._outbox.position()
-                empty = [card._replace(version=head) for card in gone]
+                position = await self._outbox.position()
+                empty = [card._replace(version=position) for card in gone]
                 await self._shards.put(board, 0, empty, force=True)
         for ladder, _ in await self._index.ladders(board.id):
             await self._shards.ghosts(board, ladder, remove=True)

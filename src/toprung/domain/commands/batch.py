@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from toprung.domain.board import Board
-from toprung.domain.commands.outcomes import BatchOutcomes, Owner
+from toprung.domain.commands.outcomes import BatchOutcomes, RowId
 from toprung.domain.commands.repeats import Digest, KeyName, KeyRefusal, Repeats
 from toprung.domain.commands.routing import Router
 from toprung.domain.commands.submit import Submit
@@ -29,17 +29,17 @@ class Group(Generic[N]):
         self.board = board
         self.router = router
         self.submissions: list[Submission] = []
-        self.owners: list[Owner] = []
-        self.names: dict[Owner, tuple[KeyName, ...]] = {}
+        self.row_ids: list[RowId] = []
+        self.names: dict[RowId, tuple[KeyName, ...]] = {}
         """What the keys of those that have one are remembered by."""
         self.is_timely = True
         """Whether all of them take the current periods."""
 
     def keep(self, indexes: Iterable[int]) -> None:
         """Only these of the submissions."""
-        kept = [(self.submissions[i], self.owners[i]) for i in indexes]
+        kept = [(self.submissions[i], self.row_ids[i]) for i in indexes]
         self.submissions = [submission for submission, _ in kept]
-        self.owners = [owner for _, owner in kept]
+        self.row_ids = [row_id for _, row_id in kept]
 
 
 class Batch(Generic[N]):
@@ -76,20 +76,20 @@ class Batch(Generic[N]):
                 group = groups[board.id] = Group(board, router_of(board))
             group.submissions += command.submissions
             if len(command.submissions) == 1:  # so many are
-                group.owners.append((number, 0))
+                group.row_ids.append((number, 0))
             else:
-                group.owners += [(number, i) for i in range(len(command.submissions))]
+                group.row_ids += [(number, i) for i in range(len(command.submissions))]
         self.groups = [group for group in groups.values() if group.submissions]
         for group in self.groups:
-            self._look_at(group)
+            self._prepare(group)
 
-    def _look_at(self, group: Group[Any]) -> None:
+    def _prepare(self, group: Group[Any]) -> None:
         """Find out what there is to be judged."""
         group.is_timely = group.router.covers_all(group.submissions)
         generation, names = group.board.generation, self.repeats.names
         group.names = {
-            owner: names(generation, submission.key)
-            for owner, submission in zip(group.owners, group.submissions, strict=True)
+            row_id: names(generation, submission.key)
+            for row_id, submission in zip(group.row_ids, group.submissions, strict=True)
             if submission.key is not None
         }
 
@@ -103,9 +103,9 @@ class Batch(Generic[N]):
 
     def takes_part(self, group: Group[Any], i: int) -> bool:
         """Whether a submission is to be decided; if not, what becomes of it is noted."""
-        owner = group.owners[i]
-        names = group.names.get(owner)
-        if names is not None and self.repeats.has(owner, names):
+        row_id = group.row_ids[i]
+        names = group.names.get(row_id)
+        if names is not None and self.repeats.has(row_id, names):
             return False
         if not group.is_timely:
             try:
@@ -114,8 +114,8 @@ class Batch(Generic[N]):
                 # Its traceback would keep this batch for as long as a caller likes.
                 refusal = error.with_traceback(None)
                 if names is None:
-                    self.outcomes.reject(owner, refusal)
+                    self.outcomes.reject(row_id, refusal)
                 else:  # and leaves its key to others
-                    self.repeats.note_late(owner, names[0], refusal)
+                    self.repeats.note_late(row_id, names[0], refusal)
                 return False
-        return names is None or self.repeats.claim(owner, names[0])
+        return names is None or self.repeats.claim(row_id, names[0])

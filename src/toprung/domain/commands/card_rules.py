@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from toprung.domain.board import Board
-from toprung.domain.card import HEAD, entry_record
+from toprung.domain.card import STOP_BYTES, entry_record
 from toprung.domain.commands.submit import WindowOutcome
 from toprung.domain.entry import Entry, check_increase, decide
 from toprung.domain.events import Period
@@ -43,7 +43,7 @@ class CardRoute(NamedTuple):
     skipped: Skipped
     periods: tuple[bytes, ...]
     """The numbers of the stops' periods."""
-    heads: tuple[bytes, ...]
+    stops_bytes: tuple[bytes, ...]
     """How entries of the stops begin: the numbers of period and scopes."""
     scopes: tuple[tuple[str, ...], ...]
     """The scopes of the stops."""
@@ -87,11 +87,11 @@ class CardRules:
             check_increase(board, _entry(board, held), submission)
         records = self._rule(board, current, submission, position)
         changed = 0
-        for period, head, old, record in zip(
-            route.periods, route.heads, current, records, strict=True
+        for period, stop_bytes, old, record in zip(
+            route.periods, route.stops_bytes, current, records, strict=True
         ):
             if record is not None:  # an entry keeps its scopes
-                entries[period] = (head if old is None else old[:HEAD]) + record
+                entries[period] = (stop_bytes if old is None else old[:STOP_BYTES]) + record
                 changed = 1
         if changed:
             card.version = position
@@ -121,7 +121,7 @@ def best(
     """The better result wins whole."""
     record = board.shape.pack(submission.score, submission.subscore, submission.at, position)
     merit = record[:-8]
-    return [record if old is None or merit < old[HEAD:-8] else None for old in current]
+    return [record if old is None or merit < old[STOP_BYTES:-8] else None for old in current]
 
 
 def by_decide(

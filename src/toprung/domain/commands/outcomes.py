@@ -19,7 +19,7 @@ STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
 _UNSAID: Final[SkipReason] = "not-retained"
 """The reason for what was skipped before reasons were recorded: nearly always the true one."""
 
-Owner = tuple[int, int]
+RowId = tuple[int, int]
 """(command, index within it) of a submission."""
 
 
@@ -43,41 +43,41 @@ class BatchOutcomes:
         self._commands = commands
         self.failed: dict[int, ToprungError] = {}
         """Commands that are refused as a whole."""
-        self.rejected: dict[Owner, ToprungError] = {}
-        self.receipts: dict[Owner, Receipt] = {}
+        self.rejected: dict[RowId, ToprungError] = {}
+        self.receipts: dict[RowId, Receipt] = {}
         self.counts = [[0, 0, 0] for _ in commands]
         """Unchanged, accepted and repeated submissions of each command."""
 
-    def submission(self, owner: Owner) -> Submission:
+    def submission(self, row_id: RowId) -> Submission:
         """The submission itself."""
-        return self._commands[owner[0]].submissions[owner[1]]
+        return self._commands[row_id[0]].submissions[row_id[1]]
 
-    def generation(self, owner: Owner) -> int:
+    def generation(self, row_id: RowId) -> int:
         """The generation of the board that it was submitted to."""
-        return self._commands[owner[0]].generation
+        return self._commands[row_id[0]].generation
 
-    def reject(self, owner: Owner, error: ToprungError) -> None:
+    def reject(self, row_id: RowId, error: ToprungError) -> None:
         """The submission does not count."""
         if isinstance(error, ScoreOverflow):
             error = ScoreOverflow("score", error.detail)
-        self.rejected[owner] = error
+        self.rejected[row_id] = error
 
-    def reject_reused(self, owner: Owner) -> None:
+    def reject_reused(self, row_id: RowId) -> None:
         """The submission's key belongs to another."""
-        key = bare_key(self.submission(owner).key or "")
-        self.rejected[owner] = KeyReused("key", f"{key!r} was used before with another submission")
+        key = bare_key(self.submission(row_id).key or "")
+        self.rejected[row_id] = KeyReused("key", f"{key!r} was used before with another submission")
 
-    def replay(self, owner: Owner, first: Receipt) -> None:
+    def replay(self, row_id: RowId, first: Receipt) -> None:
         """The submission was recorded before."""
-        self.receipts[owner] = msgspec.structs.replace(first, replayed=True, before=(), ranks=())
-        self.counts[owner[0]][2] += 1
+        self.receipts[row_id] = msgspec.structs.replace(first, replayed=True, before=(), ranks=())
+        self.counts[row_id[0]][2] += 1
 
-    def settle_twin(self, owner: Owner, first: Owner) -> None:
+    def settle_twin(self, row_id: RowId, first: RowId) -> None:
         """Answer a submission that repeats the key of one that the same batch records."""
-        if self.submission(owner).digest != self.submission(first).digest:
-            self.reject_reused(owner)
+        if self.submission(row_id).digest != self.submission(first).digest:
+            self.reject_reused(row_id)
         else:
-            self.replay(owner, self.receipts[first])
+            self.replay(row_id, self.receipts[first])
 
     def results(self) -> list[Receipts | ToprungError]:
         """What each command is answered."""

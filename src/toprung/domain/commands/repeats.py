@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from toprung.domain.commands.outcomes import BatchOutcomes, Outcomes, Owner
+from toprung.domain.commands.outcomes import BatchOutcomes, Outcomes, RowId
 from toprung.domain.commands.submit import Receipt, Status
 from toprung.domain.idempotency import NOBODY, bare_key, key_digest, owner_of
 from toprung.domain.quotas import KeyUse
@@ -44,7 +44,7 @@ class UsedKey(NamedTuple):
 
     name: KeyName
     whose: str
-    owner: Owner
+    row_id: RowId
     receipt: Receipt
 
     @property
@@ -65,10 +65,10 @@ class Repeats:
         self._unowned = unowned
         self._recorded: Mapping[KeyName, RecordedKey] = {}
         self._use = KeyUse()
-        self._claimants: dict[KeyName, list[Owner]] = {}
-        self._late: list[tuple[Owner, KeyName, ToprungError]] = []
+        self._claimants: dict[KeyName, list[RowId]] = {}
+        self._late: list[tuple[RowId, KeyName, ToprungError]] = []
         """Those that nobody could place in time: refused, unless they repeat their key."""
-        self.twins: list[Owner] = []
+        self.twins: list[RowId] = []
         """Those that turned out to repeat a key of the same batch."""
 
     def names(self, generation: int, key: str) -> tuple[KeyName, ...]:
@@ -82,73 +82,75 @@ class Repeats:
         """Know what the journal remembers of the keys of this batch."""
         self._recorded = recorded
 
-    def has(self, owner: Owner, names: Iterable[KeyName]) -> bool:
+    def has(self, row_id: RowId, names: Iterable[KeyName]) -> bool:
         """Whether a key was used before this batch: then the submission is answered."""
         first = next((each for name in names if (each := self._recorded.get(name))), None)
         if first is None:
             return False
-        if first.digest != self._outcomes.submission(owner).digest:
-            self._outcomes.reject_reused(owner)
+        if first.digest != self._outcomes.submission(row_id).digest:
+            self._outcomes.reject_reused(row_id)
         else:
             told = msgspec.json.decode(first.outcomes, type=Outcomes)
-            self._outcomes.replay(owner, told.receipt(first.position, first.status))
+            self._outcomes.replay(row_id, told.receipt(first.position, first.status))
         return True
 
-    def claim(self, owner: Owner, name: KeyName) -> bool:
+    def claim(self, row_id: RowId, name: KeyName) -> bool:
         """Try to use a new key, if it can be remembered."""
         claimants = self._claimants.get(name)
         if claimants is not None:
-            claimants.append(owner)
+            claimants.append(row_id)
             return True
-        whose = self._whose(owner)
+        whose = self._whose(row_id)
         refusal = self._refusal(self._use, name[0], whose)
         if refusal is not None:
-            self._outcomes.reject(owner, refusal)
+            self._outcomes.reject(row_id, refusal)
             return False
         self._use.note(name[0], whose)
-        self._claimants[name] = [owner]
+        self._claimants[name] = [row_id]
         return True
 
     def is_used(self, name: KeyName) -> bool:
         """Whether one of a key's claimants has been recorded."""
         claimants, receipts = self._claimants[name], self._outcomes.receipts
         return claimants[0] in receipts or (
-            len(claimants) > 1 and any(owner in receipts for owner in claimants)
+            len(claimants) > 1 and any(row_id in receipts for row_id in claimants)
         )
 
-    def _whose(self, owner: Owner) -> str:
-        return owner_of(self._outcomes.submission(owner).key or "") or NOBODY
+    def _whose(self, row_id: RowId) -> str:
+        return owner_of(self._outcomes.submission(row_id).key or "") or NOBODY
 
-    def note_late(self, owner: Owner, name: KeyName, error: ToprungError) -> None:
+    def note_late(self, row_id: RowId, name: KeyName, error: ToprungError) -> None:
         """A submission that is refused with `error`, unless an earlier one has used its key."""
-        self._late.append((owner, name, error))
+        self._late.append((row_id, name, error))
 
-    def rivals(self, owners: Sequence[Owner]) -> dict[Owner, int]:
+    def rivals(self, row_ids: Sequence[RowId]) -> dict[RowId, int]:
         """Those of the submissions that share their key with others: the number of each's key."""
         shared = [each for each in self._claimants.values() if len(each) > 1]
-        numbers = {owner: number for number, some in enumerate(shared) for owner in some}
-        return {owner: numbers[owner] for owner in owners if owner in numbers} if numbers else {}
+        numbers = {row_id: number for number, some in enumerate(shared) for row_id in some}
+        return (
+            {row_id: numbers[row_id] for row_id in row_ids if row_id in numbers} if numbers else {}
+        )
 
     def finish(self) -> list[UsedKey]:
         """Answer repeats within the batch, now that the others are decided; the keys in use."""
         outcomes, used = self._outcomes, []
-        users: dict[KeyName, Owner] = {}
+        users: dict[KeyName, RowId] = {}
         for name, claimants in self._claimants.items():
-            user = next((owner for owner in claimants if owner in outcomes.receipts), None)
+            user = next((row_id for row_id in claimants if row_id in outcomes.receipts), None)
             if user is not None:
                 users[name] = user
                 used.append(UsedKey(name, self._whose(user), user, outcomes.receipts[user]))
         for name, user in users.items():
-            for owner in self._claimants[name]:
-                if owner != user and owner not in outcomes.rejected:
-                    self._settle_twin(owner, user)
-        for owner, name, error in self._late:
-            if name in users and users[name] < owner:
-                self._settle_twin(owner, users[name])
+            for row_id in self._claimants[name]:
+                if row_id != user and row_id not in outcomes.rejected:
+                    self._settle_twin(row_id, user)
+        for row_id, name, error in self._late:
+            if name in users and users[name] < row_id:
+                self._settle_twin(row_id, users[name])
             else:
-                outcomes.reject(owner, error)
+                outcomes.reject(row_id, error)
         return used
 
-    def _settle_twin(self, owner: Owner, user: Owner) -> None:
-        self.twins.append(owner)
-        self._outcomes.settle_twin(owner, user)
+    def _settle_twin(self, row_id: RowId, user: RowId) -> None:
+        self.twins.append(row_id)
+        self._outcomes.settle_twin(row_id, user)

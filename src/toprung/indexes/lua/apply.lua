@@ -1,7 +1,7 @@
 #!lua
 -- Apply cards by their versions: the newer one replaces the other, entry by entry, on all of its
 -- ladders. First everything is read and worked out, then everything is written.
--- ARGV: mark, width of an entry, bytes of a key, bytes of a tied prefix (0: not dense), force (1
+-- ARGV: outbox id, width of an entry, bytes of a key, bytes of a tied prefix (0: not dense), force (1
 -- replaces a card of the same version and puts all its members again), units of work, the period
 -- from which on to force the first card, then player, card, ...
 -- A unit is a member to be put or taken off, or 4 KB of a card that are read or written. Entries that
@@ -9,10 +9,10 @@
 -- may take as many again. One that takes more is on more than a hundred ladders and is cut: the
 -- shard keeps a card that is new up to some period, old from there on and of the old version, so
 -- applying it once more does the rest.
--- Answers {the mark before, cards applied, cards done with, the period from which on the next was
--- cut or 0}; the mark is moved once all are done with. Error UNDEFINED asks for define.lua first.
+-- Answers {the outbox id reached before, cards applied, cards done with, the period from which on the next was
+-- cut or 0}; it is moved on once all are done with. Error UNDEFINED asks for define.lua first.
 if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_reply(not_ready) end
-local mark, width, order = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local outbox_id, width, order = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local tied, force, budget = tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
 local units = budget
 local undefined, horizon = false, horizon_ms()
@@ -137,9 +137,9 @@ for n, player in ipairs(players) do
     cut = replace(player, old, new, from)
     fields[#fields + 1] = player
     if cut then
-      local head = old ~= '' and sub(old, 1, 8) or string.rep('\0', 8)
+      local known_version = old ~= '' and sub(old, 1, 8) or string.rep('\0', 8)
       local entries = sub(new, 9, first_entry(new, cut, width) - 1)
-      fields[#fields + 1] = head .. entries .. sub(old, first_entry(old, cut, width))
+      fields[#fields + 1] = known_version .. entries .. sub(old, first_entry(old, cut, width))
       break
     end
     fields[#fields + 1] = new
@@ -201,7 +201,7 @@ end
 flush('HSET', base .. 'ladders', noted)
 for period, list in pairs(scopes) do flush('ZADD', base .. 's:' .. period, list) end
 local before = tonumber(call('GET', base .. 'mark') or '0')
-if mark > before and done == #players then call('SET', base .. 'mark', ARGV[1]) end
+if outbox_id > before and done == #players then call('SET', base .. 'mark', ARGV[1]) end
 if #told > 0 and call('EXISTS', KEYS[1]) == 1 then
   local prefix, shard = string.match(KEYS[1], '^(.-){(.-)}')
   call('PUBLISH', prefix .. 'changes', cjson.encode({ shard, told }))

@@ -293,7 +293,7 @@ class IndexContract(ContractSuite):
         assert stage.ask(stage.index.version(today)) == 0
         stage.submit([Submission("ann", 1, AT)])
         first = stage.ask(stage.index.version(today))
-        assert 0 < first <= stage.recorder.head()
+        assert 0 < first <= stage.recorder.last_position()
         stage.submit([Submission("bob", 1, AT - 86_400_000_000)])
         assert stage.ask(stage.index.version(today)) == first
         assert stage.ask(stage.index.version(yesterday)) > first

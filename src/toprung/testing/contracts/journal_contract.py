@@ -78,7 +78,7 @@ class JournalContract(ContractSuite):
 
     def test_new_journal_is_empty(self, recorder: Recorder) -> None:
         journal, run = recorder.journal, recorder.opened.run
-        assert recorder.head() == 0
+        assert recorder.last_position() == 0
         assert recorder.events() == []
         assert run(journal.boards()) == []
         assert run(journal.profiles(["ann"])) == {}
@@ -90,19 +90,19 @@ class JournalContract(ContractSuite):
     def test_recorded_board_knows_its_position(self, recorder: Recorder) -> None:
         board = recorder.board("blitz", title="Blitz", scopes=["country"])
         assert board.title == "Blitz"
-        assert board.version == board.generation == recorder.head() > 0
+        assert board.version == board.generation == recorder.last_position() > 0
         assert recorder.opened.run(recorder.journal.board("blitz")) == board
 
     def test_changed_board_keeps_its_generation(self, recorder: Recorder) -> None:
         board = recorder.board("blitz")
         changed = recorder.record(SetBoard("blitz", {"title": "New"}, "patch"))
         assert changed.generation == board.generation
-        assert changed.version == recorder.head() > board.version
+        assert changed.version == recorder.last_position() > board.version
         assert changed.windows == board.windows
 
     def test_replace_creates_what_is_missing(self, recorder: Recorder) -> None:
         board = recorder.record(SetBoard("blitz", {}, "replace"))
-        assert board.generation == recorder.head()
+        assert board.generation == recorder.last_position()
 
     def test_recreated_board_is_another(self, recorder: Recorder) -> None:
         first = recorder.board("blitz")
@@ -142,10 +142,10 @@ class JournalContract(ContractSuite):
     ) -> None:
         board = recorder.board("blitz")
         recorder.submit(board, result("ann", 5))
-        before = recorder.head(), recorder.events()
+        before = recorder.last_position(), recorder.events()
         with pytest.raises(error):
             recorder.record(command)
-        assert (recorder.head(), recorder.events()) == before
+        assert (recorder.last_position(), recorder.events()) == before
         assert recorder.opened.run(recorder.journal.board("blitz")) == board
 
     def test_boards_are_listed_by_id(self, recorder: Recorder) -> None:
@@ -162,13 +162,13 @@ class JournalContract(ContractSuite):
 
     def test_submissions_get_growing_positions(self, recorder: Recorder) -> None:
         board = recorder.board("blitz")
-        before = recorder.head()
+        before = recorder.last_position()
         first = recorder.submit(board, result("ann", 5), result("bob", 7))
         second = recorder.submit(board, result("ann", 6))
         found = positions(first) + positions(second)
         assert found == sorted(set(found))
         assert before < found[0]
-        assert found[-1] == recorder.head()
+        assert found[-1] == recorder.last_position()
 
     def test_outcomes_tell_scores_before_and_after(self, recorder: Recorder) -> None:
         board = recorder.board("blitz", windows=["all-time", "daily"])
@@ -198,9 +198,9 @@ class JournalContract(ContractSuite):
 
     def test_empty_submit_is_harmless(self, recorder: Recorder) -> None:
         board = recorder.board("blitz")
-        before = recorder.head()
+        before = recorder.last_position()
         assert recorder.submit(board) == Receipts(0, 0, 0, (), ())
-        assert recorder.head() == before
+        assert recorder.last_position() == before
 
     def test_refused_rows_do_not_sink_others(self, recorder: Recorder) -> None:
         board = recorder.board("blitz", policy="sum", windows=["daily"])
@@ -256,11 +256,11 @@ class JournalContract(ContractSuite):
         old = recorder.board("blitz")
         recorder.record(DeleteBoard("blitz"))
         new = recorder.board("blitz")
-        before = recorder.head()
+        before = recorder.last_position()
         for board in (old, Board(id="other", generation=1)):
             with pytest.raises(UnknownBoard):
                 recorder.submit(board, result("ann", 1))
-        assert recorder.head() == before
+        assert recorder.last_position() == before
         recorder.submit(new, result("ann", 1))
 
     def test_late_submission_names_what_it_missed(self, recorder: Recorder) -> None:
@@ -318,9 +318,9 @@ class JournalContract(ContractSuite):
         board = recorder.board("blitz", policy="sum", windows=["all-time", "daily"])
         first = recorder.submit(board, keyed("ann", 5, "k")).receipts[0]
         recorder.submit(board, result("ann", 1))
-        head = recorder.head()
+        before = recorder.last_position()
         self.check_repeat(first, recorder.submit(board, keyed("ann", 5, "k")).receipts[0])
-        assert recorder.head() == head
+        assert recorder.last_position() == before
 
     def test_repeat_after_a_restart(self, recorder: Recorder, clock: FrozenClock) -> None:
         board = recorder.board("blitz", policy="sum")
@@ -430,7 +430,7 @@ class JournalContract(ContractSuite):
         assert {"removed", "erased", "board-deleted"} <= set(kinds)
         found = [event.position for event in events]
         assert found == sorted(set(found))
-        assert found[-1] == recorder.head()
+        assert found[-1] == recorder.last_position()
         assert {event.recorded_at for event in events} == {AT}
 
     def test_events_can_be_read_in_any_portions(self, recorder: Recorder) -> None:
@@ -441,13 +441,13 @@ class JournalContract(ContractSuite):
                 assert len(portion) <= limit
                 found += portion
             assert found == events
-        assert recorder.events(after=recorder.head()) == []
+        assert recorder.events(after=recorder.last_position()) == []
 
     def test_events_survive_a_restart(self, recorder: Recorder) -> None:
         events = self.history(recorder)
         recorder.opened.restart()
         assert recorder.events() == events
-        assert recorder.head() == events[-1].position
+        assert recorder.last_position() == events[-1].position
 
     def test_recording_times_never_go_back(self, recorder: Recorder, clock: FrozenClock) -> None:
         board = recorder.board("blitz")
@@ -670,10 +670,10 @@ class JournalContract(ContractSuite):
     def test_too_many_attributes_are_refused_when_they_are_merged(self, recorder: Recorder) -> None:
         full = {f"a{n}": "x" for n in range(16)}
         recorder.record(SetPlayer("ann", "Ann", None, full))
-        head = recorder.head()
+        before = recorder.last_position()
         with pytest.raises(Invalid, match="at most 16"):
             recorder.record(PatchPlayer("ann", name="Anna", attributes={"b": "x"}))
-        assert recorder.head() == head
+        assert recorder.last_position() == before
         recorder.record(PatchPlayer("ann", attributes={"b": "x", "a0": None}))
         found = recorder.opened.run(recorder.journal.profiles(["ann"]))["ann"]
         assert (found.name, len(found.attributes)) == ("Ann", 16)
@@ -879,4 +879,4 @@ class JournalContract(ContractSuite):
         assert again == board
         following = recorder.submit(again, result("ann", 1)).receipts[0]
         assert following.outcomes[0].score == 4
-        assert following.submission == recorder.head()
+        assert following.submission == recorder.last_position()

@@ -71,9 +71,9 @@ class Recorder:
         """What the journal holds."""
         return self.opened.run(gathered(self.journal.read(after, limit)))
 
-    def head(self) -> int:
+    def last_position(self) -> int:
         """The last position."""
-        return self.opened.run(self.journal.head())
+        return self.opened.run(self.journal.last_position())
 
 
 def submit_command(
