@@ -84,6 +84,10 @@ class TooManyLadders(Invalid):
     """The board has as many ladders of scopes as it may have."""
 
 
+class DocumentChanged(Invalid):
+    """The document has another version than was expected."""
+
+
 class DenseNotDeclared(Invalid):
     """A dense rank this deep needs a board with ranking "dense"."""
 

@@ -9,6 +9,7 @@ from tests.cluster.workbench import ClusterWorkbench
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
+from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
@@ -32,6 +33,10 @@ class OnCluster:
 
 
 class TestJournal(OnCluster, JournalContract):
+    pass
+
+
+class TestCommands(OnCluster, CommandContract):
     pass
 
 

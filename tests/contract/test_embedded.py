@@ -10,6 +10,7 @@ from tests.workbenches import EmbeddedWorkbench
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
+from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
@@ -27,6 +28,10 @@ class OnEmbedded:
 
 
 class TestJournal(OnEmbedded, JournalContract):
+    pass
+
+
+class TestCommands(OnEmbedded, CommandContract):
     pass
 
 

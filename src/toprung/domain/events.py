@@ -16,10 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    NamedTuple,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 
+from toprung.domain.documents import struct_of
 from toprung.domain.ladder import Route
 from toprung.errors import DatabaseDamaged
 
@@ -104,6 +114,38 @@ class Unfriended(EventBody, frozen=True):
     other: PlayerNumber
 
 
+class EntrySet(NamedTuple):
+    """An entry as it is set, with the scopes that it counts in."""
+
+    window: str
+    period: str
+    scopes: tuple[str, ...]
+    score: int
+    subscore: int | None
+    achieved_at: int
+    version: int
+    """The position of the submission that it goes back to; 0: this event's."""
+
+
+class EntriesSet(EventBody, frozen=True):
+    """These are now the entries of a player on a board, whatever they were before.
+
+    Whatever recomputes entries records this, so that nobody who replays has to recompute.
+    """
+
+    board: str
+    player: PlayerNumber
+    entries: tuple[EntrySet, ...]
+
+
+class DocumentSet(EventBody, frozen=True):
+    """A document has this value now; None: it is gone."""
+
+    kind: str
+    key: str
+    value: Mapping[str, Any] | None
+
+
 KINDS: Final[Mapping[str, type[EventBody]]] = {
     "score": Scored,
     "board": BoardSet,
@@ -113,6 +155,8 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
     "removed": EntriesRemoved,
     "befriended": Befriended,
     "unfriended": Unfriended,
+    "entries": EntriesSet,
+    "document": DocumentSet,
 }
 """What journals record for each kind; a name is never given again for something else."""
 
@@ -176,8 +220,24 @@ def renumbered(body: EventBody, number_of: Callable[[int], int]) -> EventBody:
     >>> renumbered(Befriended(3, 7), lambda number: number + 1)
     Befriended(player=4, other=8)
     """
+    if isinstance(body, DocumentSet):
+        return msgspec.structs.replace(
+            body, value=renumbered_document(body.kind, body.value, number_of)
+        )
     changed: EventBody = _renumbered(body, type(body), number_of)
     return changed
+
+
+def renumbered_document(
+    kind: str, value: Mapping[str, Any] | None, number_of: Callable[[int], int]
+) -> Mapping[str, Any] | None:
+    """The value of a document where players have other numbers."""
+    if value is None:
+        return None
+    struct = struct_of(kind)
+    changed = _renumbered(msgspec.convert(value, struct), struct, number_of)
+    plain: Mapping[str, Any] = msgspec.to_builtins(changed)
+    return plain
 
 
 def _renumbered(value: Any, kind: Any, number_of: Callable[[int], int]) -> Any:

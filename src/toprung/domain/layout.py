@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from toprung.domain.board import Board
-from toprung.domain.events import BoardSet, Period
+from toprung.domain.events import BoardSet, EntriesSet, Period
 from toprung.domain.ladder import Ladder, is_kept, is_retained, scopes_of
 from toprung.domain.player import GLOBAL
 
@@ -113,6 +113,17 @@ def kept_periods(board: Board, known: Iterable[Period], now: int) -> dict[str, t
         if is_kept(board, Ladder(board.id, window, period, GLOBAL), now):
             found[window][period] = None
     return {window: tuple(ids) for window, ids in found.items()}
+
+
+def entries_set(board: Board, event: EntriesSet, position: int) -> dict[Period, Placed[bytes]]:
+    """The entries that an event at a position sets, as records."""
+    return {
+        (each.window, each.period): Placed(
+            each.scopes,
+            board.shape.pack(each.score, each.subscore, each.achieved_at, each.version or position),
+        )
+        for each in event.entries
+    }
 
 
 class Move(NamedTuple):

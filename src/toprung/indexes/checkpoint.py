@@ -20,7 +20,7 @@ import mmap
 import os
 import struct
 from array import array
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ class Checkpoint:
         for name, content in zip(_SHEETS, fold.sheets.dump(), strict=True):
             self._add(name, content)
         self._add("friends", _friends_dump(fold))
-        forms = [_board_form(board, fold.used) for board in fold.boards.values()]
+        forms = [_board_form(board, fold) for board in fold.boards.values()]
         self._add("boards", json.dumps(forms).encode())
         self._add("players", fold.players.dump(), is_native=True)
         ladders = [found for board in fold.index.board_ids for found in fold.index.sets(board)]
@@ -220,7 +220,7 @@ def _load_friends(fold: MemoryFold, section: memoryview) -> None:
         at += 2 + count
 
 
-def _board_form(board: Board, used: Container[int]) -> dict[str, Any]:
+def _board_form(board: Board, fold: MemoryFold) -> dict[str, Any]:
     rules = {
         name: value if value is None or isinstance(value, bool | int | str | list) else str(value)
         for name, value in board.rules().items()
@@ -230,7 +230,8 @@ def _board_form(board: Board, used: Container[int]) -> dict[str, Any]:
         "rules": rules,
         "version": board.version,
         "generation": board.generation,
-        "used": board.generation in used,
+        "used": board.generation in fold.used,
+        "placed": board.generation in fold.placed,
     }
 
 

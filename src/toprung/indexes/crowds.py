@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
-from toprung.domain.events import BoardSet, EventBody, Period, PlayerSet
+from toprung.domain.events import BoardSet, EntriesSet, EventBody, Period, PlayerSet
 from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Layout, move_of
 from toprung.domain.player import GLOBAL
@@ -33,6 +33,8 @@ class Crowds:
             for board_id, periods in event.open.items():
                 board = self._fold.board(board_id)
                 self._check_move(board, periods, (before, event.attributes))
+        elif isinstance(event, EntriesSet):
+            self._check_entries(event)
         elif isinstance(event, BoardSet) and event.retained is not None:
             old, new = self._fold.board(event.board), Board.parse(event.board, event.rules)
             self._check_rules(Layout(old, new, event, 0))
@@ -56,6 +58,17 @@ class Crowds:
             left += sum(ranked is not None and len(ranked) == 1 for ranked in alone)
         room = self._room(board.id, self._fold.index.scope_ladders(board.id))
         _raise(room.refusal(new, "attributes", left))
+
+    def _check_entries(self, event: EntriesSet) -> None:
+        """Entries in scopes that nobody counts in yet need ladders."""
+        find = self._fold.index.find
+        wanted = [
+            Ladder(event.board, entry.window, entry.period, scope)
+            for entry in event.entries
+            for scope in entry.scopes[1:]
+        ]
+        room = self._room(event.board, self._fold.index.scope_ladders(event.board))
+        _raise(room.refusal([each for each in wanted if find(each) is None], "entries"))
 
     def _check_rules(self, layout: Layout) -> None:
         """New scopes need ladders for each of their values."""

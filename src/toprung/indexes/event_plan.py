@@ -6,16 +6,17 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
-from toprung.domain.commands import CommandResult, SingleCommand
-from toprung.domain.commands.deciding import State
+from toprung.domain.commands import SingleCommand, SingleResult
+from toprung.domain.commands.deciding import DocumentName, State
+from toprung.domain.documents import Document
 from toprung.domain.events import Event, Period, PlayerErased
 from toprung.domain.ladder import Ladder, is_kept
+from toprung.domain.layout import Entries
 from toprung.domain.player import GLOBAL
 from toprung.domain.timekeeping import Moment
-from toprung.errors import ToprungError
 from toprung.indexes.crowds import Crowds
 from toprung.indexes.plan import DecidedBatch
-from toprung.ports import Plan
+from toprung.ports import Recorded
 
 if TYPE_CHECKING:
     from toprung.indexes.fold import MemoryFold
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 class FoldState:
     """The fold, as commands ask about it."""
 
-    def __init__(self, fold: MemoryFold, position: int, moment: Moment) -> None:
+    def __init__(self, fold: MemoryFold, position: int, moment: Moment, recorded: Recorded) -> None:
         self._fold = fold
+        self._recorded = recorded
         self.position = position
         self.moment = moment
 
@@ -56,8 +58,12 @@ class FoldState:
 
     def boards_of(self, player: int) -> Iterable[Board]:
         """The boards on which a player has submitted anything; or all, where that is not known."""
-        newest = self._fold.newest_submission
-        return [board for board in self._fold.boards.values() if newest(board, player) != 0]
+        newest, placed = self._fold.newest_submission, self._fold.placed
+        return [
+            board
+            for board in self._fold.boards.values()
+            if newest(board, player) != 0 or board.generation in placed
+        ]
 
     def periods_of(self, board: Board, player: int) -> Iterable[Period]:
         """The periods of a board in which a player has an entry."""
@@ -67,35 +73,50 @@ class FoldState:
             if self._fold.is_on(Ladder(board.id, window, period, GLOBAL), player)
         ]
 
+    def placed_of(self, board: Board, player: int) -> Entries[bytes]:
+        """A player's entries on a board."""
+        return self._fold.placed_of(board, player)
+
     def friends(self, player: int) -> Collection[int]:
         """A player's friends."""
         return self._fold.friend_numbers(player)
 
+    def document(self, name: DocumentName) -> Document | None:
+        """A document, if there is one."""
+        return self._recorded.document(*name)
+
 
 class EventPlan(DecidedBatch):
-    """A decided command; a refused one has an error instead."""
+    """A decided command; making it raises what refuses it."""
 
     def __init__(
-        self, fold: MemoryFold, command: SingleCommand, after: int, moment: Moment
+        self,
+        fold: MemoryFold,
+        command: SingleCommand,
+        after: int,
+        moment: Moment,
+        recorded: Recorded,
     ) -> None:
         super().__init__(after)
         self._fold = fold
+        self._recorded = recorded
         self._players_before = fold.players.limit
-        self._result: CommandResult | ToprungError = None
+        self.result: SingleResult = None
         fold.tidy(moment)
         try:
             self._decide(command, moment)
-        except ToprungError as error:
+        except BaseException:
             self.discard()
-            super().__init__(after)
-            self._result = error
+            raise
 
     def _decide(self, command: SingleCommand, moment: Moment) -> None:
         needs = command.needs
         if needs.makes_players:
             for player in needs.players:
                 self._make(player)
-        decision = command.decide(FoldState(self._fold, self.last_position + 1, moment))
+        decision = command.decide(
+            FoldState(self._fold, self.last_position + 1, moment, self._recorded)
+        )
         crowds = Crowds(self._fold)
         for body in decision.events:
             crowds.check(body)
@@ -104,7 +125,7 @@ class EventPlan(DecidedBatch):
             if isinstance(body, PlayerErased):
                 self.erased.append(body.player)
         self.profiles += decision.profiles
-        self._result = decision.result
+        self.result = decision.result
 
     def _make(self, player: str) -> None:
         """Give the player a number, if it has none yet."""
@@ -115,13 +136,10 @@ class EventPlan(DecidedBatch):
             self.players.append((number, player))
             self._fold.sheets.extend(number + 1)
 
-    # --- the Plan port ---------------------------------------------------------------------------
-
-    def apply(self) -> list[CommandResult | Exception]:
+    def apply(self) -> None:
         """Fold the events in."""
         for event in self.events:
             self._fold.apply(event)
-        return [self._result]
 
     def discard(self) -> None:
         """Take back the numbers that were given."""
@@ -129,4 +147,3 @@ class EventPlan(DecidedBatch):
 
 
 _: type[State] = FoldState
-_plan: type[Plan] = EventPlan

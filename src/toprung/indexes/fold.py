@@ -23,7 +23,9 @@ from toprung.domain.events import (
     Befriended,
     BoardDeleted,
     BoardSet,
+    DocumentSet,
     EntriesRemoved,
+    EntriesSet,
     Event,
     Period,
     PlayerErased,
@@ -32,20 +34,20 @@ from toprung.domain.events import (
 )
 from toprung.domain.idempotency import NOBODY, key_digest, owner_of
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
-from toprung.domain.layout import Layout, Move, move_of
+from toprung.domain.layout import Layout, Move, Placed, entries_set, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import EMBEDDED_QUOTAS, Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import UnknownBoard
-from toprung.indexes.event_plan import EventPlan
 from toprung.indexes.held import Held
 from toprung.indexes.key_memory import KeptKey, KeyMemory
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
 from toprung.indexes.merging import Numbered
 from toprung.indexes.newest import NewestSubmissions
+from toprung.indexes.shared_plan import SharedPlan
 from toprung.indexes.sheets import PlayerSheets, RouteBook
 from toprung.indexes.submit_plan import SubmitPlan
-from toprung.ports import Fold, Plan, Recall
+from toprung.ports import Fold, Plan, Recorded
 
 
 class MemoryFold:
@@ -67,20 +69,22 @@ class MemoryFold:
         """Numbers from here on belong to a batch that is on its way, or to nobody."""
         self.used: set[int] = set()
         """Generations of boards on which a score was ever recorded."""
+        self.placed: set[int] = set()
+        """Generations of boards on which entries were ever set without a submission."""
         self.held = Held()
         """Which ladders are here."""
         self._routers: dict[str, Router[Numbered]] = {}
 
     # --- deciding ------------------------------------------------------------------------------
 
-    def plan(self, commands: Sequence[Command], after: int, moment: Moment, recall: Recall) -> Plan:
-        """Decide the commands: either any number of `Submit`s, or one of another kind."""
+    def plan(
+        self, commands: Sequence[Command], after: int, moment: Moment, recorded: Recorded
+    ) -> Plan:
+        """Decide the commands, no two of which touch the same."""
         if all(isinstance(command, Submit) for command in commands):
             submits = [command for command in commands if isinstance(command, Submit)]
-            return SubmitPlan(self, submits, after, moment, recall)
-        (command,) = commands
-        assert not isinstance(command, Submit)
-        return EventPlan(self, command, after, moment)
+            return SubmitPlan(self, submits, after, moment, recorded)
+        return SharedPlan(self, commands, after, moment, recorded)
 
     # --- looking things up ---------------------------------------------------------------------
 
@@ -168,6 +172,17 @@ class MemoryFold:
 
         return kept
 
+    def placed_of(self, board: Board, number: int) -> dict[Period, Placed[bytes]]:
+        """A player's entries on a board."""
+        scopes_of_entry, found = self.kept_scopes(board, number), {}
+        for window, period in self.index.periods(board.id):
+            everyone = self.index.find(Ladder(board.id, window, period, GLOBAL))
+            record = None if everyone is None else everyone.find(number)
+            if record is not None:
+                scopes = scopes_of_entry(window, period) or (GLOBAL,)
+                found[window, period] = Placed(scopes, record)
+        return found
+
     def is_on(self, ladder: Ladder, number: int) -> bool:
         """Whether a player has an entry on a ladder."""
         ranked = self.index.find(ladder)
@@ -190,7 +205,7 @@ class MemoryFold:
         self.index.become(other.index)
         self.players, self.sheets = other.players, other.sheets
         self.boards, self.friends, self.routes = other.boards, other.friends, other.routes
-        self.used, self.held = other.used, other.held
+        self.used, self.placed, self.held = other.used, other.placed, other.held
         self.newest = other.newest
         self._players_recorded = other._players_recorded
         self._routers.clear()
@@ -215,6 +230,10 @@ class MemoryFold:
                 self._apply_erased(player, position)
             case EntriesRemoved(board, player):
                 self._leave(board, player, position)
+            case EntriesSet() as change:
+                self._apply_entries(change, position)
+            case DocumentSet():
+                pass  # the file itself keeps documents
             case Befriended(player, other):
                 self._join(player, other)
                 self._join(other, player)
@@ -256,6 +275,7 @@ class MemoryFold:
         board = self.boards.remove(board_id)
         if board is not None:
             self.used.discard(board.generation)
+            self.placed.discard(board.generation)
             self.newest.drop(board.generation)
         self._routers.pop(board_id, None)
         self.routes.forget(board_id, lambda _: False)
@@ -321,6 +341,22 @@ class MemoryFold:
         self.newest.forget(number)
         if self.players.id(number) is not None:  # in replay it is gone already
             self.players.forget(number)
+
+    def _apply_entries(self, change: EntriesSet, position: int) -> None:
+        board, number = self.boards.get(change.board), change.player
+        if board is None or not self.is_known(number):  # erased later
+            return
+        self.sheets.extend(self.players.limit)
+        self.used.add(board.generation)
+        self.placed.add(board.generation)
+        self._leave(board.id, number, position)
+        for (window, period), placed in entries_set(board, change, position).items():
+            if not self.held.has(board, Ladder(board.id, window, period, GLOBAL)):
+                continue
+            for scope in placed.scopes:
+                ladder = Ladder(board.id, window, period, scope)
+                self.index.open(ladder, board.shape).put(number, placed.entry)
+                self.index.touch(ladder, position)
 
     def _leave(self, board_id: str, number: int, position: int) -> None:
         for ladder, ranked in self.index.sets(board_id):

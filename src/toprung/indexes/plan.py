@@ -8,6 +8,9 @@ from typing import Any
 from toprung.domain.events import Event
 from toprung.domain.ladder import Route
 
+WRITTEN = ("players", "routes", "submissions", "details", "events", "profiles", "erased")
+"""What a journal writes of a plan."""
+
 
 class DecidedBatch:
     """What is to be written of a batch; see `toprung.ports.Plan`. Empty until it is decided."""

@@ -37,7 +37,7 @@ from toprung.indexes.merging import Merging, Numbered
 from toprung.indexes.plan import DecidedBatch
 from toprung.indexes.rule import merge_rule
 from toprung.indexes.submit_routes import BatchRoutes
-from toprung.ports import SUBMISSION_COLUMNS, Plan, Recall
+from toprung.ports import SUBMISSION_COLUMNS, Plan, Recorded
 
 if TYPE_CHECKING:
     from toprung.indexes.fold import MemoryFold
@@ -52,7 +52,7 @@ class SubmitPlan(DecidedBatch):
         commands: Sequence[Submit],
         after: int,
         moment: Moment,
-        recall: Recall,
+        recorded: Recorded,
     ) -> None:
         super().__init__(after)
         self._fold = fold
@@ -72,7 +72,7 @@ class SubmitPlan(DecidedBatch):
         """Positions that players already have in this batch, when that matters."""
         self._merging: list[Merging] = []
         try:
-            self._sort_out(recall)
+            self._sort_out(recorded)
             self._drop_twins()
             for merging in self._merging:
                 self._decide(merging)
@@ -84,11 +84,11 @@ class SubmitPlan(DecidedBatch):
 
     # --- which submissions take part -----------------------------------------------------------
 
-    def _sort_out(self, recall: Recall) -> None:
+    def _sort_out(self, recorded: Recorded) -> None:
         """Leave out what is a repeat, too late, or has no room."""
         batch = self._batch
         batch.group(self._fold.boards.get, self._router)
-        self._recall(recall)
+        self._recall(recorded)
         for group in batch.groups:
             if batch.is_judged(group):
                 rows = range(len(group.submissions))
@@ -104,14 +104,14 @@ class SubmitPlan(DecidedBatch):
             self._fold.prune(board, self._moment)
         return router
 
-    def _recall(self, recall: Recall) -> None:
+    def _recall(self, recorded: Recorded) -> None:
         """Look up what was recorded with those keys that are remembered."""
         keys, batch = self._fold.keys, self._batch
         wanted = {name for group in batch.groups for name in batch.wanted(group)}
         found = {name: at for name in wanted if (at := keys.find(name[1])) is not None}
         if found:
-            recorded = recall(found.values())
-            batch.repeats.recall({name: recorded[at] for name, at in found.items()})
+            told = recorded.recorded_keys(found.values())
+            batch.repeats.recall({name: told[at] for name, at in found.items()})
 
     def _keep_roomy(self, group: Group[Numbered]) -> None:
         """Refuse the submissions that need ladders for which there is no room."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -22,15 +22,16 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.board_table import boards_token
-from toprung.domain.commands import Command, Submit
+from toprung.domain.commands import Bundle, Command, SingleCommand, Submit
 from toprung.domain.commands.outcomes import STATUSES
+from toprung.domain.documents import Document, read_document
 from toprung.domain.events import Event
 from toprung.domain.figures import Commits
 from toprung.domain.player import name_range
 from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
-from toprung.journals.postgres_commands import CommandRun
+from toprung.journals.postgres_commands import CommandsRun, Surroundings
 from toprung.journals.postgres_hand_over import HandOver
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_ladders import PostgresLadders
@@ -154,11 +155,13 @@ class PostgresJournal:
     async def _commit(self, batch: list[Request]) -> None:
         if not batch:
             return
+        submits = [r.command for r in batch if isinstance(r.command, Submit)]
+        others = [r.command for r in batch if not isinstance(r.command, Submit)]
         try:
-            if isinstance(batch[0].command, Submit):
-                await self._commit_submissions(batch)
+            if submits:
+                await self._commit_submissions(batch, submits)
             else:
-                await self._commit_command(batch[0])
+                await self._commit_commands(batch, others)
         except asyncio.CancelledError:
             for request in batch:
                 request.answer(OutcomeUnknown())
@@ -169,46 +172,48 @@ class PostgresJournal:
             for request in batch:
                 request.answer(error)
 
-    async def _commit_submissions(self, batch: list[Request]) -> None:
-        commands = [r.command for r in batch if isinstance(r.command, Submit)]
-
+    async def _commit_submissions(self, batch: list[Request], commands: list[Submit]) -> None:
         async def work(connection: Any, batch_id: UUID) -> tuple[SubmitBatch, Sequence[Any]]:
-            run = SubmitBatch(
-                commands,
-                self._moment(),
-                self.time,
-                self._known,
-                self._routes_of,
-                self._sink.before,
-                Limits(self._key_counts.refusal, self._ladders),
-                has_unowned_keys=self._store.has_unowned_keys,
-            )
+            run = self._new_submit_batch(commands)
             return run, await run.run(connection, batch_id)
 
         if len(self._known) > PLAYERS_REMEMBERED:
             self._known.clear()
         run, results = await transact(self._store, work)
-        self._key_counts.note(run.new_keys)
-        for board in run.boards.values():
-            self._boards[board.id] = (board, time.monotonic())
+        self._note(run.boards, run.new_keys)
         self._answer(run.changes, list(zip(batch, results, strict=True)))
 
-    async def _commit_command(self, request: Request) -> None:
-        command = request.command
-        assert not isinstance(command, Submit)
+    def _new_submit_batch(self, commands: Sequence[Submit]) -> SubmitBatch:
+        return SubmitBatch(
+            commands,
+            self._moment(),
+            self.time,
+            self._known,
+            self._routes_of,
+            self._sink.before,
+            Limits(self._key_counts.refusal, self._ladders),
+            has_unowned_keys=self._store.has_unowned_keys,
+        )
 
-        async def work(connection: Any, batch_id: UUID) -> CommandRun:
-            return await CommandRun.run(
-                command,
-                connection,
-                batch_id,
-                store=self._store,
-                moment=self._moment(),
-                sink=self._sink,
-                ladders=self._ladders,
+    def _note(self, boards: Mapping[str, Board], new_keys: dict[tuple[int, str], int]) -> None:
+        """Remember what a transaction has found and used."""
+        self._key_counts.note(new_keys)
+        for board in boards.values():
+            self._boards[board.id] = (board, time.monotonic())
+
+    async def _commit_commands(
+        self, batch: list[Request], commands: Sequence[SingleCommand | Bundle]
+    ) -> None:
+        async def work(connection: Any, batch_id: UUID) -> CommandsRun:
+            surroundings = Surroundings(
+                self._store, self._moment(), self._sink, self._ladders, self._new_submit_batch
             )
+            run = CommandsRun(connection, surroundings)
+            await run.run(commands, batch_id)
+            return run
 
         run = await transact(self._store, work)
+        self._note(run.boards, run.new_keys)
         if run.touched is not None:
             self._board_changes += 1
             self._boards.pop(run.touched, None)
@@ -216,7 +221,7 @@ class PostgresJournal:
         await self._hand_over.wait_for_all()  # a rebuild must not run into batches of before
         if run.follow is not None:
             await run.follow(self._sink)
-        self._answer(run.changes, [(request, run.result)])
+        self._answer(run.changes, list(zip(batch, run.results, strict=True)))
 
     def _answer(self, changes: list[CardChanges], results: list[tuple[Request, Any]]) -> None:
         """Tell the callers their results as soon as the index has had its chance."""
@@ -341,6 +346,26 @@ class PostgresJournal:
         """Players whose names begin like this, in the order of their names."""
         rows = await self._store.select("named", *name_range(prefix), limit)
         return [row[0] for row in rows]
+
+    async def document(self, kind: str, key: str) -> Document | None:
+        """A document, if there is one."""
+        async with self._store.connection() as connection:
+            row = await connection.fetchrow(
+                "SELECT version, value FROM documents WHERE kind = $1 AND key = $2", kind, key
+            )
+        return None if row is None else read_document(kind, row[0], row[1])
+
+    async def documents(self, kind: str, after: str = "", limit: int = 100) -> dict[str, Document]:
+        """Documents of a kind by key, in the order of keys."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch(
+                "SELECT key, version, value FROM documents WHERE kind = $1 AND key > $2"
+                " ORDER BY key LIMIT $3",
+                kind,
+                after,
+                limit,
+            )
+        return {key: read_document(kind, version, value) for key, version, value in rows}
 
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""

@@ -14,14 +14,16 @@ from toprung.domain.events import (
     Befriended,
     BoardDeleted,
     BoardSet,
+    DocumentSet,
     EntriesRemoved,
+    EntriesSet,
     Event,
     Period,
     PlayerErased,
     PlayerSet,
     Unfriended,
 )
-from toprung.domain.layout import Entries, Layout, Move, move_of
+from toprung.domain.layout import Entries, Layout, Move, entries_set, move_of
 from toprung.domain.player import fold_name
 from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_ladders import Need, PostgresLadders, ScopeLadder
@@ -70,6 +72,10 @@ class Applying:
                 await self._erased(player, event.position)
             case EntriesRemoved(board, player):
                 await self._put_card(self._state.boards[board], player, {}, event.position)
+            case EntriesSet() as change:
+                await self._entries(change, event.position)
+            case DocumentSet() as change:
+                await self._document(change, event.position)
             case Befriended(player, other):
                 await self._execute(
                     "INSERT INTO friends VALUES ($1, $2), ($2, $1) ON CONFLICT DO NOTHING",
@@ -201,8 +207,12 @@ class Applying:
             [(number, scope) for number in numbers.values() for scope in scopes]
             for scopes in (move.entered, move.left)
         )
-        wanted = [Need(player, entered)]
-        (refusal,) = await self._ladders.admit(board, wanted, "attributes", left)
+        await self._admit(board, Need(player, entered), "attributes", left)
+
+    async def _admit(
+        self, board: Board, need: Need, field: str, left: Sequence[ScopeLadder]
+    ) -> None:
+        (refusal,) = await self._ladders.admit(board, [need], field, left)
         if refusal is not None:
             raise refusal
 
@@ -220,7 +230,36 @@ class Applying:
         ):
             await self._execute(text, player)
 
+    async def _document(self, change: DocumentSet, version: int) -> None:
+        if change.value is None:
+            await self._execute(
+                "DELETE FROM documents WHERE kind = $1 AND key = $2", change.kind, change.key
+            )
+            return
+        await self._execute(
+            "INSERT INTO documents VALUES ($1, $2, $3, $4) ON CONFLICT (kind, key) DO UPDATE"
+            " SET version = excluded.version, value = excluded.value",
+            change.kind,
+            change.key,
+            version,
+            msgspec.json.encode(change.value).decode(),
+        )
+
     # --- cards -----------------------------------------------------------------------------------
+
+    async def _entries(self, change: EntriesSet, version: int) -> None:
+        board = self._state.boards[change.board]
+        entries = entries_set(board, change, version)
+        present = self._state.placed_of(board, change.player)
+        new = {each: placed for each, placed in entries.items() if each not in present}
+        numbers = await self._names.period_numbers(board, new)
+        ladders = [
+            (numbers[period], scope)
+            for period, placed in new.items()
+            for scope in placed.scopes[1:]
+        ]
+        await self._admit(board, Need(change.player, ladders), "entries", ())
+        await self._put_card(board, change.player, entries, version)
 
     async def _put_card(
         self, board: Board, player: int, entries: Entries[bytes], version: int

@@ -1,49 +1,104 @@
-"""A command that is decided by itself, on its way through one transaction."""
+"""Commands that are not submissions, and bundles, on their way through one transaction."""
 
 from __future__ import annotations
 
-from typing import Any
-from uuid import UUID
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID, uuid4
 
-from toprung.domain.commands import CommandResult, SingleCommand
+from toprung.domain.board import Board
+from toprung.domain.commands import Bundle, CommandResult, SingleCommand, SingleResult
+from toprung.domain.commands.submit import Submit
 from toprung.domain.events import Event
 from toprung.domain.timekeeping import Moment
+from toprung.errors import ToprungError
 from toprung.journals.postgres_apply import Applying, Follow
 from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_ladders import PostgresLadders
-from toprung.journals.postgres_state import load
+from toprung.journals.postgres_state import load, lock_all
 from toprung.journals.postgres_store import PostgresStore
+from toprung.journals.postgres_submit import SubmitBatch
 from toprung.ports import CardChanges, CardSink
 
+NewSubmitBatch: TypeAlias = Callable[[Sequence[Submit]], SubmitBatch]
 
-class CommandRun:
-    """What a command leads to; durable once its transaction is."""
 
-    def __init__(self) -> None:
-        self.result: CommandResult = None
+class Surroundings(NamedTuple):
+    """What commands are decided and applied with."""
+
+    store: PostgresStore
+    moment: Moment
+    sink: CardSink
+    ladders: PostgresLadders
+    new_submit_batch: NewSubmitBatch
+
+
+class CommandsRun:
+    """What some commands lead to; durable once their transaction is."""
+
+    def __init__(self, connection: Any, surroundings: Surroundings) -> None:
+        self._connection = connection
+        self._surroundings = surroundings
+        self._names = CardNames(surroundings.store)
+        self.results: list[CommandResult | ToprungError] = []
         self.changes: list[CardChanges] = []
         self.follow: Follow | None = None
         self.touched: str | None = None
         """A board whose rules are others now."""
+        self.boards: dict[str, Board] = {}
+        """Boards as they were found."""
+        self.new_keys: dict[tuple[int, str], int] = {}
+        """How many idempotency keys were used, by board generation and owner."""
 
-    @classmethod
-    async def run(
-        cls,
-        command: SingleCommand,
-        connection: Any,
-        batch: UUID,
-        *,
-        store: PostgresStore,
-        moment: Moment,
-        sink: CardSink,
-        ladders: PostgresLadders,
-    ) -> CommandRun:
-        """Load what the command needs, decide it, write what comes of it; or raise its refusal."""
-        await connection.execute("INSERT INTO batches (id) VALUES ($1)", batch)
-        names, needs = CardNames(store), command.needs
-        state = await load(connection, names, needs, moment)
+    async def run(self, commands: Sequence[SingleCommand | Bundle], batch: UUID) -> None:
+        """Decide and write the commands, no two of which touch the same."""
+        await self._connection.execute("INSERT INTO batches (id) VALUES ($1)", batch)
+        if len(commands) == 1 and not isinstance(commands[0], Bundle):
+            self.results.append(await self._single(commands[0]))  # a refusal undoes it all
+            return
+        await lock_all(self._connection, commands)
+        for command in commands:
+            kept = len(self.changes)
+            try:
+                async with self._connection.transaction():  # a refusal undoes this one only
+                    self.results.append(await self._command(command))
+            except ToprungError as error:
+                del self.changes[kept:]
+                self.results.append(error)
+
+    async def _command(self, command: SingleCommand | Bundle) -> CommandResult:
+        if not isinstance(command, Bundle):
+            return await self._single(command)
+        command.check()
+        told = iter(await self._submit(command.submits) if command.submits else ())
+        return tuple(
+            [
+                next(told) if isinstance(part, Submit) else await self._single(part)
+                for part in command.commands
+            ]
+        )
+
+    async def _submit(self, submits: Sequence[Submit]) -> list[SingleResult]:
+        """Record the submissions of a bundle, which is refused if one of its boards is gone."""
+        batch = self._surroundings.new_submit_batch(submits)
+        results: list[SingleResult] = []
+        for result in await batch.run(self._connection, uuid4()):
+            if isinstance(result, ToprungError):
+                raise result
+            results.append(result)
+        self.changes += batch.changes
+        self.boards |= batch.boards
+        for home, count in batch.new_keys.items():
+            self.new_keys[home] = self.new_keys.get(home, 0) + count
+        return results
+
+    async def _single(self, command: SingleCommand) -> SingleResult:
+        """Load what a command needs, decide it, write what comes of it; or raise its refusal."""
+        connection, needs = self._connection, command.needs
+        _, moment, sink, ladders, _ = self._surroundings
+        state = await load(connection, self._names, needs, moment)
         decision = command.decide(state)
-        applying = Applying(connection, state, names, ladders, sink)
+        applying = Applying(connection, state, self._names, ladders, sink)
         for at, body in enumerate(decision.events):
             position = state.position
             if at:
@@ -51,8 +106,7 @@ class CommandRun:
             await applying.apply(Event(position, moment.recorded_at, body))
         for profile in decision.profiles:
             await applying.put_profile(profile)
-        run = cls()
-        run.result, run.changes = decision.result, applying.changes
-        run.follow = applying.follow
-        run.touched = needs.board if needs.sets_rules else None
-        return run
+        self.changes += applying.changes
+        self.follow = applying.follow
+        self.touched = needs.board if needs.sets_rules else None
+        return decision.result

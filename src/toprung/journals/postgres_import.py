@@ -22,11 +22,12 @@ SCORE_COLUMNS = (
     "position", "recorded_at", "generation", "player", "at", "score", "subscore", "route", "status",
     "details", "kind",
 )  # fmt: skip
+DOCUMENT_COLUMNS = ("kind", "key", "version", "value")
 KEY_COLUMNS = (
     "generation", "key", "digest", "position", "recorded_at", "status", "outcome", "player",
 )  # fmt: skip
 
-_TABLES = "boards, players, friends, cards, events, keys, copies"
+_TABLES = "boards, players, friends, cards, events, keys, documents, copies"
 
 
 class Copied(NamedTuple):

@@ -6,9 +6,8 @@ import asyncio
 from collections import deque
 from typing import Any, TypeAlias
 
-from toprung.domain.board import Board
-from toprung.domain.commands import Command, Submit
-from toprung.domain.commands.submit import Receipts
+from toprung.domain.commands import Bundle, Command, CommandResult, Submit
+from toprung.domain.commands.sharing import Sharing, sets_rules
 from toprung.errors import Closed, Overloaded
 
 QUEUE_ROWS_MAX = 100_000
@@ -17,7 +16,7 @@ QUEUE_ROWS_MAX = 100_000
 COMMIT_ROWS_MAX = 500
 """Submissions after which a batch is closed: while it goes to the index, the next is committed."""
 
-Result: TypeAlias = Receipts | Board | None
+Result: TypeAlias = CommandResult
 
 
 class Request:
@@ -28,7 +27,8 @@ class Request:
     def __init__(self, command: Command, future: asyncio.Future[Result]) -> None:
         self.command = command
         self.future = future
-        self.rows = len(command.submissions) if isinstance(command, Submit) else 1
+        submits = command.submits if isinstance(command, Bundle) else [command]
+        self.rows = sum(len(each.submissions) for each in submits if isinstance(each, Submit)) or 1
 
     def answer(self, result: Any) -> None:
         """Give the caller its result, or the exception to be raised there."""
@@ -70,21 +70,28 @@ class CommandQueue:
         return bool(self._requests)
 
     def take(self) -> list[Request]:
-        """Whatever is waiting: a run of submissions, or one other command."""
+        """Whatever is waiting and can share a transaction: submissions, or other commands.
+
+        A change of rules waits for everybody else who relies on them, so it shares with nothing.
+        """
         batch: list[Request] = []
-        rows = 0
+        rows, sharing = 0, Sharing()
         while self._requests and rows < COMMIT_ROWS_MAX:
-            if batch and not isinstance(self._requests[0].command, Submit):
-                break
-            request = self._requests.popleft()
-            self.rows -= request.rows
+            request = self._requests[0]
             if request.future.done():  # nobody waits any more, and nothing was done yet
+                self._remove_first()
                 continue
+            if batch and not _goes_with(batch[-1].command, request.command):
+                break
+            if not sharing.takes(request.command):
+                break
+            self._remove_first()
             batch.append(request)
             rows += request.rows
-            if not isinstance(request.command, Submit):
-                break
         return batch
+
+    def _remove_first(self) -> None:
+        self.rows -= self._requests.popleft().rows
 
     def close(self) -> None:
         """Accept no more."""
@@ -97,3 +104,10 @@ class CommandQueue:
             request = self._requests.popleft()
             self.rows -= request.rows
             request.answer(Closed())
+
+
+def _goes_with(one: Command, other: Command) -> bool:
+    """Whether both are submissions, or both are not and set no rules."""
+    if isinstance(one, Submit) or isinstance(other, Submit):
+        return isinstance(one, Submit) and isinstance(other, Submit)
+    return not (sets_rules(one) or sets_rules(other))

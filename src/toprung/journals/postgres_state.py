@@ -1,20 +1,25 @@
 """What a command needs to know, loaded and locked inside its transaction.
 
 Locks, always in this order: the rules of all boards (class 21615, exclusively to change them,
-shared to rely on them), the rules of one board (class 21616, likewise), then players by id.
+shared to rely on them), the rules of one board (class 21616, likewise), then players by id, then
+documents (class 21618). Commands that share a transaction do not set rules, and lock everything in
+this order before the first is decided (`lock_all`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.commands.deciding import Needs, State
+from toprung.domain.commands import Bundle, Command, SingleCommand
+from toprung.domain.commands.deciding import DocumentName, Needs, State
+from toprung.domain.commands.submit import Submit
+from toprung.domain.documents import Document, read_document
 from toprung.domain.events import Period
-from toprung.domain.layout import Placed, kept_periods
+from toprung.domain.layout import Entries, Placed, kept_periods
 from toprung.domain.timekeeping import Moment
 from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_rows import read_board
@@ -35,6 +40,7 @@ class LoadedState:
         self.entries: dict[tuple[int, int], dict[Period, Placed[bytes]]] = {}
         """By board generation and player."""
         self.friends_of: dict[int, set[int]] = {}
+        self.documents: dict[DocumentName, Document] = {}
         self.known_periods: Collection[Period] = ()
         self.is_filled = self.is_used = False
         """Of the board whose rules may change: whether it has entries, and ever had a score."""
@@ -71,9 +77,17 @@ class LoadedState:
         """The periods of a board in which a player has an entry."""
         return self.entries.get((board.generation, player), {})
 
+    def placed_of(self, board: Board, player: int) -> Entries[bytes]:
+        """A player's entries on a board."""
+        return self.entries.get((board.generation, player), {})
+
     def friends(self, player: int) -> Collection[int]:
         """A player's friends."""
         return self.friends_of[player]
+
+    def document(self, name: DocumentName) -> Document | None:
+        """A document, if there is one."""
+        return self.documents.get(name)
 
 
 async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) -> LoadedState:
@@ -89,9 +103,33 @@ async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) 
         await loading.entries(needs.board)
     if needs.friends:
         await loading.friends()
+    for name in needs.documents:
+        await loading.document(name)
     state = loading.state
     state.position = await connection.fetchval("SELECT (draw_positions(1))[1]")
     return state
+
+
+async def lock_all(connection: Any, commands: Iterable[Command]) -> None:
+    """Lock what commands need, in the order in which everybody does."""
+    needs = [each.needs for command in commands for each in _parts(command)]
+    if any(each.board is None and each.entries for each in needs):
+        await connection.execute("SELECT pg_advisory_xact_lock_shared(21615, 0)")
+    for board in sorted({each.board for each in needs if each.board is not None}):
+        await connection.execute("SELECT pg_advisory_xact_lock_shared(21616, hashtext($1))", board)
+    # Players that do not exist are made by their commands: a refusal must take them back.
+    players = {player for each in needs for player in each.players}
+    await connection.execute(_LOCK_KNOWN, list(players))
+    for name in sorted({name for each in needs for name in each.documents}):
+        await connection.execute(_LOCK_DOCUMENT, *name)
+
+
+def _parts(command: Command) -> Sequence[Submit | SingleCommand]:
+    return command.commands if isinstance(command, Bundle) else (command,)
+
+
+_LOCK_KNOWN = "SELECT FROM players WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
+_LOCK_DOCUMENT = "SELECT pg_advisory_xact_lock(21618, hashtext($1 || '/' || $2))"
 
 
 class _Loading:
@@ -174,6 +212,15 @@ class _Loading:
             "SELECT player, friend FROM friends WHERE player = ANY ($1)", numbers
         ):
             self.state.friends_of[player].add(friend)
+
+    async def document(self, name: DocumentName) -> None:
+        """A document, which is ours now."""
+        await self._connection.execute(_LOCK_DOCUMENT, *name)
+        row = await self._connection.fetchrow(
+            "SELECT version, value FROM documents WHERE kind = $1 AND key = $2", *name
+        )
+        if row is not None:
+            self.state.documents[name] = read_document(name[0], row[0], row[1])
 
 
 async def cards_page(connection: Any, board: Board, after: int) -> list[tuple[int, bytes]]:

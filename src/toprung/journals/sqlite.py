@@ -27,8 +27,9 @@ import apsw
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.commands import Command, Submit
-from toprung.domain.commands.submit import Receipts
+from toprung.domain.commands import Bundle, Command, CommandResult, Submit
+from toprung.domain.commands.sharing import Sharing
+from toprung.domain.documents import Document
 from toprung.domain.events import Event
 from toprung.domain.figures import Commits
 from toprung.domain.timekeeping import Moment
@@ -77,10 +78,11 @@ class _Request:
 
     def __init__(self, command: Command) -> None:
         self.command = command
-        self.pending: Pending[Receipts | Board | None] = Pending()
-        self.rows = self.weight = 1
-        if isinstance(command, Submit):
-            self.rows, self.weight = len(command.submissions), command.weight
+        self.pending: Pending[CommandResult] = Pending()
+        submits = command.submits if isinstance(command, Bundle) else [command]
+        rows = [each for each in submits if isinstance(each, Submit)]
+        self.rows = sum([len(each.submissions) for each in rows]) or 1
+        self.weight = sum([each.weight for each in rows]) or 1
 
 
 class SqliteJournal:
@@ -138,11 +140,11 @@ class SqliteJournal:
 
     # --- the Journal port: writing ---------------------------------------------------------------
 
-    async def record(self, command: Command) -> Receipts | Board | None:
+    async def record(self, command: Command) -> CommandResult:
         """Record a command; durable when this returns."""
         return await self._enqueue(command)
 
-    def _enqueue(self, command: Command) -> Pending[Receipts | Board | None]:
+    def _enqueue(self, command: Command) -> Pending[CommandResult]:
         request = _Request(command)
         with self._lock:
             if self._closing:
@@ -200,7 +202,7 @@ class SqliteJournal:
 
     def _run(self) -> None:
         while batch := self._take():
-            outcomes: Sequence[Receipts | Board | Exception | None]
+            outcomes: Sequence[CommandResult | Exception]
             begin = time.perf_counter()
             try:
                 with self._committing:
@@ -211,24 +213,23 @@ class SqliteJournal:
             resolve_all(zip((request.pending for request in batch), outcomes, strict=True))
 
     def _take(self) -> list[_Request]:
-        """Whatever is waiting: a run of submissions, or one other command."""
+        """Whatever is waiting and can share a commit, in the order in which it came."""
         with self._wake:
             while not self._queue and not self._closing:
                 self._wake.wait()
             batch: list[_Request] = []
+            sharing = Sharing()
             weight = 0
             while self._queue and weight < COMMIT_WEIGHT_MAX:
-                if batch and not isinstance(self._queue[0].command, Submit):
+                if not sharing.takes(self._queue[0].command):
                     break
                 request = self._queue.popleft()
                 batch.append(request)
                 weight += request.weight
                 self._queued_rows -= request.rows
-                if not isinstance(request.command, Submit):
-                    break
             return batch
 
-    def _commit(self, batch: list[_Request]) -> Sequence[Receipts | Board | Exception | None]:
+    def _commit(self, batch: list[_Request]) -> Sequence[CommandResult | Exception]:
         if self._failure is not None:
             return [StorageFailed(self._failure) for _ in batch]
         moment = self.time.moment()
@@ -236,7 +237,7 @@ class SqliteJournal:
         moment = self._prepare(moment._replace(recorded_at=recorded_at))
         try:
             commands = [request.command for request in batch]
-            plan = self._fold.plan(commands, self._position, moment, self._store.recorded_keys)
+            plan = self._fold.plan(commands, self._position, moment, self._store)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the callers must hear of it
             if isinstance(error, apsw.Error):  # it could not be found out what was recorded
                 error = self._failed(error)
@@ -402,6 +403,14 @@ class SqliteJournal:
     async def named(self, prefix: str, limit: int) -> Sequence[str]:
         """Players whose names begin like this, in the order of their names."""
         return players_named(self._store, prefix, limit)
+
+    async def document(self, kind: str, key: str) -> Document | None:
+        """A document, if there is one."""
+        return self._store.document(kind, key)
+
+    async def documents(self, kind: str, after: str = "", limit: int = 100) -> dict[str, Document]:
+        """Documents of a kind by key, in the order of keys."""
+        return self._store.documents(kind, after, limit)
 
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""

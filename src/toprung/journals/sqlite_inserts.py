@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from toprung.domain.events import Event
+from toprung.domain.events import DocumentSet, Event
 from toprung.domain.ladder import Route
 from toprung.ports import SUBMISSION_COLUMNS, Plan
 
@@ -28,6 +28,9 @@ def inserts_of(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
     yield from _insert("submissions", len(SUBMISSION_COLUMNS), plan.submissions)
     yield from _insert("details", 2, _flat(plan.details))
     yield from _insert("events", 4, _flat(map(_event_row, plan.events)))
+    for event in plan.events:
+        if isinstance(event.body, DocumentSet):
+            yield _document(event.body, event.position)
 
 
 def _insert(table: str, width: int, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -53,6 +56,18 @@ def _flat(rows: Iterable[Sequence[Any]]) -> list[Any]:
 
 def _route_row(row: tuple[int, str, int, int, str, Route]) -> Sequence[Any]:
     return (*row[:5], msgspec.json.encode(row[5]).decode())
+
+
+def _document(change: DocumentSet, version: int) -> tuple[str, Sequence[Any]]:
+    if change.value is None:
+        return "DELETE FROM documents WHERE kind = ? AND key = ?", (change.kind, change.key)
+    value = msgspec.json.encode(change.value).decode()
+    return "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (
+        change.kind,
+        change.key,
+        version,
+        value,
+    )
 
 
 def _event_row(event: Event) -> Sequence[Any]:

@@ -84,7 +84,11 @@ def _access_keys(writer: apsw.Connection) -> None:
         writer.execute("ALTER TABLE access_keys ADD COLUMN owner TEXT")
 
 
-MIGRATIONS: Sequence[Migration] = (_journal, _names_and_links, _access_keys)
+def _documents(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0004_documents"))
+
+
+MIGRATIONS: Sequence[Migration] = (_journal, _names_and_links, _access_keys, _documents)
 """By number, from 1."""
 
 

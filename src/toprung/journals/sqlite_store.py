@@ -21,6 +21,7 @@ import msgspec
 
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.commands.repeats import RecordedKey
+from toprung.domain.documents import Document, read_document
 from toprung.domain.player import fold_name
 from toprung.errors import Closed, DatabaseDamaged, Invalid, StorageFailed
 from toprung.files import create
@@ -194,6 +195,34 @@ class SqliteStore:
         }
         gone = RecordedKey(0, b"", STATUSES[0], b"")  # nothing that is submitted is the same
         return {position: known.get(position, gone) for position in positions}
+
+    def document(self, kind: str, key: str) -> Document | None:
+        """A document, if there is one."""
+        rows = self.select(
+            "SELECT version, value FROM documents WHERE kind = ? AND key = ?", (kind, key)
+        )
+        return read_document(kind, *rows[0]) if rows else None
+
+    def document_pairs(self) -> list[tuple[Any, ...]]:
+        """Every document beside the event that set it last: see `documents.differing`."""
+        return self.select(
+            "WITH newest AS (SELECT json_extract(body, '$.kind') AS kind,"
+            " json_extract(body, '$.key') AS key, max(position) AS version,"
+            " json_extract(body, '$.value') AS value FROM events WHERE kind = 'document'"
+            " GROUP BY 1, 2) "
+            "SELECT coalesce(n.kind, d.kind), coalesce(n.key, d.key), n.version, n.value,"
+            " d.version, d.value FROM newest AS n FULL JOIN documents AS d"
+            " ON d.kind = n.kind AND d.key = n.key"
+        )
+
+    def documents(self, kind: str, after: str, limit: int) -> dict[str, Document]:
+        """Documents of a kind by key, in the order of keys."""
+        rows = self.select(
+            "SELECT key, version, value FROM documents WHERE kind = ? AND key > ?"
+            " ORDER BY key LIMIT ?",
+            (kind, after, limit),
+        )
+        return {key: read_document(kind, version, value) for key, version, value in rows}
 
     # --- reading -------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ tell whether the cards of both are right.
 from toprung.ports.card_sink import CardChanges, CardSink
 from toprung.ports.clock import Clock
 from toprung.ports.feed import Feed
-from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, Recall
+from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, Recorded
 from toprung.ports.histories import Histories, HistoryRow, RulesSet
 from toprung.ports.index import Index, Place, Slice
 from toprung.ports.journal import (
@@ -51,7 +51,7 @@ __all__ = [
     "Place",
     "Plan",
     "PlayerProfile",
-    "Recall",
+    "Recorded",
     "RecordedSubmission",
     "RulesSet",
     "ShardState",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from toprung.domain.board import Board
 from toprung.domain.board_table import BoardTable
 from toprung.domain.commands import Command, CommandResult
 from toprung.domain.commands.repeats import RecordedKey
+from toprung.domain.documents import Document
 from toprung.domain.events import Event
 from toprung.domain.ladder import Route
 from toprung.domain.timekeeping import Moment
@@ -19,8 +20,16 @@ SUBMISSION_COLUMNS = (
 )  # fmt: skip
 
 
-Recall: TypeAlias = Callable[[Collection[int]], Mapping[int, RecordedKey]]
-"""From positions of submissions to what was recorded with their keys, for all of them."""
+class Recorded(Protocol):
+    """What deciding may have to read in the journal itself. In the writer's thread only."""
+
+    def recorded_keys(self, positions: Collection[int]) -> Mapping[int, RecordedKey]:
+        """What was recorded with the keys of the submissions at these positions, for all."""
+        ...
+
+    def document(self, kind: str, key: str) -> Document | None:
+        """A document, if there is one."""
+        ...
 
 
 class Plan(Protocol):
@@ -57,12 +66,14 @@ class Fold(Protocol):
 
     boards: BoardTable
 
-    def plan(self, commands: Sequence[Command], after: int, moment: Moment, recall: Recall) -> Plan:
+    def plan(
+        self, commands: Sequence[Command], after: int, moment: Moment, recorded: Recorded
+    ) -> Plan:
         """Decide commands against the present state, later ones seeing earlier ones.
 
-        They are any number of `Submit`s, or one command of another kind. Periods are those of
-        `moment.now`; what is let go of goes by the confirmed time. Times of recording never go
-        back even if a clock does.
+        No two of them touch the same, except for `Submit`s. Periods are those of `moment.now`; what
+        is let go of goes by the confirmed time. Times of recording never go back even if a clock
+        does.
         """
         ...
 

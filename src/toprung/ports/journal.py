@@ -10,6 +10,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.commands import Command, CommandResult
 from toprung.domain.commands.submit import Status
+from toprung.domain.documents import Document
 from toprung.domain.events import Event
 
 
@@ -52,7 +53,7 @@ class Journal(Protocol):
     """
 
     async def record(self, command: Command) -> CommandResult:
-        """Record a command: `Receipts` for a `Submit`, the `Board` for a `SetBoard`, else None.
+        """Record a command; its result is what `CommandResult` says.
 
         Raises the command's own error when it is refused as a whole, Overloaded when too much
         is waiting, and StorageFailed when nothing could be written.
@@ -96,6 +97,14 @@ class Journal(Protocol):
 
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends, in any order; empty for an unknown player."""
+        ...
+
+    async def document(self, kind: str, key: str) -> Document | None:
+        """The document of a kind and key, if there is one."""
+        ...
+
+    async def documents(self, kind: str, after: str = "", limit: int = 100) -> dict[str, Document]:
+        """Documents of a kind by key, in the order of keys."""
         ...
 
     async def details(self, versions: Sequence[int]) -> dict[int, bytes]:

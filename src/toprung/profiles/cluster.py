@@ -9,6 +9,7 @@ from typing import cast
 
 from toprung.config import ClusterSettings
 from toprung.domain.board import Board
+from toprung.domain.documents import differing
 from toprung.domain.figures import Figures
 from toprung.domain.health import BOTH, HealthCheck
 from toprung.domain.quotas import CLUSTER_QUOTAS, Quotas
@@ -201,7 +202,8 @@ class ClusterProfile:
     async def verify(self) -> list[str]:
         """Hold every card against the index and name every difference."""
         await self.catch_up.step()
-        return await self.reconciler.verify()
+        found = await self.reconciler.verify()
+        return [*found, *differing(map(tuple, await self.store.select("documents_and_events")))]
 
     async def rebuild(self) -> None:
         """Replace every ladder by one derived from the cards."""

@@ -23,7 +23,7 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
-from toprung.domain.events import Event, renumbered
+from toprung.domain.events import Event, renumbered, renumbered_document
 from toprung.domain.idempotency import key_digest, owner_of, unowned_digest
 from toprung.domain.ladder import Route, is_kept
 from toprung.domain.player import GLOBAL
@@ -104,6 +104,7 @@ class _Copying:
             await self._copy_boards(target)
             await self._copy_submissions(target)
             await self._copy_events(target)
+            await self._copy_documents(target)
             await self._copy_keys(target)
             await target.finish(self._source.store.database, self.last_position)
         return None
@@ -235,6 +236,15 @@ class _Copying:
         for some in _some(events, PAGE):
             await target.add("events", into.EVENT_COLUMNS, list(map(_moved, some)))
 
+    async def _copy_documents(self, target: PostgresImport) -> None:
+        rows = self._source.store.select("SELECT kind, key, version, value FROM documents")
+        for some in _some(rows, PAGE):
+            moved = [
+                (kind, key, version, _json(renumbered_document(kind, _read(value), _number)))
+                for kind, key, version, value in some
+            ]
+            await target.add("documents", into.DOCUMENT_COLUMNS, moved)
+
     async def _copy_keys(self, target: PostgresImport) -> None:
         """Idempotency keys that are still remembered, and the access keys of services."""
         pages = self._source.store.pages(
@@ -307,9 +317,18 @@ def _in_order(board: Board, scopes: tuple[str, ...] | None) -> str:
     return scopes_name(found)
 
 
+def _number(number: int) -> int:
+    """The number of a player in the cluster."""
+    return number + 1
+
+
+def _read(text: str) -> dict[str, Any]:
+    return msgspec.json.decode(text, type=dict[str, Any])
+
+
 def _moved(event: Event) -> tuple[int, int, str, str]:
     """The row of an event in the cluster."""
-    body = renumbered(event.body, lambda number: number + 1)
+    body = renumbered(event.body, _number)
     moved = msgspec.structs.replace(event, body=body)
     return moved.position, moved.recorded_at, moved.kind, moved.text
 

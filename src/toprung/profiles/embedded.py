@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from toprung.domain.documents import differing
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
 from toprung.domain.ladder import Ladder
@@ -318,7 +319,8 @@ class EmbeddedProfile:
     def _differences(self) -> list[str]:
         def compare() -> list[str]:
             replayed = self._replayed(self._held_now())
-            return differences(self.fold, replayed, self.journal.time.moment().settled)
+            found = differences(self.fold, replayed, self.journal.time.moment().settled)
+            return [*found, *differing(self.store.document_pairs())]
 
         return self.journal.paused(compare)
 

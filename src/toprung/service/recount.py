@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator, Mapping
 from toprung.domain.board import Board
 from toprung.domain.card import entry_record, entry_scopes, split_card
 from toprung.domain.entry import Entry, decide
-from toprung.domain.events import EntriesRemoved, EventBody, Period, PlayerSet
+from toprung.domain.events import EntriesRemoved, EntriesSet, EventBody, Period, PlayerSet
 from toprung.domain.ladder import Ladder, is_retained
-from toprung.domain.layout import Layout, Placed, move_of
+from toprung.domain.layout import Layout, Placed, entries_set, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.submission import Submission
 from toprung.ports import Histories, HistoryRow, RulesSet
@@ -112,6 +112,15 @@ class Recount:
             generation = self._generation(event.board, position)
             if generation is not None:
                 self._counted(player, generation, position).clear()
+        elif isinstance(event, EntriesSet):
+            generation = self._generation(event.board, position)
+            if generation is not None:
+                self._counted(player, generation, position)
+                board = self._rules[generation].versions[player.seen[generation] - 1].board
+                player.counted[generation] = {
+                    period: Placed(placed.scopes, board.shape.entry(placed.entry))
+                    for period, placed in entries_set(board, event, position).items()
+                }
         elif isinstance(event, PlayerSet):
             for generation in list(player.counted):  # earlier rules go by earlier attributes
                 self._counted(player, generation, position)

@@ -10,10 +10,13 @@ from typing import TypeAlias
 
 from toprung.domain.board import Board
 from toprung.domain.commands.befriend import Befriend, Unfriend
+from toprung.domain.commands.bundle import Bundle
 from toprung.domain.commands.delete_board import DeleteBoard
 from toprung.domain.commands.erase_player import ErasePlayer
 from toprung.domain.commands.remove_entries import RemoveEntries
 from toprung.domain.commands.set_board import SetBoard
+from toprung.domain.commands.set_document import SetDocument
+from toprung.domain.commands.set_entries import SetEntries
 from toprung.domain.commands.set_player import PatchPlayer, SetPlayer
 from toprung.domain.commands.submit import Receipts, Submit
 
@@ -26,16 +29,22 @@ SingleCommand: TypeAlias = (
     | RemoveEntries
     | Befriend
     | Unfriend
+    | SetEntries
+    | SetDocument
 )
 """A command that is decided by itself."""
 
-Command: TypeAlias = Submit | SingleCommand
+Command: TypeAlias = Submit | SingleCommand | Bundle
 
-CommandResult: TypeAlias = Receipts | Board | None
-"""`Receipts` of a `Submit`, the `Board` of a `SetBoard`, else nothing."""
+SingleResult: TypeAlias = Receipts | Board | int | None
+"""`Receipts` of a `Submit`, the `Board` of a `SetBoard`, the version of a `SetDocument`."""
+
+CommandResult: TypeAlias = SingleResult | tuple[SingleResult, ...]
+"""What a command is answered; a `Bundle`, with the results of its commands."""
 
 __all__ = [
     "Befriend",
+    "Bundle",
     "Command",
     "CommandResult",
     "DeleteBoard",
@@ -43,8 +52,11 @@ __all__ = [
     "PatchPlayer",
     "RemoveEntries",
     "SetBoard",
+    "SetDocument",
+    "SetEntries",
     "SetPlayer",
     "SingleCommand",
+    "SingleResult",
     "Submit",
     "Unfriend",
 ]

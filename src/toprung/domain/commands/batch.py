@@ -22,6 +22,14 @@ from toprung.errors import TooLate, UnknownBoard
 N = TypeVar("N")
 
 
+def require_known(command: Submit, board_of: Callable[[str], Board | None]) -> Board:
+    """The board that a command was validated against; one of the same name is another."""
+    board = board_of(command.board)
+    if board is None or board.generation != command.generation:
+        raise UnknownBoard(f"there is no board {command.board!r}")
+    return board
+
+
 class Group(Generic[N]):
     """The submissions of a batch for one board."""
 
@@ -66,10 +74,10 @@ class Batch(Generic[N]):
         """Sort the submissions by board; commands that name none are refused."""
         groups: dict[str, Group[N]] = {}
         for number, command in enumerate(self.commands):
-            board = board_of(command.board)
-            if board is None or board.generation != command.generation:
-                error = UnknownBoard(f"there is no board {command.board!r}")
-                self.outcomes.failed[number] = error
+            try:
+                board = require_known(command, board_of)
+            except UnknownBoard as error:
+                self.outcomes.failed[number] = error.with_traceback(None)
                 continue
             group = groups.get(board.id)
             if group is None:

@@ -8,17 +8,23 @@ journal; whatever depends on a clock is found out here, once, and recorded with 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
 from toprung.domain.board import Board
+from toprung.domain.documents import Document
 from toprung.domain.events import EventBody, Period, PlayerNumber
+from toprung.domain.layout import Entries
 from toprung.domain.timekeeping import Moment
 from toprung.errors import UnknownBoard, UnknownPlayer
 
 if TYPE_CHECKING:
-    from toprung.domain.commands import CommandResult
+    from toprung.domain.commands import SingleResult
+
+
+DocumentName: TypeAlias = tuple[str, str]
+"""The kind and the key of a document."""
 
 
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +42,51 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the players' entries are asked for: on the named board, or on all of theirs."""
     friends: bool = False
     """Whether the players' friends are asked for."""
+    documents: tuple[DocumentName, ...] = ()
+    """Documents that are asked for, or set."""
+
+
+class Touched:
+    """What commands of one commit change or rely on.
+
+    They are decided on the same state, none of them seeing what another does: so no two may touch
+    the same thing. Whatever does goes into the next commit.
+    """
+
+    def __init__(self) -> None:
+        self._players: set[str] = set()
+        self._documents: set[DocumentName] = set()
+        self._set_rules: set[str] = set()
+        self._used_rules: set[str] = set()
+        self._uses_all_rules = False
+
+    def clashes(self, needs: Needs) -> bool:
+        """Whether a command that needs this touches what another one does.
+
+        >>> touched = Touched()
+        >>> touched.add(Needs(board="blitz", players=("ann",)))
+        >>> touched.clashes(Needs(board="blitz", players=("bob",)))
+        False
+        >>> touched.clashes(Needs(board="blitz", sets_rules=True))
+        True
+        """
+        if not self._players.isdisjoint(needs.players):
+            return True
+        if not self._documents.isdisjoint(needs.documents):
+            return True
+        if needs.sets_rules:
+            return self._uses_all_rules or needs.board in self._set_rules | self._used_rules
+        uses_all = needs.board is None and needs.entries
+        return bool(self._set_rules) if uses_all else needs.board in self._set_rules
+
+    def add(self, needs: Needs) -> None:
+        """Take another command in."""
+        self._players.update(needs.players)
+        self._documents.update(needs.documents)
+        if needs.board is not None:
+            (self._set_rules if needs.sets_rules else self._used_rules).add(needs.board)
+        elif needs.entries:
+            self._uses_all_rules = True
 
 
 class State(Protocol):
@@ -83,8 +134,16 @@ class State(Protocol):
         """The periods of a board in which a player has an entry."""
         ...
 
+    def placed_of(self, board: Board, player: PlayerNumber) -> Entries[bytes]:
+        """A player's entries on a board."""
+        ...
+
     def friends(self, player: PlayerNumber) -> Collection[PlayerNumber]:
         """A player's friends."""
+        ...
+
+    def document(self, name: DocumentName) -> Document | None:
+        """A document, if there is one."""
         ...
 
 
@@ -102,7 +161,7 @@ class Decision(msgspec.Struct, frozen=True):
     events: tuple[EventBody, ...] = ()
     """At the position of the state, and those after it."""
     profiles: tuple[Profile, ...] = ()
-    result: CommandResult = None
+    result: SingleResult = None
 
 
 def require_board(state: State, board_id: str) -> Board:

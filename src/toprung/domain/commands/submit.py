@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from toprung.domain.commands.deciding import Needs
 from toprung.domain.ladder import Skipped
 from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
@@ -26,6 +27,12 @@ class Submit(msgspec.Struct, frozen=True, gc=False):
     source: str = "library"
     receipts: bool = True
     """Whether the caller wants a receipt for each, not just the tally."""
+
+    @property
+    def needs(self) -> Needs:
+        """The board and the players."""
+        players = dict.fromkeys(submission.player for submission in self.submissions)
+        return Needs(board=self.board, players=tuple(players), makes_players=True)
 
     @property
     def weight(self) -> int:

@@ -1,0 +1,46 @@
+"""Several commands that happen together, or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from toprung.domain.commands.deciding import Touched
+from toprung.domain.commands.submit import Submit
+from toprung.errors import Invalid
+
+if TYPE_CHECKING:
+    from toprung.domain.commands import SingleCommand
+
+
+class Bundle(msgspec.Struct, frozen=True):
+    """Commands that are recorded in one commit; if one is refused, all are.
+
+    They are decided on the same state, so no two may touch the same player or document; `Submit`s
+    may, among each other. None may set the rules of a board. A submission that is rejected sinks
+    none of them: whoever submits hears of it, and decides.
+    """
+
+    commands: tuple[Submit | SingleCommand, ...]
+
+    @property
+    def submits(self) -> list[Submit]:
+        """Those that submit scores."""
+        return [command for command in self.commands if isinstance(command, Submit)]
+
+    @property
+    def singles(self) -> list[SingleCommand]:
+        """The others."""
+        return [command for command in self.commands if not isinstance(command, Submit)]
+
+    def check(self) -> None:
+        """Refuse a bundle of which two commands touch the same."""
+        if any(command.needs.sets_rules for command in self.singles):
+            raise Invalid("commands", "rules of boards are set alone, not in a bundle")
+        touched = Touched()
+        for command in (*self.singles, *self.submits):
+            if touched.clashes(command.needs):
+                raise Invalid("commands", "two commands of a bundle touch the same")
+            if not isinstance(command, Submit):
+                touched.add(command.needs)

@@ -1,0 +1,63 @@
+"""Setting a player's entries on a board, for whatever recomputes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.commands.deciding import (
+    Decision,
+    Needs,
+    State,
+    made_player,
+    require_board,
+)
+from toprung.domain.entry import Entry
+from toprung.domain.events import EntriesSet, EntrySet, Period
+from toprung.domain.ladder import Ladder, is_kept, scopes_of
+from toprung.domain.player import GLOBAL
+from toprung.errors import Invalid, UnknownBoard
+
+
+class SetEntries(msgspec.Struct, frozen=True):
+    """Replace all entries of a player on a board."""
+
+    board: str
+    generation: int
+    """The board that they were computed for; a recreated board refuses them."""
+    player: str
+    entries: Mapping[Period, Entry]
+
+    @property
+    def needs(self) -> Needs:
+        """The player's entries on the board, for entries keep their scopes."""
+        return Needs(board=self.board, players=(self.player,), makes_players=True, entries=True)
+
+    def decide(self, state: State) -> Decision:
+        """An entry keeps its scopes; a new one counts in those of the player's attributes."""
+        board = require_board(state, self.board)
+        if board.generation != self.generation:
+            raise UnknownBoard(f"there is no board {self.board!r}")
+        number = made_player(state, self.player)
+        present, scopes = state.placed_of(board, number), state.attributes(number)
+        entries = []
+        for period, entry in self.entries.items():
+            _check(board, period, entry, state.moment.settled)
+            placed = present.get(period)
+            kept = scopes_of(board, scopes) if placed is None else placed.scopes
+            entries.append(
+                EntrySet(
+                    *period, kept, entry.score, entry.subscore, entry.achieved_at, entry.version
+                )
+            )
+        return Decision((EntriesSet(board.id, number, tuple(entries)),))
+
+
+def _check(board: Board, period: Period, entry: Entry, now: int) -> None:
+    """Refuse an entry that the board has no place for."""
+    if not is_kept(board, Ladder(board.id, *period, GLOBAL), now):
+        raise Invalid("entries", f"board {board.id!r} keeps no period {'/'.join(period)!r}")
+    if (entry.subscore is None) != (board.subscore is None):
+        raise Invalid("entries", f"board {board.id!r} has other subscores")

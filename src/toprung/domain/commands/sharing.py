@@ -1,0 +1,93 @@
+"""Which of the commands that wait can share a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from toprung.domain.commands import Bundle, Command, DeleteBoard, SetBoard, SingleCommand
+from toprung.domain.commands.deciding import Touched
+from toprung.domain.commands.submit import Submit
+from toprung.errors import ToprungError
+
+SINGLES_MAX: Final = 200
+"""Commands besides `Submit`s in one commit."""
+
+MIXED_ROWS_MAX: Final = 1_000
+"""Submissions that share a commit with other commands: it takes a while to see whom they touch."""
+
+
+class Sharing:
+    """Takes commands in, in the order in which they wait, until one has to wait for the others.
+
+    `Submit`s always share: they are decided one after another. Anything else shares only with what
+    touches other players, documents and rules, because all are decided on the same state.
+
+    >>> from toprung.domain.commands import SetPlayer
+    >>> sharing = Sharing()
+    >>> [sharing.takes(SetPlayer(player)) for player in ("ann", "bob", "ann")]
+    [True, True, False]
+    """
+
+    def __init__(self) -> None:
+        self._by_submits, self._by_singles = Touched(), Touched()
+        self._submits: list[Submit] = []
+        """Those of which it was not seen yet whom they touch."""
+        self._singles = self._rows = 0
+
+    def takes(self, command: Command) -> bool:
+        """Whether a command can share with those that were taken; then it is one of them."""
+        if isinstance(command, Submit) and not self._singles:
+            self._note(command)
+            return True
+        submits, singles = _parts(command)
+        if self._singles or self._rows:
+            rows = self._rows + sum(len(each.submissions) for each in submits)
+            if rows > MIXED_ROWS_MAX or self._singles + len(singles) > SINGLES_MAX:
+                return False
+            self._look()
+            if self._clashes(submits, singles):
+                return False
+        for each in submits:
+            self._note(each)
+        for single in singles:
+            _add(self._by_singles, single)
+        self._singles += len(singles)
+        return True
+
+    def _note(self, command: Submit) -> None:
+        self._submits.append(command)
+        self._rows += len(command.submissions)
+
+    def _look(self) -> None:
+        """See whom the submissions touch."""
+        while self._submits:
+            self._by_submits.add(self._submits.pop().needs)
+
+    def _clashes(self, submits: Iterable[Submit], singles: Iterable[SingleCommand]) -> bool:
+        try:
+            return any(self._by_singles.clashes(each.needs) for each in submits) or any(
+                touched.clashes(each.needs)
+                for each in singles
+                for touched in (self._by_singles, self._by_submits)
+            )
+        except ToprungError:  # it is going to be refused, and touches nothing
+            return False
+
+
+def sets_rules(command: Command) -> bool:
+    """Whether a command may change the rules of a board."""
+    return isinstance(command, SetBoard | DeleteBoard)
+
+
+def _parts(command: Command) -> tuple[list[Submit], list[SingleCommand]]:
+    if isinstance(command, Bundle):
+        return command.submits, command.singles
+    return ([command], []) if isinstance(command, Submit) else ([], [command])
+
+
+def _add(touched: Touched, command: SingleCommand) -> None:
+    try:
+        touched.add(command.needs)
+    except ToprungError:  # it is going to be refused, and touches nothing
+        return
