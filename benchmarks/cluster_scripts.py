@@ -28,10 +28,10 @@ from redis.asyncio import Redis
 
 from benchmarks import harness
 from toprung.domain.board import Board
+from toprung.domain.calendar import Calendar, Period
 from toprung.domain.card import Card, card_entry, join_card, number_bytes, period_name, scopes_name
 from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
-from toprung.domain.window import Calendar, Period
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect, script, script_names
 from toprung.indexes.redis_shards import RedisShards

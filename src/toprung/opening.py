@@ -11,7 +11,7 @@ from typing import Any, Literal
 from toprung.blocking import Leaderboards as BlockingLeaderboards
 from toprung.config import chosen_quotas, cluster_settings, is_cluster_target
 from toprung.ports import Clock
-from toprung.profiles import open_embedded
+from toprung.profiles.embedded import open_embedded
 from toprung.service.leaderboards import Leaderboards
 from toprung.waiting.blocking import run_blocking
 

@@ -1,6 +1,6 @@
 """Periods as tests ask for them: one that must exist, and its two ends."""
 
-from toprung.domain.window import Calendar, Period
+from toprung.domain.calendar import Calendar, Period
 
 
 def found(period: Period | None) -> Period:

@@ -14,7 +14,7 @@ from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import DISTINCT_MAX, Counts
 from toprung.domain.values import bounded
 from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
-from toprung.service.overview import _edges
+from toprung.service.distribution import _edges
 from toprung.service.pages import score_range
 from toprung.service.submit import parse_batch
 from toprung.service.view import view_of

@@ -10,16 +10,10 @@ from hypothesis import strategies as st
 
 from tests.unit.instants import utc
 from tests.unit.periods import bounds, found, period_at
-from toprung.domain.window import (
-    AHEAD_MAX,
-    DEFAULT_WINDOWS,
-    LATEST,
-    Kind,
-    Period,
-    Window,
-    parse_timezone,
-    parse_windows,
-)
+from toprung.domain.calendar import AHEAD_MAX, Period
+from toprung.domain.instant import LATEST
+from toprung.domain.window import DEFAULT_WINDOWS, Kind, Window, parse_windows
+from toprung.domain.zone import parse_timezone
 from toprung.errors import Invalid
 
 SEASON = {"name": "s1", "starts": "2026-03-01T00:00:00+01:00", "ends": "2026-06-01T00:00:00Z"}

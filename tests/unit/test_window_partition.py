@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.unit.periods import bounds, found, period_at
 from toprung.domain.calendar import _EndlessPeriods
-from toprung.domain.window import Window, parse_timezone
-from toprung.domain.zone import DAY, WallClock
+from toprung.domain.window import Window
+from toprung.domain.zone import DAY, WallClock, parse_timezone
 from toprung.errors import Invalid
 
 SECOND = 1_000_000

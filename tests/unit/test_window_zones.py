@@ -7,7 +7,8 @@ import pytest
 
 from tests.unit.instants import utc
 from tests.unit.periods import bounds, found, period_at
-from toprung.domain.window import Calendar, Period, Window
+from toprung.domain.calendar import Calendar, Period
+from toprung.domain.window import Window
 
 HOUR = 3_600_000_000
 

@@ -10,8 +10,7 @@ import msgspec
 import typer
 
 from toprung.blocking import Leaderboard, Leaderboards
-from toprung.cli.confirm import Yes, confirm
-from toprung.cli.options import BoardId, Group, Target, choice, command, whole
+from toprung.cli.options import BoardId, Group, Target, Yes, choice, command, confirm, whole
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, number, print_json, print_table, say
 from toprung.cli.target import opened

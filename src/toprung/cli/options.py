@@ -10,6 +10,7 @@ options, where Typer finds them::
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, Final, TypeVar, get_type_hints
@@ -17,7 +18,8 @@ from typing import Annotated, Any, Final, TypeVar, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from toprung.cli.outcome import reported
+from toprung.cli.outcome import FAILED, misused, reported
+from toprung.cli.text import printable
 from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import RANKINGS
 from toprung.domain.values import whole_or_text
@@ -223,3 +225,16 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
         ]
     )
     return run
+
+
+Yes = Annotated[bool, typer.Option("--yes", help="do not ask for confirmation")]
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Go on only if `yes` was given or the person at the terminal says so."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise misused("this cannot be undone; pass --yes to confirm")
+    if not typer.confirm(printable(question), err=True):
+        raise typer.Exit(FAILED)

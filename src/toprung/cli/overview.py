@@ -1,4 +1,4 @@
-"""`toprung submissions`, `periods` and `distribution`: what a board holds."""
+"""`toprung submissions`, `periods` and `distribution`: what a board has besides standings."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ import typer
 from msgspec import UNSET
 
 from toprung.blocking import Leaderboards
-from toprung.cli.confirm import Yes, confirm
 from toprung.cli.options import (
     BoardId,
     Count,
@@ -18,7 +17,9 @@ from toprung.cli.options import (
     PlayerId,
     ReadOptions,
     Target,
+    Yes,
     command,
+    confirm,
 )
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, print_json, print_table, say

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from toprung.cli.confirm import Yes, confirm
-from toprung.cli.options import BoardId, PlayerId, Target, command
+from toprung.cli.options import BoardId, PlayerId, Target, Yes, command, confirm
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, print_json, print_table, say
 from toprung.cli.target import opened

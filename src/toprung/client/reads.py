@@ -46,8 +46,8 @@ from toprung.domain.standing import (
 )
 from toprung.domain.values import bounded
 from toprung.errors import NotServed
+from toprung.service.distribution import BUCKETS_MAX
 from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
-from toprung.service.overview import BUCKETS_MAX
 from toprung.service.pages import LIMIT_MAX, check_start
 from toprung.service.read import AROUND_MAX, FOUND_MAX
 

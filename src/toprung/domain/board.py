@@ -10,18 +10,14 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from toprung.domain.calendar import Calendar
 from toprung.domain.player import GLOBAL, check_attribute
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.score import DECIMALS_MAX, number_text, parse_score, score_value
 from toprung.domain.sortkey import Direction, RecordShape, record_shape
 from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
-from toprung.domain.window import (
-    DEFAULT_WINDOWS,
-    Calendar,
-    Window,
-    parse_timezone,
-    parse_windows,
-)
+from toprung.domain.window import DEFAULT_WINDOWS, Window, parse_windows
+from toprung.domain.zone import parse_timezone
 from toprung.errors import FixedRule, Invalid, UnknownWindow
 
 Policy = Literal["best", "latest", "sum"]

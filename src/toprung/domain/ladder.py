@@ -12,9 +12,10 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from toprung.domain.board import Board
+from toprung.domain.calendar import Period
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import SkipReason
-from toprung.domain.window import Period, Window
+from toprung.domain.window import Window
 from toprung.errors import TooLate, UnknownPeriod, UnknownScope
 
 Skipped: TypeAlias = tuple[tuple[str, SkipReason], ...]

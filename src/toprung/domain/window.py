@@ -15,26 +15,12 @@ from typing import Any, Final, Literal, cast, get_args
 
 import msgspec
 
-from toprung.domain.calendar import AHEAD_MAX, Calendar, Period, endless_periods, one_period
-from toprung.domain.instant import EARLIEST, LATEST, instant_text, parse_instant
+from toprung.domain.calendar import Calendar, Period, endless_periods, one_period
+from toprung.domain.instant import instant_text, parse_instant
 from toprung.domain.slicing import cron_slicing, parse_cron, slicing
 from toprung.domain.values import bounded
-from toprung.domain.zone import WallClock, parse_timezone
+from toprung.domain.zone import WallClock
 from toprung.errors import Invalid
-
-__all__ = [
-    "AHEAD_MAX",
-    "DEFAULT_WINDOWS",
-    "EARLIEST",
-    "LATEST",
-    "MOST_RETAINED",
-    "Calendar",
-    "Kind",
-    "Period",
-    "Window",
-    "parse_timezone",
-    "parse_windows",
-]
 
 Kind = Literal["all-time", "hourly", "daily", "weekly", "monthly", "yearly", "cron", "season"]
 

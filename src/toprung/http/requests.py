@@ -16,8 +16,8 @@ from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
 from toprung.domain.values import parse_choice
 from toprung.errors import Invalid
+from toprung.service.distribution import BUCKETS_MAX
 from toprung.service.options import ListOptions
-from toprung.service.overview import BUCKETS_MAX
 from toprung.service.pages import LIMIT_MAX, RANK_MAX
 from toprung.service.read import AROUND_MAX, FOUND_MAX
 

@@ -8,9 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from toprung.domain.board import Board
+from toprung.domain.calendar import Period
 from toprung.domain.card import Card, entry_width, number_bytes, parse_period_name, period_ladder
 from toprung.domain.ladder import Ladder, is_retained
-from toprung.domain.window import Period, Window
+from toprung.domain.window import Window
 from toprung.errors import NotReady
 from toprung.indexes.redis import CARD_BYTES_PER_READ, shard_key
 from toprung.indexes.redis_client import ScriptClient, UndefinedNames

@@ -37,7 +37,6 @@ from toprung.errors import Closed, OutcomeUnknown, Overloaded, StorageFailed, To
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_faults import FILE_LOST, FileLostError, passing_reason, refused
 from toprung.journals.sqlite_histories import link_behind, walk
-from toprung.journals.sqlite_names import players_named
 from toprung.journals.sqlite_profiles import ProfileCache
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.journals.sqlite_time import SqliteTime
@@ -402,7 +401,7 @@ class SqliteJournal:
 
     async def named(self, prefix: str, limit: int) -> Sequence[str]:
         """Players whose names begin like this, in the order of their names."""
-        return players_named(self._store, prefix, limit)
+        return self._profiles.named(prefix, limit)
 
     async def document(self, kind: str, key: str) -> Document | None:
         """A document, if there is one."""

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from toprung.domain.player import name_range
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.ports import NAMELESS, NameAndAvatar
 
@@ -53,6 +54,17 @@ class ProfileCache:
             read = self._read(unknown)
             found |= {number: shown for number, shown in read.items() if shown != NAMELESS}
         return found
+
+    def named(self, prefix: str, limit: int) -> list[str]:
+        """Ids of the players whose names begin with `prefix`, by name, namesakes by id.
+
+        Names are folded once, when they are set, so that an index finds them by how they begin.
+        """
+        rows = self._store.select(
+            "SELECT id FROM players WHERE folded >= ? AND folded < ? ORDER BY folded, id LIMIT ?",
+            (*name_range(prefix), limit),
+        )
+        return [row[0] for row in rows]
 
     def tell(self, numbers: Iterable[int]) -> None:
         """In the writer thread, after a commit: these players' profiles are other ones now."""

@@ -14,20 +14,29 @@ from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
 from toprung.domain.values import bounded, parse_text
 from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
-from toprung.service.current import BoardCurrent
+from toprung.service.distribution import BoardDistribution
 from toprung.service.friends import BoardFriends
 from toprung.service.keys import Keys
+from toprung.service.ladders import BoardLadders
 from toprung.service.listing import ReadDetails
-from toprung.service.overview import BoardOverview
 from toprung.service.pages import BoardPages
 from toprung.service.players import Players
 from toprung.service.read import BoardReads
+from toprung.service.submissions import BoardSubmissions
 from toprung.service.submit import BoardWrites
 
 LISTED_MAX = 1000
 
 
-class Leaderboard(BoardReads, BoardPages, BoardFriends, BoardOverview, BoardCurrent, BoardWrites):
+class Leaderboard(
+    BoardReads,
+    BoardPages,
+    BoardFriends,
+    BoardDistribution,
+    BoardSubmissions,
+    BoardLadders,
+    BoardWrites,
+):
     """One board.
 
     Reads take the options of `toprung.ListOptions` or `toprung.LadderOptions`. They see every

@@ -13,7 +13,7 @@ from typing import Any
 
 from toprung._native import RecordReader
 from toprung.domain.board import Board
-from toprung.domain.calendar import PeriodState
+from toprung.domain.calendar import Period, PeriodState
 from toprung.domain.instant import instant_datetime
 from toprung.domain.ladder import Ladder, UndenseLadder, check_scope, named_period
 from toprung.domain.player import GLOBAL, parse_scope_value
@@ -31,7 +31,7 @@ from toprung.domain.score import score_value
 from toprung.domain.sortkey import RecordShape
 from toprung.domain.standing import ReadablePeriod, Standing
 from toprung.domain.values import parse_choice, parse_text
-from toprung.domain.window import Period, Window
+from toprung.domain.window import Window
 from toprung.errors import DenseNotDeclared, PeriodGone, UnknownPeriod
 from toprung.ports import NAMELESS, NameAndAvatar
 

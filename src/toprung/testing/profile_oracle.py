@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UnsetType
 
 from toprung.domain.board import Board, parse_board_id
-from toprung.domain.calendar import PeriodState
+from toprung.domain.calendar import AHEAD_MAX, Calendar, Period, PeriodState
 from toprung.domain.entry import Entry, check_increase, decide
 from toprung.domain.instant import parse_instant
 from toprung.domain.player import parse_player
@@ -36,7 +36,7 @@ from toprung.domain.standing import (
     WindowStanding,
 )
 from toprung.domain.submission import Submission, parse_submission
-from toprung.domain.window import AHEAD_MAX, Calendar, Period, Window
+from toprung.domain.window import Window
 from toprung.errors import (
     FixedRule,
     Invalid,

@@ -9,10 +9,11 @@ from collections.abc import Hashable, Sequence
 from typing import Final, Generic, TypeVar
 
 from toprung.domain.board import Board
+from toprung.domain.calendar import Period
 from toprung.domain.ladder import Route, Skipped, route_of
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
-from toprung.domain.window import Period, Window
+from toprung.domain.window import Window
 
 ROUTES_REMEMBERED: Final = 4096
 

@@ -1,4 +1,4 @@
-"""What a board is like at the moment: current periods, and versions that tell news from old."""
+"""Which ladders a board has: its periods and scopes, and versions that tell news from old."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import NamedTuple
 from toprung.domain.calendar import PeriodState
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
-from toprung.domain.standing import ReadablePeriod
+from toprung.domain.standing import ReadablePeriod, ScopeSize
+from toprung.domain.values import bounded
 from toprung.service.board_access import BoardAccess
+from toprung.service.options import AskedLadder
+from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import current_period, shown_period
 from toprung.waiting.pace import LongWork
 
@@ -22,8 +25,8 @@ class Stamp(NamedTuple):
     """The position of the last event that changed it."""
 
 
-class BoardCurrent(BoardAccess):
-    """What is current."""
+class BoardLadders(BoardAccess):
+    """The ladders there are to read."""
 
     __slots__ = ()
 
@@ -38,6 +41,30 @@ class BoardCurrent(BoardAccess):
                 if work.is_due():
                     await work.rest()
         return periods
+
+    async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
+        """Return the available periods of a window, newest first."""
+        board = await self._journal.board(self.id)
+        now = self._clock.now()
+        retained = board.calendar(board.window(window)).retained(now)
+        return [shown_period(period, now) for period in retained]
+
+    async def scopes(
+        self,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        limit: int = LIMIT_MAX,
+        after: str | None = None,
+    ) -> list[ScopeSize]:
+        """Return the scopes that have players in a period, with their sizes, by name.
+
+        At most 1,000 of them: `after` is the last scope of the page before.
+        """
+        bounded(limit, LIMIT_MAX, "limit")
+        view = await self._view(AskedLadder(window, period, GLOBAL if after is None else after))
+        found = await self._index.scopes(view.ladder, after or "", limit)
+        return [ScopeSize(scope, total) for scope, total in found]
 
     async def version(
         self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL

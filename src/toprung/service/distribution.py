@@ -1,0 +1,94 @@
+"""How the scores of a ladder are spread: exact counts, in buckets of equal width."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from toprung.domain.board import Board
+from toprung.domain.ladder import Ladder
+from toprung.domain.score import INT64_MAX, INT64_MIN, score_value
+from toprung.domain.standing import Bucket, Distribution
+from toprung.domain.values import bounded
+from toprung.ports import Slice
+from toprung.service.board_access import BoardAccess
+from toprung.service.options import AskedLadder, LadderOptions
+
+BUCKETS_MAX = 200
+
+
+class BoardDistribution(BoardAccess):
+    """How scores are spread."""
+
+    __slots__ = ()
+
+    async def distribution(
+        self, buckets: int = 20, **options: Unpack[LadderOptions]
+    ) -> Distribution:
+        """Return exact counts in at most `buckets` (up to 200) buckets of equal width.
+
+        The first starts at the lowest score; the last has the highest and may end beyond it.
+        Options: `toprung.LadderOptions`.
+        """
+        asked = AskedLadder(**options)
+        bounded(buckets, BUCKETS_MAX, "buckets")
+        view = await self._view(asked)
+        board, ladder = view.board, view.ladder
+        ends = await self._ends(ladder)
+        if ends is None:
+            return Distribution(0, ())
+        scores = [board.shape.entry(found.records[0]).score for found in ends]
+        edges = _edges(min(scores), max(scores), buckets)
+        below = await self._count_below(board, ladder, edges, ends[0].total)
+        return _distribution(board, edges, below)
+
+    async def _ends(self, ladder: Ladder) -> tuple[Slice, Slice] | None:
+        """The first and the last entry; None when there is none."""
+        while (best := await self._index.slice(ladder, 0, 1)).players:
+            worst = await self._index.slice(ladder, best.total - 1, best.total)
+            if worst.players:  # else somebody left in between
+                return best, worst
+        return None
+
+    async def _count_below(
+        self, board: Board, ladder: Ladder, edges: list[int], total: int
+    ) -> list[int]:
+        """For each edge how many entries lie at its lower side; from any common zero.
+
+        All were counted at one moment, but for edges that no score can reach: nobody or everybody
+        lies before those, and everybody is `total`, or more if others have come since.
+        """
+        # What the index counts lies before a key: the lower scores, or the higher ones.
+        descending = board.order == "desc"
+        limits = [edge - descending for edge in edges]
+        inside = [limit for limit in limits if INT64_MIN <= limit <= INT64_MAX]
+        counted = await self._index.count_before(
+            ladder, [board.shape.prefix(limit) for limit in inside]
+        )
+        before = dict(zip(inside, counted, strict=True))
+        everybody = max([total, *counted])
+        beyond = {True: 0, False: everybody} if descending else {True: everybody, False: 0}
+        counts = [before.get(limit, beyond[limit > INT64_MAX]) for limit in limits]
+        return [-count for count in counts] if descending else counts
+
+
+def _edges(low: int, high: int, buckets: int) -> list[int]:
+    """Where buckets begin, and where the last one ends (exclusive).
+
+    >>> _edges(0, 99, 4), _edges(0, 10, 4), _edges(5, 6, 4)
+    ([0, 25, 50, 75, 100], [0, 3, 6, 9, 12], [5, 6, 7])
+    """
+    span = high - low + 1
+    width = -(-span // buckets)
+    return [low + width * number for number in range(-(-span // width) + 1)]
+
+
+def _distribution(board: Board, edges: list[int], below: list[int]) -> Distribution:
+    buckets = tuple(
+        Bucket(
+            score_value(edges[at], board.decimals),
+            score_value(edges[at + 1] - 1, board.decimals),
+            below[at + 1] - below[at],
+        )
+        for at in range(len(edges) - 1)
+    )
+    return Distribution(sum(bucket.count for bucket in buckets), buckets)
