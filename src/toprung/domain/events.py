@@ -38,7 +38,7 @@ PLAYER: Final = "the number of a player"
 PlayerNumber: TypeAlias = Annotated[int, PLAYER]
 """What events name a player by; a journal gives each number once."""
 
-Period: TypeAlias = tuple[str, str]
+PeriodName: TypeAlias = tuple[str, str]
 """The name of a window and the id of one of its periods."""
 
 
@@ -83,7 +83,7 @@ class PlayerSet(EventBody, frozen=True):
 
     player: PlayerNumber
     attributes: Mapping[str, str]
-    open: Mapping[str, tuple[Period, ...]]
+    open: Mapping[str, tuple[PeriodName, ...]]
     """By board: the periods whose entries moved to the scopes of the new attributes."""
 
 

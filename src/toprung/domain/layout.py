@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from toprung.domain.board import Board
-from toprung.domain.events import BoardSet, EntriesSet, Period
+from toprung.domain.events import BoardSet, EntriesSet, PeriodName
 from toprung.domain.ladder import Ladder, is_kept, is_retained, scopes_of
 from toprung.domain.player import GLOBAL
 
@@ -24,7 +24,7 @@ class Placed(NamedTuple, Generic[T]):
     entry: T
 
 
-Entries: TypeAlias = Mapping[Period, Placed[T]]
+Entries: TypeAlias = Mapping[PeriodName, Placed[T]]
 """All entries of one player on one board."""
 
 
@@ -82,7 +82,7 @@ class Layout(NamedTuple):
         kept = (scope for scope in scopes if scope.partition(":")[0] in self.new.scopes)
         return (*kept, *self.new_scopes(attributes))
 
-    def of(self, entries: Entries[T], attributes: Mapping[str, str]) -> dict[Period, Placed[T]]:
+    def of(self, entries: Entries[T], attributes: Mapping[str, str]) -> dict[PeriodName, Placed[T]]:
         """A player's entries under the new rules."""
         return {
             period: placed._replace(scopes=self.scopes(placed.scopes, attributes))
@@ -100,7 +100,7 @@ def is_laid_out_alike(old: Board, new: Board) -> bool:
     )
 
 
-def kept_periods(board: Board, known: Iterable[Period], now: int) -> dict[str, tuple[str, ...]]:
+def kept_periods(board: Board, known: Iterable[PeriodName], now: int) -> dict[str, tuple[str, ...]]:
     """Per window, the periods that keep their entries when rules change: retained, or to come.
 
     `known` are the periods that have entries.
@@ -115,7 +115,7 @@ def kept_periods(board: Board, known: Iterable[Period], now: int) -> dict[str, t
     return {window: tuple(ids) for window, ids in found.items()}
 
 
-def entries_set(board: Board, event: EntriesSet, position: int) -> dict[Period, Placed[bytes]]:
+def entries_set(board: Board, event: EntriesSet, position: int) -> dict[PeriodName, Placed[bytes]]:
     """The entries that an event at a position sets, as records."""
     return {
         (each.window, each.period): Placed(
@@ -139,7 +139,7 @@ class Move(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.left or self.entered)
 
-    def of(self, entries: Entries[T], periods: Iterable[Period]) -> dict[Period, Placed[T]]:
+    def of(self, entries: Entries[T], periods: Iterable[PeriodName]) -> dict[PeriodName, Placed[T]]:
         """A player's entries after the move; only those of the periods move."""
         moved = {
             each: entries[each]._replace(scopes=self.scopes) for each in periods if each in entries

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
-from toprung.domain.events import BoardSet, EntriesSet, EventBody, Period, PlayerSet
+from toprung.domain.events import BoardSet, EntriesSet, EventBody, PeriodName, PlayerSet
 from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Layout, move_of
 from toprung.domain.player import GLOBAL
@@ -42,7 +42,7 @@ class Crowds:
     def _check_move(
         self,
         board: Board,
-        periods: Iterable[Period],
+        periods: Iterable[PeriodName],
         change: tuple[Mapping[str, str], Mapping[str, str]],
     ) -> None:
         """A ladder that the player leaves empty makes room for another."""

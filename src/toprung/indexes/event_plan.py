@@ -9,7 +9,7 @@ from toprung.domain.board import Board
 from toprung.domain.commands import SingleCommand, SingleResult
 from toprung.domain.commands.deciding import DocumentName, State
 from toprung.domain.documents import Document
-from toprung.domain.events import Event, Period, PlayerErased
+from toprung.domain.events import Event, PeriodName, PlayerErased
 from toprung.domain.ladder import Ladder, is_kept
 from toprung.domain.layout import Entries
 from toprung.domain.player import GLOBAL
@@ -35,7 +35,7 @@ class FoldState:
         """The board of a name."""
         return self._fold.boards.get(board_id)
 
-    def periods(self, board: Board) -> Iterable[Period]:
+    def periods(self, board: Board) -> Iterable[PeriodName]:
         """The periods of a board that have ladders."""
         return self._fold.index.periods(board.id)
 
@@ -65,7 +65,7 @@ class FoldState:
             if newest(board, player) != 0 or board.generation in placed
         ]
 
-    def periods_of(self, board: Board, player: int) -> Iterable[Period]:
+    def periods_of(self, board: Board, player: int) -> Iterable[PeriodName]:
         """The periods of a board in which a player has an entry."""
         return [
             (window, period)

@@ -27,7 +27,7 @@ from toprung.domain.events import (
     EntriesRemoved,
     EntriesSet,
     Event,
-    Period,
+    PeriodName,
     PlayerErased,
     PlayerSet,
     Unfriended,
@@ -316,7 +316,7 @@ class MemoryFold:
         return has
 
     def _move(
-        self, board: Board, number: int, periods: Iterable[Period], move: Move, position: int
+        self, board: Board, number: int, periods: Iterable[PeriodName], move: Move, position: int
     ) -> None:
         """Move a player's entries of some periods to the ladders of its new scopes."""
         for window, period in periods:

@@ -18,7 +18,7 @@ from toprung.domain.events import (
     EntriesRemoved,
     EntriesSet,
     Event,
-    Period,
+    PeriodName,
     PlayerErased,
     PlayerSet,
     Unfriended,
@@ -199,7 +199,7 @@ class Applying:
             await self._put_card(board, change.player, move.of(entries, periods), version)
 
     async def _make_room(
-        self, board: Board, player: int, periods: Sequence[Period], move: Move
+        self, board: Board, player: int, periods: Sequence[PeriodName], move: Move
     ) -> None:
         """Refuse a move to new scopes, if there is no room for the ladders."""
         numbers = await self._names.period_numbers(board, periods)

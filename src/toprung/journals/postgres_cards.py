@@ -17,7 +17,7 @@ from toprung.domain.card import (
     scopes_name,
     split_card,
 )
-from toprung.domain.events import Period
+from toprung.domain.events import PeriodName
 from toprung.domain.layout import Entries, Placed
 from toprung.journals.postgres_store import PostgresStore
 
@@ -28,7 +28,7 @@ class CardNames:
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
 
-    async def periods(self, board: Board) -> dict[bytes, Period]:
+    async def periods(self, board: Board) -> dict[bytes, PeriodName]:
         """Every period that cards of a board may have entries of."""
         periods, _ = await self._store.all_names(board.generation)
         return {number_bytes(number): parse_period_name(name) for number, name in periods.items()}
@@ -37,7 +37,9 @@ class CardNames:
         """The entries of a card by the numbers of their periods."""
         return split_card(card, board.shape)
 
-    async def read(self, board: Board, cards: Iterable[bytes]) -> list[dict[Period, Placed[bytes]]]:
+    async def read(
+        self, board: Board, cards: Iterable[bytes]
+    ) -> list[dict[PeriodName, Placed[bytes]]]:
         """The entries of cards."""
         split = [split_card(card, board.shape) for card in cards]
         numbers = {each for card in split for each in card}
@@ -57,7 +59,9 @@ class CardNames:
             for card in split
         ]
 
-    async def period_numbers(self, board: Board, periods: Iterable[Period]) -> dict[Period, int]:
+    async def period_numbers(
+        self, board: Board, periods: Iterable[PeriodName]
+    ) -> dict[PeriodName, int]:
         """The numbers of periods."""
         names = {each: period_name(*each) for each in periods}
         numbers = await self._store.numbers(board.generation, "p", list(names.values()))

@@ -18,7 +18,7 @@ from toprung.domain.commands import Bundle, Command, SingleCommand
 from toprung.domain.commands.deciding import DocumentName, Needs, State
 from toprung.domain.commands.submit import Submit
 from toprung.domain.documents import Document, read_document
-from toprung.domain.events import Period
+from toprung.domain.events import PeriodName
 from toprung.domain.layout import Entries, Placed, kept_periods
 from toprung.domain.timekeeping import Moment
 from toprung.journals.postgres_cards import CardNames
@@ -37,11 +37,11 @@ class LoadedState:
         self.boards: dict[str, Board] = {}
         self.numbers: dict[str, int] = {}
         self.attributes_of: dict[int, Mapping[str, str]] = {}
-        self.entries: dict[tuple[int, int], dict[Period, Placed[bytes]]] = {}
+        self.entries: dict[tuple[int, int], dict[PeriodName, Placed[bytes]]] = {}
         """By board generation and player."""
         self.friends_of: dict[int, set[int]] = {}
         self.documents: dict[DocumentName, Document] = {}
-        self.known_periods: Collection[Period] = ()
+        self.known_periods: Collection[PeriodName] = ()
         self.is_filled = self.is_used = False
         """Of the board whose rules may change: whether it has entries, and ever had a score."""
 
@@ -49,7 +49,7 @@ class LoadedState:
         """The board of a name."""
         return self.boards.get(board_id)
 
-    def periods(self, _board: Board) -> Iterable[Period]:
+    def periods(self, _board: Board) -> Iterable[PeriodName]:
         """The periods of the board whose rules may change."""
         return self.known_periods
 
@@ -73,7 +73,7 @@ class LoadedState:
         """The boards on which a player has a card."""
         return [b for b in self.boards.values() if (b.generation, player) in self.entries]
 
-    def periods_of(self, board: Board, player: int) -> Iterable[Period]:
+    def periods_of(self, board: Board, player: int) -> Iterable[PeriodName]:
         """The periods of a board in which a player has an entry."""
         return self.entries.get((board.generation, player), {})
 
@@ -155,7 +155,7 @@ class _Loading:
             self.state.is_filled = await self._is_filled(board, periods)
             self.state.is_used = await self._is_used(board)
 
-    async def _is_filled(self, board: Board, periods: Mapping[bytes, Period]) -> bool:
+    async def _is_filled(self, board: Board, periods: Mapping[bytes, PeriodName]) -> bool:
         """Whether any period that is kept has an entry."""
         kept = kept_periods(board, periods.values(), self.state.moment.settled)
         alive = {

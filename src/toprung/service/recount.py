@@ -12,14 +12,14 @@ from collections.abc import AsyncGenerator, Mapping
 from toprung.domain.board import Board
 from toprung.domain.card import entry_record, entry_scopes, split_card
 from toprung.domain.entry import Entry, decide
-from toprung.domain.events import EntriesRemoved, EntriesSet, EventBody, Period, PlayerSet
+from toprung.domain.events import EntriesRemoved, EntriesSet, EventBody, PeriodName, PlayerSet
 from toprung.domain.ladder import Ladder, is_retained
 from toprung.domain.layout import Layout, Placed, entries_set, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.submission import Submission
 from toprung.ports import Histories, HistoryRow, RulesSet
 
-Counted = dict[Period, Placed[Entry]]
+Counted = dict[PeriodName, Placed[Entry]]
 """The entries that events lead to."""
 
 
@@ -28,7 +28,7 @@ class _Rules:
 
     def __init__(self) -> None:
         self.versions: list[RulesSet] = []
-        self.periods: dict[bytes, Period] = {}
+        self.periods: dict[bytes, PeriodName] = {}
         self.scopes: dict[bytes, tuple[str, ...]] = {}
 
     @property
@@ -58,7 +58,7 @@ class Recount:
         self._now = now
         self._rules: dict[int, _Rules] = {}
         self._generations: dict[str, int] = {}
-        self._retained: dict[tuple[int, Period], bool] = {}
+        self._retained: dict[tuple[int, PeriodName], bool] = {}
 
     async def differences(self) -> AsyncGenerator[str, None]:
         """One line per entry that is not what the events say."""
@@ -184,7 +184,7 @@ class Recount:
             ]
         return lines
 
-    def _is_retained(self, board: Board, period: Period) -> bool:
+    def _is_retained(self, board: Board, period: PeriodName) -> bool:
         name = (board.generation, period)
         known = self._retained.get(name)
         if known is None:

@@ -13,7 +13,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import STOP_BYTES, entry_record
 from toprung.domain.commands.submit import WindowOutcome
 from toprung.domain.entry import Entry, check_increase, decide
-from toprung.domain.events import Period
+from toprung.domain.events import PeriodName
 from toprung.domain.ladder import Skipped
 from toprung.domain.submission import Submission
 
@@ -39,7 +39,7 @@ class CardRoute(NamedTuple):
     """A route in the numbers that events and cards have for it."""
 
     number: int
-    stops: tuple[Period, ...]
+    stops: tuple[PeriodName, ...]
     skipped: Skipped
     periods: tuple[bytes, ...]
     """The numbers of the stops' periods."""

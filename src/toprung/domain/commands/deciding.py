@@ -14,7 +14,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.documents import Document
-from toprung.domain.events import EventBody, Period, PlayerNumber
+from toprung.domain.events import EventBody, PeriodName, PlayerNumber
 from toprung.domain.layout import Entries
 from toprung.domain.timekeeping import Moment
 from toprung.errors import UnknownBoard, UnknownPlayer
@@ -106,7 +106,7 @@ class State(Protocol):
         """The board of a name."""
         ...
 
-    def periods(self, board: Board) -> Iterable[Period]:
+    def periods(self, board: Board) -> Iterable[PeriodName]:
         """The periods of a board in which anybody has an entry; others may be among them."""
         ...
 
@@ -130,7 +130,7 @@ class State(Protocol):
         """The boards on which a player may have entries."""
         ...
 
-    def periods_of(self, board: Board, player: PlayerNumber) -> Iterable[Period]:
+    def periods_of(self, board: Board, player: PlayerNumber) -> Iterable[PeriodName]:
         """The periods of a board in which a player has an entry."""
         ...
 

@@ -15,7 +15,7 @@ from toprung.domain.commands.deciding import (
     require_board,
 )
 from toprung.domain.entry import Entry
-from toprung.domain.events import EntriesSet, EntrySet, Period
+from toprung.domain.events import EntriesSet, EntrySet, PeriodName
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
 from toprung.domain.player import GLOBAL
 from toprung.errors import Invalid, UnknownBoard
@@ -28,7 +28,7 @@ class SetEntries(msgspec.Struct, frozen=True):
     generation: int
     """The board that they were computed for; a recreated board refuses them."""
     player: str
-    entries: Mapping[Period, Entry]
+    entries: Mapping[PeriodName, Entry]
 
     @property
     def needs(self) -> Needs:
@@ -55,7 +55,7 @@ class SetEntries(msgspec.Struct, frozen=True):
         return Decision((EntriesSet(board.id, number, tuple(entries)),))
 
 
-def _check(board: Board, period: Period, entry: Entry, now: int) -> None:
+def _check(board: Board, period: PeriodName, entry: Entry, now: int) -> None:
     """Refuse an entry that the board has no place for."""
     if not is_kept(board, Ladder(board.id, *period, GLOBAL), now):
         raise Invalid("entries", f"board {board.id!r} keeps no period {'/'.join(period)!r}")
