@@ -21,7 +21,7 @@ from toprung.cli import (
     version,
     watching,
 )
-from toprung.cli.options import Group
+from toprung.cli.options import CommandGroup
 
 _GROUPS = (
     *(serve, demo, boards, scores, standings, overview, watching, players, importing, exporting),
@@ -29,7 +29,7 @@ _GROUPS = (
 )
 
 app = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     help="Real-time leaderboards.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from toprung.blocking import Leaderboard, Leaderboards
-from toprung.cli.options import BoardId, Group, Target, Yes, choice, command, confirm, whole
+from toprung.cli.options import BoardId, CommandGroup, Target, Yes, choice, command, confirm, whole
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, number, print_json, print_table, say
 from toprung.cli.target import opened
@@ -99,7 +99,7 @@ class Rules:
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     board = typer.Typer(
-        cls=Group,
+        cls=CommandGroup,
         name="board",
         help="Create, change, list, show and delete boards.",
         no_args_is_help=True,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from toprung.blocking import Keys, Leaderboards
-from toprung.cli.options import Group, Target, command
+from toprung.cli.options import CommandGroup, Target, command
 from toprung.cli.show import Column, note, print_json, print_table, say
 from toprung.cli.target import opened
 from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
@@ -18,7 +18,10 @@ from toprung.errors import Unavailable
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     keys = typer.Typer(
-        cls=Group, name="keys", help="Create, list and revoke access keys.", no_args_is_help=True
+        cls=CommandGroup,
+        name="keys",
+        help="Create, list and revoke access keys.",
+        no_args_is_help=True,
     )
     command(keys)(create)
     command(keys, "list")(list_keys)

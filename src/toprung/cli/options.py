@@ -164,7 +164,7 @@ def _in_style(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group of commands."""
 
     def get_params(self, ctx: Any) -> list[Any]:

@@ -11,9 +11,9 @@ from msgspec import UNSET
 from toprung.blocking import Leaderboards
 from toprung.cli.options import (
     BoardId,
+    CommandGroup,
     Count,
     Cursor,
-    Group,
     PlayerId,
     ReadOptions,
     Target,
@@ -36,7 +36,10 @@ Other = Annotated[str, typer.Argument(metavar="OTHER", help="the other player's 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     player = typer.Typer(
-        cls=Group, name="player", help="Show, set, patch and erase players.", no_args_is_help=True
+        cls=CommandGroup,
+        name="player",
+        help="Show, set, patch and erase players.",
+        no_args_is_help=True,
     )
     command(player)(show)
     command(player, "set")(set_player)
@@ -44,7 +47,10 @@ def add_to(app: typer.Typer) -> None:
     command(player)(erase)
     app.add_typer(player)
     friend = typer.Typer(
-        cls=Group, name="friend", help="Add, remove, list and rank friends.", no_args_is_help=True
+        cls=CommandGroup,
+        name="friend",
+        help="Add, remove, list and rank friends.",
+        no_args_is_help=True,
     )
     command(friend)(add)
     command(friend)(remove)

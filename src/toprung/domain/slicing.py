@@ -41,7 +41,7 @@ _KINDS_OF_YEAR = {(date(year, 1, 1).weekday(), isleap(year)): year for year in r
 """A year for each weekday that years begin with, with and without a leap day."""
 
 
-class Slice(NamedTuple):
+class TimeSlice(NamedTuple):
     """One slice of time: opens <= second < closes."""
 
     id: str
@@ -53,7 +53,7 @@ class Slicing(ABC):
     """One way to cut time into slices."""
 
     @abstractmethod
-    def around(self, second: int) -> Slice:
+    def around(self, second: int) -> TimeSlice:
         """The slice that contains the second."""
 
     @abstractmethod
@@ -126,11 +126,11 @@ class _DateSlicing(Slicing):
         self._dates = dates
         self._clock = clock
 
-    def around(self, second: int) -> Slice:
+    def around(self, second: int) -> TimeSlice:
         reading = self._clock.furthest(second)
         first = self._dates.first(date.fromordinal(_EPOCH_ORDINAL + reading // DAY))
         following = self._dates.following(first)
-        return Slice(self._dates.id(first), self._reached(first), self._reached(following))
+        return TimeSlice(self._dates.id(first), self._reached(first), self._reached(following))
 
     def locate(self, id: str) -> int | None:
         try:
@@ -151,14 +151,14 @@ class _HourSlicing(Slicing):
     def __init__(self, clock: WallClock) -> None:
         self._clock = clock
 
-    def around(self, second: int) -> Slice:
+    def around(self, second: int) -> TimeSlice:
         opens = second - (second + self._clock.offset(second)) % _HOUR
         closes = opens + _HOUR
         moved = self._clock.last_shift(opens, second)
         opens = opens if moved is None else moved
         moves = self._clock.first_shift(second, closes)
         closes = closes if moves is None else moves
-        return Slice(_start_id(opens), opens, closes)
+        return TimeSlice(_start_id(opens), opens, closes)
 
     def locate(self, id: str) -> int | None:
         return _parse_start_id(id)
@@ -209,11 +209,11 @@ class _FixedCronSlicing(Slicing):
         self._cron = cron
         self._clock = clock
 
-    def around(self, second: int) -> Slice:
+    def around(self, second: int) -> TimeSlice:
         reading = self._clock.furthest(second)
         opens = self._clock.first(_fired(self._cron, reading))
         closes = self._clock.first(_fires(self._cron, reading))
-        return Slice(_start_id(opens), opens, closes)
+        return TimeSlice(_start_id(opens), opens, closes)
 
     def locate(self, id: str) -> int | None:
         return _parse_start_id(id)
@@ -226,9 +226,9 @@ class _WildcardCronSlicing(Slicing):
         self._cron = cron
         self._clock = clock
 
-    def around(self, second: int) -> Slice:
+    def around(self, second: int) -> TimeSlice:
         opens = self._fired(second)
-        return Slice(_start_id(opens), opens, self._fires(second))
+        return TimeSlice(_start_id(opens), opens, self._fires(second))
 
     def locate(self, id: str) -> int | None:
         return _parse_start_id(id)

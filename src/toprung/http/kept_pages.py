@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from toprung.http.requests import StandingsQuery
     from toprung.service.pages import FirstRows
 
-Read = Callable[["Call[StandingsQuery, None]"], Awaitable[bytes]]
-Show = Callable[["Call[StandingsQuery, None]", "FirstRows"], Awaitable[bytes]]
+ReadPage = Callable[["Call[StandingsQuery, None]"], Awaitable[bytes]]
+ShowPage = Callable[["Call[StandingsQuery, None]", "FirstRows"], Awaitable[bytes]]
 
 PAGES_MAX: Final = 512
 PAGE_BYTES_MAX: Final = 256 * 1024
@@ -64,7 +64,9 @@ class KeptPages:
         self.hits = 0
         self.misses = 0
 
-    async def answer(self, call: Call[StandingsQuery, None], read: Read, show: Show) -> Answer:
+    async def answer(
+        self, call: Call[StandingsQuery, None], read: ReadPage, show: ShowPage
+    ) -> Answer:
         """The page that is asked for, from here or by reading it; `show` makes a first page."""
         query = call.query
         is_first = query.cursor is query.min_score is query.max_score is None
@@ -86,7 +88,7 @@ class KeptPages:
         return tagged(call, page.body, page.tag)
 
     async def _recent(
-        self, call: Call[StandingsQuery, None], show: Show, known: KeptPage | None
+        self, call: Call[StandingsQuery, None], show: ShowPage, known: KeptPage | None
     ) -> KeptPage:
         """The known page if it is young enough and no name changed here, or else a new one."""
         now, names = self.clock(), call.state.names_version
@@ -97,7 +99,7 @@ class KeptPages:
         return KeptPage(body, tag_of(body), names, now)
 
     async def _current(
-        self, call: Call[StandingsQuery, None], show: Show, known: KeptPage | None
+        self, call: Call[StandingsQuery, None], show: ShowPage, known: KeptPage | None
     ) -> KeptPage:
         """The known page if it shows what is true now, or else a new one."""
         names = call.state.names_version

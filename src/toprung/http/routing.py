@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
+from toprung.domain.access import Verb
 from toprung.http.answers import Sendable
 from toprung.http.problems import Refused
 from toprung.http.requests import NoQuery
 from toprung.http.strict import BodyDecoder, QueryDecoder
 
-Verb = Literal["read", "write", "admin"]
 Handler = Callable[[Any], Awaitable[Sendable]]
 
 BODY_BYTES_MAX: Final = 64 * 1024

@@ -201,7 +201,7 @@ def _is_keyed(row: BatchRow) -> bool:
     return type(row) is dict and row.get("key") is not None  # others may refuse to be looked at
 
 
-Refused: TypeAlias = tuple[int, ToprungError]
+RefusedRow: TypeAlias = tuple[int, ToprungError]
 """The index of a row, and why it was refused."""
 
 
@@ -212,7 +212,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self.accepted = self.unchanged = self.duplicates = 0
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedRow] = []
 
     async def result(self) -> BatchResult:
         self.refused.sort(key=itemgetter(0))
@@ -228,10 +228,10 @@ class _Tally:
 
 async def parse_batch(
     board: Board, now: int, rows: list[BatchRow], owner: str = NOBODY
-) -> tuple[list[Submission], list[Refused]]:
+) -> tuple[list[Submission], list[RefusedRow]]:
     """The valid submissions in order, and the rows that are none."""
     submissions: list[Submission] = []
-    refused: list[Refused] = []
+    refused: list[RefusedRow] = []
     append, parse = submissions.append, parse_submission
     async with LongWork() as work:
         for first in range(0, len(rows), ROWS_PER_LOOK):
@@ -256,7 +256,9 @@ def _is_behind(board: Board, place: Place | None, receipt: Receipt, outcome: Win
     return entry.version < receipt.submission and entry.score != outcome.score
 
 
-def _in_rows(rejected: Iterable[Refused], refused: list[Refused], row_count: int) -> list[Refused]:
+def _in_rows(
+    rejected: Iterable[RefusedRow], refused: list[RefusedRow], row_count: int
+) -> list[RefusedRow]:
     """What the journal rejected by its index among submissions, now by index among rows."""
     if not refused:
         return list(rejected)

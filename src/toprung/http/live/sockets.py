@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -31,6 +31,8 @@ from toprung.http.problems import Refused, as_problem, problem
 from toprung.waiting.tasks import end_task
 
 if TYPE_CHECKING:
+    from toprung.http.answers import Send
+    from toprung.http.call import Receive
     from toprung.http.live.hub import Hub
     from toprung.http.state import ServiceState
 
@@ -42,8 +44,6 @@ IDLE_SECONDS_MAX: Final = 60.0
 FRIENDS_COST: Final = 10
 """Messages that a subscription to friends counts as: it reads as many standings."""
 
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
 Closing = tuple[int, str]
 """A code of RFC 6455, and a sentence for people."""
 

@@ -30,7 +30,7 @@ REPLAYED: Final[Headers] = ((b"idempotent-replayed", b"true"),)
 
 routes = Routes()
 
-Batch = Annotated[list[SubmissionBody], Meta(max_length=BATCH_MAX)]
+BatchBody = Annotated[list[SubmissionBody], Meta(max_length=BATCH_MAX)]
 
 
 @routes.post(
@@ -68,7 +68,7 @@ async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer
     "/v1/boards/{board}/scores/batch",
     "write",
     query=NoQuery,
-    body=Batch,
+    body=BatchBody,
     body_bytes_max=BATCH_BYTES_MAX,
     raw=True,
     grows=True,
