@@ -172,7 +172,7 @@ class MemoryFold:
 
         return kept
 
-    def placed_of(self, board: Board, number: int) -> dict[Period, Placed[bytes]]:
+    def placed_of(self, board: Board, number: int) -> dict[PeriodName, Placed[bytes]]:
         """A player's entries on a board."""
         scopes_of_entry, found = self.kept_scopes(board, number), {}
         for window, period in self.index.periods(board.id):
