@@ -116,7 +116,7 @@ WEBSOCKET = {
     "parser_exc": "NoneType",
     "receive_data": "(data)",
     "send_close": "(code, reason)",
-    "state": "ServiceState",
+    "state": "State",
     "writes": "list",
 }
 
