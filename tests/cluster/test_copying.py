@@ -14,6 +14,9 @@ from tests.cluster.test_differential import BOARDS, History, answers, comparable
 from tests.cluster.workbench import ClusterWorkbench
 from tests.workbenches import EmbeddedWorkbench
 from toprung.domain.access import AccessKey
+from toprung.domain.commands import SetDocument, SetEntries
+from toprung.domain.documents import Document, declare
+from toprung.domain.events import PlayerNumber
 from toprung.errors import Invalid
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.copying import CopyResult, copy_into_cluster
@@ -92,6 +95,57 @@ def test_the_copy_answers_everything_alike(seed: int, make: Make, clock: FrozenC
                 assert theirs[name] == answer, name
             assert await sides.target.keys.all() == [KEY]
             assert await sides.target.verify() == []
+
+    asyncio.run(main())
+
+
+class Squad(msgspec.Struct, frozen=True):
+    """A document that names players."""
+
+    members: tuple[PlayerNumber, ...]
+
+
+declare("test-squad", Squad)
+
+
+def test_documents_and_entries_that_were_set_are_copied(make: Make) -> None:
+    """Players have other numbers in the cluster, in documents too."""
+
+    async def main() -> None:
+        async with make() as sides:
+            board_id = next(iter(BOARDS))
+            board = await sides.source.journal.board(board_id)
+            set_entries = SetEntries(board.id, board.generation, "newcomer", {})
+            version = await sides.source.journal.record(
+                SetDocument("test-squad", "first", Squad((0, 3)))
+            )
+            assert isinstance(version, int)
+            await sides.source.journal.record(SetDocument("test-squad", "gone", Squad(())))
+            await sides.source.journal.record(SetDocument("test-squad", "gone", None))
+            await sides.source.journal.record(set_entries)
+            assert (await copy_into_cluster(sides.source, sides.target)).differences == []
+            documents = await sides.target.journal.documents("test-squad")
+            assert documents == {"first": Document(version, Squad((1, 4)))}
+            assert await sides.target.verify() == []
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("table", ["documents", "events"])
+def test_verify_names_a_document_that_is_not_what_its_event_says(table: str, make: Make) -> None:
+    async def main() -> None:
+        async with make() as sides:
+            for journal in (sides.source.journal, sides.target.journal):
+                await journal.record(SetDocument("test-squad", "first", Squad((1,))))
+            where = {"documents": "kind = 'test-squad'", "events": "kind = 'document'"}[table]
+            sides.source.store._writer.execute(f"DELETE FROM {table} WHERE {where}")
+            async with sides.target.store.connection() as connection:
+                await connection.execute(f"DELETE FROM {table} WHERE {where}")
+            for profile in (sides.source, sides.target):
+                (line,) = await profile.verify()
+                assert (
+                    line == "document 'first' of the kind 'test-squad' is not what its event says"
+                )
 
     asyncio.run(main())
 

@@ -1,0 +1,108 @@
+"""Typed events: what is recorded is read again, newer ones are refused, players are renumbered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+
+from toprung.domain.documents import declare
+from toprung.domain.events import (
+    KINDS,
+    Befriended,
+    BoardDeleted,
+    BoardSet,
+    DocumentSet,
+    EntriesRemoved,
+    EntriesSet,
+    EntrySet,
+    Event,
+    EventBody,
+    PlayerErased,
+    PlayerNumber,
+    PlayerSet,
+    Scored,
+    Unfriended,
+    read_event,
+    renumbered,
+)
+from toprung.domain.ladder import Route, Stop
+from toprung.errors import DatabaseDamaged
+
+
+class Pair(msgspec.Struct, frozen=True):
+    one: PlayerNumber
+    other: PlayerNumber | None
+    weight: int
+
+
+class Match(msgspec.Struct, frozen=True):
+    """Names players in every way that a document can."""
+
+    winner: PlayerNumber
+    teams: tuple[tuple[PlayerNumber, ...], ...]
+    by_role: Mapping[str, PlayerNumber]
+    pairs: list[Pair]
+    referee: PlayerNumber | None
+    score: int
+
+
+declare("test-match", Match)
+declare("test-pair", Pair)
+
+BODIES: list[EventBody] = [
+    Scored("b", 1, "test", Route((Stop("daily", "2026-11-15", ("global",)),)), 3, 7, 9, None, 1),
+    BoardSet("b", {"title": "B"}, 4, {"daily": ("2026-11-15",)}),
+    BoardSet("b", {}, 4),
+    BoardDeleted("b"),
+    PlayerSet(3, {"country": "US"}, {"b": (("all-time", "all"),)}),
+    PlayerErased(3),
+    EntriesRemoved("b", 3),
+    Befriended(3, 4),
+    Unfriended(4, 3),
+    EntriesSet("b", 3, (EntrySet("daily", "2026-11-15", ("global", "country:US"), 5, 6, 7, 0),)),
+    DocumentSet("test-pair", "k", {"one": 1, "other": None, "weight": 2}),
+    DocumentSet("test-match", "k", None),
+]
+
+
+def test_every_kind_is_tried() -> None:
+    assert {type(body) for body in BODIES} == set(KINDS.values())
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
+def test_events_are_read_as_they_were_recorded(body: EventBody) -> None:
+    event = Event(17, 5, body)
+    assert KINDS[event.kind] is type(body)
+    assert read_event(17, 5, event.kind, event.text) == event
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "why"),
+    [
+        ("teleported", "{}", "a newer one recorded it"),
+        ("removed", '{"board":"b","player":3,"reason":"x"}', "newer version"),
+        ("removed", '{"board":"b"}', "damaged"),
+        ("removed", "{", "damaged"),
+    ],
+)
+def test_what_is_not_known_is_refused(kind: str, text: str, why: str) -> None:
+    with pytest.raises(DatabaseDamaged, match=why):
+        read_event(17, 5, kind, text)
+
+
+def test_players_get_other_numbers_wherever_they_are_named() -> None:
+    def hundred_more(number: int) -> int:
+        return number + 100
+
+    changed = [renumbered(body, hundred_more) for body in BODIES if not isinstance(body, BoardSet)]
+    numbers = [getattr(body, "player", None) for body in changed]
+    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, None, None]
+    assert changed[5] == Befriended(103, 104)
+    match = Match(1, ((1, 2), (3,)), {"goalkeeper": 4}, [Pair(5, None, 6)], None, 7)
+    moved = renumbered(DocumentSet("test-match", "k", msgspec.to_builtins(match)), hundred_more)
+    assert isinstance(moved, DocumentSet)
+    assert msgspec.convert(moved.value, Match) == Match(
+        101, ((101, 102), (103,)), {"goalkeeper": 104}, [Pair(105, None, 6)], None, 7
+    )
