@@ -190,6 +190,10 @@ class TruthUnavailable(Unavailable):
     """PostgreSQL cannot be reached at the moment."""
 
 
+class OlderProcesses(Unavailable):
+    """Processes of an older version of Toprung are still at work; update them first."""
+
+
 class IndexUnavailable(Unavailable):
     """The index cannot be reached at the moment; recorded scores are safe, and ranks catch up."""
 

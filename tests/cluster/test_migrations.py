@@ -127,6 +127,83 @@ def test_whoever_comes_next_goes_on_with_what_was_cut_short(
     asyncio.run(main())
 
 
+# --- an index on a large table --------------------------------------------------------------------
+
+INDEXING = (
+    "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    " AND query LIKE '%CREATE INDEX CONCURRENTLY%cards_by_player%'"
+)
+
+
+@pytest.fixture
+def cards_bench(bench: ClusterWorkbench) -> ClusterWorkbench:
+    """A database as it was before cards were found by player, with cards in it."""
+
+    async def fill() -> None:
+        async with opened(bench) as store:
+            await store.migrate()
+            await store.execute("DROP INDEX cards_by_player")
+            await store.execute("DELETE FROM migrations WHERE number = 11")
+            await put_card(store, 1)
+
+    asyncio.run(fill())
+    return bench
+
+
+async def put_card(store: PostgresStore, player: int) -> None:
+    await store.execute("INSERT INTO cards VALUES (1, $1, 1, '')", player)
+
+
+async def waits_for_others(store: PostgresStore) -> int:
+    """Wait until whoever builds the index waits for a transaction; its process in the server."""
+    async with asyncio.timeout(20):
+        while not (found := await store.pool.fetchval(INDEXING)):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return int(found)
+
+
+async def is_indexed(store: PostgresStore) -> bool:
+    valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('cards_by_player')"
+    return bool(await store.pool.fetchval(valid))
+
+
+def test_cards_are_written_while_they_are_indexed(cards_bench: ClusterWorkbench) -> None:
+    """A plain CREATE INDEX waits for the transaction that is open, and all writers wait for it."""
+
+    async def main() -> None:
+        async with opened(cards_bench) as store, opened(cards_bench) as migrating:
+            async with store.pool.acquire() as connection, connection.transaction():
+                await connection.execute("INSERT INTO cards VALUES (1, 2, 1, '')")
+                migration = asyncio.create_task(migrating.migrate())
+                await waits_for_others(store)
+                async with asyncio.timeout(WAIT_SECONDS_MAX):
+                    await put_card(store, 3)
+                assert not migration.done()
+            assert await migration == [11]
+            assert await is_indexed(store)
+
+    asyncio.run(main())
+
+
+def test_an_index_that_was_cut_short_is_built_again(cards_bench: ClusterWorkbench) -> None:
+    async def main() -> None:
+        async with opened(cards_bench) as store, opened(cards_bench) as killed:
+            async with store.pool.acquire() as connection, connection.transaction():
+                await connection.execute("INSERT INTO cards VALUES (1, 2, 1, '')")
+                migration = asyncio.create_task(killed.migrate())
+                await store.pool.fetchval(
+                    "SELECT pg_terminate_backend($1)", await waits_for_others(store)
+                )
+                with pytest.raises(TruthUnavailable):
+                    await migration
+            assert await store.pool.fetchval("SELECT to_regclass('cards_by_player')") is not None
+            assert not await is_indexed(store)
+            assert await store.migrate() == [11]
+            assert await is_indexed(store)
+
+    asyncio.run(main())
+
+
 def test_a_number_that_stands_for_nothing_is_a_damaged_database(bench: ClusterWorkbench) -> None:
     async def main() -> None:
         async with opened(bench) as store:

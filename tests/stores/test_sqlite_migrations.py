@@ -166,8 +166,12 @@ def pages(path: str) -> list[bytes]:
 
 def make_older(path: str) -> None:
     """Give a file the layout of format 1."""
+    first = apsw.Connection(":memory:")
+    MIGRATIONS[0](first)
+    names = "SELECT name FROM sqlite_schema WHERE type = 'table'"
     connection = apsw.Connection(path)
-    connection.execute("DROP TABLE access_keys")
+    for (table,) in set(connection.execute(names)) - set(first.execute(names)):
+        connection.execute(f"DROP TABLE {table}")
     connection.execute("DROP INDEX players_by_name")
     for table, column in (("submissions", "here"), ("players", "folded")):
         connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")

@@ -19,6 +19,7 @@ from functools import cache
 from typing import (
     Annotated,
     Any,
+    ClassVar,
     Final,
     NamedTuple,
     TypeAlias,
@@ -44,6 +45,10 @@ PeriodName: TypeAlias = tuple[str, str]
 
 class EventBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What happened."""
+
+    format: ClassVar[int] = 1
+    """The first format in which this kind is as it is: a new kind, or one with a new field, has
+    the next number."""
 
 
 class Scored(EventBody, frozen=True):
@@ -133,6 +138,8 @@ class EntriesSet(EventBody, frozen=True):
     Whatever recomputes entries records this, so that nobody who replays has to recompute.
     """
 
+    format: ClassVar[int] = 2
+
     board: str
     player: PlayerNumber
     entries: tuple[EntrySet, ...]
@@ -140,6 +147,8 @@ class EntriesSet(EventBody, frozen=True):
 
 class DocumentSet(EventBody, frozen=True):
     """A document has this value now; None: it is gone."""
+
+    format: ClassVar[int] = 2
 
     kind: str
     key: str
@@ -160,7 +169,16 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
 }
 """What journals record for each kind; a name is never given again for something else."""
 
+FORMAT: Final = max(kind.format for kind in KINDS.values())
+"""The highest format that this version reads. A cluster writes events of a format once no process
+is left that reads less."""
+
 _NAMES: Final = {kind: name for name, kind in KINDS.items()}
+
+
+def kind_name(kind: type[EventBody]) -> str:
+    """What journals call a kind."""
+    return _NAMES[kind]
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -173,7 +191,7 @@ class Event(msgspec.Struct, frozen=True):
     @property
     def kind(self) -> str:
         """The name of its kind."""
-        return _NAMES[type(self.body)]
+        return kind_name(type(self.body))
 
     @property
     def text(self) -> str:

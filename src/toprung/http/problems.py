@@ -20,6 +20,7 @@ from toprung.errors import (
     IndexUnavailable,
     Invalid,
     NotFound,
+    OlderProcesses,
     TooManyKeys,
     ToprungError,
     TruthUnavailable,
@@ -119,7 +120,7 @@ def is_for_operators(error: ToprungError) -> bool:
         return False
     found: BaseException | None = error
     while isinstance(found, ToprungError):
-        if isinstance(found, TruthUnavailable | IndexUnavailable):
+        if isinstance(found, TruthUnavailable | IndexUnavailable | OlderProcesses):
             return True
         found = found.__cause__
     return found is not None  # it was raised from an error that is none of ours, and quotes it

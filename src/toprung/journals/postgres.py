@@ -25,13 +25,14 @@ from toprung.domain.board_table import boards_token
 from toprung.domain.commands import Bundle, Command, SingleCommand, Submit
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.documents import Document, read_document
-from toprung.domain.events import Event
+from toprung.domain.events import Event, Scored
 from toprung.domain.figures import Commits
 from toprung.domain.player import name_range
 from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.postgres_commands import CommandsRun, Surroundings
+from toprung.journals.postgres_formats import PostgresFormats
 from toprung.journals.postgres_hand_over import HandOver
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_ladders import PostgresLadders
@@ -77,8 +78,10 @@ class PostgresJournal:
         time: PostgresTime,
         key_counts: PostgresKeyCounts,
         ladders: PostgresLadders,
+        formats: PostgresFormats,
     ) -> None:
         self._store = store
+        self._formats = formats
         self._key_counts = key_counts
         self._ladders = ladders
         self.time = time
@@ -179,6 +182,7 @@ class PostgresJournal:
 
         if len(self._known) > PLAYERS_REMEMBERED:
             self._known.clear()
+        await self._formats.permit(Scored)
         run, results = await transact(self._store, work)
         self._note(run.boards, run.new_keys)
         self._answer(run.changes, list(zip(batch, results, strict=True)))
@@ -206,7 +210,12 @@ class PostgresJournal:
     ) -> None:
         async def work(connection: Any, batch_id: UUID) -> CommandsRun:
             surroundings = Surroundings(
-                self._store, self._moment(), self._sink, self._ladders, self._new_submit_batch
+                self._store,
+                self._moment(),
+                self._sink,
+                self._ladders,
+                self._formats,
+                self._new_submit_batch,
             )
             run = CommandsRun(connection, surroundings)
             await run.run(commands, batch_id)

@@ -9,11 +9,12 @@ from uuid import UUID, uuid4
 from toprung.domain.board import Board
 from toprung.domain.commands import Bundle, CommandResult, SingleCommand, SingleResult
 from toprung.domain.commands.submit import Submit
-from toprung.domain.events import Event
+from toprung.domain.events import Event, Scored
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError
 from toprung.journals.postgres_apply import Applying, Follow
 from toprung.journals.postgres_cards import CardNames
+from toprung.journals.postgres_formats import PostgresFormats
 from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_state import load, lock_all
 from toprung.journals.postgres_store import PostgresStore
@@ -30,6 +31,7 @@ class Surroundings(NamedTuple):
     moment: Moment
     sink: CardSink
     ladders: PostgresLadders
+    formats: PostgresFormats
     new_submit_batch: NewSubmitBatch
 
 
@@ -80,6 +82,7 @@ class CommandsRun:
 
     async def _submit(self, submits: Sequence[Submit]) -> list[SingleResult]:
         """Record the submissions of a bundle, which is refused if one of its boards is gone."""
+        await self._surroundings.formats.permit(Scored)
         batch = self._surroundings.new_submit_batch(submits)
         results: list[SingleResult] = []
         for result in await batch.run(self._connection, uuid4()):
@@ -95,11 +98,12 @@ class CommandsRun:
     async def _single(self, command: SingleCommand) -> SingleResult:
         """Load what a command needs, decide it, write what comes of it; or raise its refusal."""
         connection, needs = self._connection, command.needs
-        _, moment, sink, ladders, _ = self._surroundings
+        _, moment, sink, ladders, formats, _ = self._surroundings
         state = await load(connection, self._names, needs, moment)
         decision = command.decide(state)
         applying = Applying(connection, state, self._names, ladders, sink)
         for at, body in enumerate(decision.events):
+            await formats.permit(type(body))
             position = state.position
             if at:
                 position = await connection.fetchval("SELECT (draw_positions(1))[1]")

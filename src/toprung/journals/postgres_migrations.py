@@ -2,13 +2,15 @@
 
 One process at a time migrates. Each migration is a transaction of its own, so that no lock is held
 for longer than its statements take. What takes long does not happen under a lock at all: names of
-players are folded in small batches, each of which is committed, and their index is built beside
-the processes that write. Whoever dies meanwhile leaves something that the next one goes on with.
+players are folded in small batches, each of which is committed, and indexes on large tables are
+built beside the processes that write. Whoever dies meanwhile leaves something that the next one
+goes on with.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -45,38 +47,44 @@ async def alone(connection: Any) -> AsyncIterator[None]:
 
 async def apply_migration(connection: Any, number: int, text: str) -> None:
     """Apply one migration, and note that."""
-    further = _FURTHER_STEPS.get(number)
-    if further is not None:
+    if number in _FURTHER_STEPS:
         await connection.execute(text, timeout=MIGRATION_SECONDS_MAX)
-        await further(connection)
-        await connection.execute("INSERT INTO migrations VALUES ($1)", number)
+        await _FURTHER_STEPS[number](connection)
+    elif _INDEX.search(text):
+        await _build_index(connection, text)
+    else:
+        async with connection.transaction():
+            await connection.execute(text, timeout=MIGRATION_SECONDS_MAX)
+            await connection.execute(_NOTE, number)
         return
-    async with connection.transaction():
-        await connection.execute(text, timeout=MIGRATION_SECONDS_MAX)
-        await connection.execute("INSERT INTO migrations VALUES ($1)", number)
+    await connection.execute(_NOTE, number)
 
 
-async def _fold_names(connection: Any) -> None:
-    """Fold the names that were set before folded ones were kept, and make the index on them."""
-    if await connection.fetchval("SELECT EXISTS (SELECT FROM players)"):
-        await _build_index(connection)
-        await _fold_all(connection)
-    else:  # nobody can be waiting
-        await connection.execute(_INDEX.format(how=""))
-
-
-async def _build_index(connection: Any) -> None:
-    """Before the names are folded, when it is empty still and soon there."""
+async def _build_index(connection: Any, text: str) -> None:
+    """Build an index beside the processes that write; in an empty table nobody can be waiting."""
+    match = _INDEX.search(text)
+    assert match is not None
+    name, table = match.groups()
+    if not await connection.fetchval(f"SELECT EXISTS (SELECT FROM {table})"):  # noqa: S608
+        await connection.execute(text.replace("CONCURRENTLY", ""))
+        return
     while True:
-        if await connection.fetchval(_IS_INVALID):  # somebody died while building it
-            await connection.execute("DROP INDEX players_by_name")
+        if await connection.fetchval(_IS_INVALID, name):  # somebody died while building it
+            await connection.execute(f"DROP INDEX {name}")
         try:
-            await connection.execute(
-                _INDEX.format(how="CONCURRENTLY"), timeout=MIGRATION_SECONDS_MAX
-            )
+            await connection.execute(text, timeout=MIGRATION_SECONDS_MAX)
         except driver().DeadlockDetectedError:
             continue
         return
+
+
+async def _fold_names(connection: Any) -> None:
+    """Fold the names that were set before folded ones were kept, and make the index on them.
+
+    First the index, which is empty still and soon there.
+    """
+    await _build_index(connection, _PLAYERS_BY_NAME)
+    await _fold_all(connection)
 
 
 async def _fold_all(connection: Any) -> None:
@@ -90,13 +98,13 @@ async def _fold_all(connection: Any) -> None:
         after = numbers[-1]
 
 
-_INDEX = (
-    "CREATE INDEX {how} IF NOT EXISTS players_by_name"
-    " ON players (folded, id) WHERE folded IS NOT NULL"
+_NOTE = "INSERT INTO migrations VALUES ($1)"
+_INDEX = re.compile(r"CREATE INDEX CONCURRENTLY IF NOT EXISTS (\w+) ON (\w+)")
+_PLAYERS_BY_NAME = (
+    "CREATE INDEX CONCURRENTLY IF NOT EXISTS players_by_name ON players"
+    " (folded, id) WHERE folded IS NOT NULL"
 )
-_IS_INVALID = (
-    "SELECT NOT indisvalid FROM pg_index WHERE indexrelid = to_regclass('players_by_name')"
-)
+_IS_INVALID = "SELECT NOT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
 _UNFOLDED = (
     "SELECT number, name FROM players"
     " WHERE number > $1 AND name IS NOT NULL AND folded IS NULL ORDER BY number LIMIT $2"

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
+from toprung.domain.events import FORMAT
 from toprung.domain.instant import EARLIEST
 from toprung.domain.timekeeping import (
     OFF_MAX,
@@ -24,7 +25,7 @@ from toprung.domain.timekeeping import (
     horizon_of,
     jump_text,
 )
-from toprung.errors import Closed, StorageFailed, TruthUnavailable
+from toprung.errors import Closed, DatabaseDamaged, StorageFailed, TruthUnavailable
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.timer import elapsed_of
 from toprung.ports import Clock
@@ -56,16 +57,27 @@ class PostgresTime:
         """The lowest and highest of the other processes' clocks, and when they said so."""
         self._disagreements = 0
         self._confirmed: int | None = None
+        self._format = FORMAT
+        """The highest format of events that processes may write."""
         self.forgotten = 0
         """Keys that were used up to this position are forgotten."""
 
     @classmethod
     async def open(cls, store: PostgresStore, clock: Clock) -> PostgresTime:
-        """Find out what time it was, and tell what it is."""
+        """Find out what time it was, and tell what it is, and which events this process reads.
+
+        DatabaseDamaged where others write events that it does not.
+        """
         last, idle = await _last(store)
         keeper = Timekeeper(clock.now(), elapsed_of(clock)(), last, idle)
         time = cls(store, clock, keeper)
         await time.tell()
+        if time._format > FORMAT:
+            await time.end()
+            raise DatabaseDamaged(
+                f"a newer version of Toprung records events of format {time._format} here, this one"
+                f" reads up to {FORMAT}: update this one"
+            )
         return time
 
     # --- looking ---------------------------------------------------------------------------------
@@ -106,14 +118,15 @@ class PostgresTime:
         moment = self.moment()
         async with self._store.connection() as connection:
             row = await connection.fetchrow(
-                "SELECT * FROM tell_clock($1, $2, $3, $4, $5)",
+                "SELECT * FROM tell_clock($1, $2, $3, $4, $5, $6)",
                 self._process,
                 self._name,
                 moment.now,
                 moment.expected,
                 is_open,
+                FORMAT,
             )
-        self._confirmed, self.forgotten, lowest, highest = row
+        self._confirmed, self.forgotten, lowest, highest, self._format = row
         disagreed = self._off_others(moment.now)
         self._others = None if lowest is None else (lowest, highest, moment.elapsed)
         off = self._off_others(moment.now)

@@ -20,6 +20,7 @@ from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.indexes.redis_shards import RedisShards
 from toprung.journals.postgres import PostgresJournal
+from toprung.journals.postgres_formats import PostgresFormats
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_keys import PostgresKeys
 from toprung.journals.postgres_ladders import PostgresLadders
@@ -111,7 +112,8 @@ class ClusterProfile:
         self.time = time
         self.key_counts = PostgresKeyCounts(store, quotas)
         self.ladders = PostgresLadders(store, quotas, self.key_counts.refusals)
-        self.journal = PostgresJournal(store, time, self.key_counts, self.ladders)
+        self.formats = PostgresFormats(store)
+        self.journal = PostgresJournal(store, time, self.key_counts, self.ladders, self.formats)
         self.outbox = PostgresOutbox(store, time, self.key_counts, self.ladders)
         self.client = ScriptClient(connect(settings.index_url), settings.index_url)
         self.shards = RedisShards(self.client, store, clock, settings.prefix)

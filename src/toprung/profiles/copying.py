@@ -23,7 +23,7 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
-from toprung.domain.events import Event, renumbered, renumbered_document
+from toprung.domain.events import Event, Scored, renumbered, renumbered_document
 from toprung.domain.idempotency import key_digest, owner_of, unowned_digest
 from toprung.domain.ladder import Route, is_kept
 from toprung.domain.player import GLOBAL
@@ -211,6 +211,7 @@ class _Copying:
             " WHERE s.position > ?",
             0,
         )
+        await self._target.formats.permit(Scored)
         for page in pages:
             numbers = await self._numbers_of({row[2] for row in page})
             rows = [
@@ -234,6 +235,8 @@ class _Copying:
     async def _copy_events(self, target: PostgresImport) -> None:
         events = self._source.journal.recorded.events_between(0, self.last_position)
         for some in _some(events, PAGE):
+            for kind in {type(event.body) for event in some}:
+                await self._target.formats.permit(kind)
             await target.add("events", into.EVENT_COLUMNS, list(map(_moved, some)))
 
     async def _copy_documents(self, target: PostgresImport) -> None:
