@@ -11,8 +11,8 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +192,55 @@ def test_what_an_older_version_cannot_read_is_refused_not_skipped(
         with pytest.raises(DatabaseDamaged, match="a newer version of Toprung recorded it"):
             asyncio.run(read())
     newer.close()
+
+
+# --- at the same moment ---------------------------------------------------------------------------
+
+WAITING = (
+    "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1)"
+)
+RAISE = "SELECT raise_event_format($1)"
+TELL = "SELECT format FROM tell_clock(gen_random_uuid(), 'example:1', 0, 0, true, $1)"
+
+
+@asynccontextmanager
+async def connections(settings: Path, count: int) -> AsyncIterator[list[Any]]:
+    found = cluster_settings(str(settings))
+    made = [
+        await asyncpg.connect(found.journal_url, server_settings={"search_path": str(found.schema)})
+        for _ in range(count)
+    ]
+    try:
+        yield made
+    finally:
+        for connection in made:
+            await connection.close()
+
+
+async def together(settings: Path, first: str, second: str) -> tuple[list[Any], list[Any]]:
+    """What two statements tell of which the second begins before the first is committed."""
+    async with connections(settings, 3) as (one, other, watching):
+        numbers = {RAISE: FORMAT + 1, TELL: FORMAT}
+        async with one.transaction():
+            told = await one.fetch(first, numbers[first])
+            waiting = asyncio.create_task(other.fetch(second, numbers[second]))
+            async with asyncio.timeout(20):
+                while not await watching.fetchval(WAITING, f"{second[:24]}%"):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+        return [row[0] for row in told], [row[0] for row in await waiting]
+
+
+@pytest.fixture
+def left_cluster(cluster_file: Path) -> Path:
+    """A cluster with all tables, at which nobody works."""
+    toprung.open(cluster_file).close()
+    return cluster_file
+
+
+def test_who_begins_while_the_format_is_raised_hears_of_it(left_cluster: Path) -> None:
+    assert asyncio.run(together(left_cluster, RAISE, TELL)) == ([], [FORMAT + 1])
+
+
+def test_who_raises_the_format_while_somebody_begins_hears_of_it(left_cluster: Path) -> None:
+    before = 1  # nothing of a newer format was ever recorded here
+    assert asyncio.run(together(left_cluster, TELL, RAISE)) == ([before], ["example:1"])

@@ -19,6 +19,7 @@ from toprung.errors import (
     IndexUnavailable,
     Invalid,
     NotReady,
+    OlderProcesses,
     Overloaded,
     StorageFailed,
     ToprungError,
@@ -90,6 +91,7 @@ def raised(error: ToprungError, cause: BaseException | None) -> ToprungError:
     [
         TruthUnavailable(str(LOST)),
         IndexUnavailable(str(LOST)),
+        OlderProcesses(f"processes of an older version: {LOST}"),
         raised(StorageFailed(f"PostgreSQL does not respond ({LOST})"), LOST),
         raised(StorageFailed(f"{LOST}; nothing was recorded"), TruthUnavailable(str(LOST))),
         raised(Unavailable(str(LOST)), raised(NotReady(), LOST)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 import toprung
 from tests.stores import world
-from tests.stores.loading import load_file, load_schema, told_by
+from tests.stores.loading import DATA, load_file, load_schema, told_by
 from toprung.blocking import Leaderboards
 from toprung.config import cluster_settings
 from toprung.journals.postgres_store import migrations
@@ -26,6 +27,12 @@ from toprung.testing.clock import FrozenClock
 from toprung.waiting.blocking import run_blocking
 
 FILES = ("format-1", "format-2")
+
+
+KINDS = {
+    "board", "board-deleted", "player", "erased", "removed", "befriended", "unfriended",
+}  # fmt: skip
+"""What 0.1.0 records beside submissions."""
 
 
 def opened(target: str | Path) -> Leaderboards:
@@ -109,6 +116,12 @@ def test_a_file_opens_answers_the_same_and_goes_on(
     with opened(path) as boards:
         assert asked(boards) == before
         check_written(boards)
+
+
+@pytest.mark.parametrize("name", [*FILES, "postgres-0010"])
+def test_every_kind_of_event_is_there(name: str) -> None:
+    text = (DATA / f"{name}.sql").read_text()
+    assert set(re.findall(r"events(?:_2026_11)?\"? VALUES ?\(.*?'([a-z-]+)'", text)) >= KINDS
 
 
 @pytest.mark.parametrize("name", FILES)
