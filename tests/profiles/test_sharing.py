@@ -33,6 +33,7 @@ from toprung.domain.submission import Submission
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Opened
 
+NOW = "2026-11-15T12:30:00Z"
 AT = 1_794_745_800_000_000
 RULES: dict[str, Any] = {"policy": "sum", "scopes": ["country"], "windows": ["all-time"]}
 PLAYERS = st.sampled_from(["ann", "bob", "cy"])
@@ -132,8 +133,8 @@ async def state(opened: Opened) -> Any:
     return found, {key: each.value for key, each in documents.items()}, tops
 
 
-async def recorded(path: str, commands: list[Command], *, together: bool) -> Any:
-    opened = open_profile(path, FrozenClock("2026-11-15T12:30:00Z"))
+async def recorded(opened: Opened, commands: list[Command], *, together: bool) -> Any:
+    """What became of commands, and what they led to."""
     try:
         for board in GENERATIONS:
             await opened.journal.record(SetBoard(board, RULES, "create"))
@@ -147,9 +148,20 @@ async def recorded(path: str, commands: list[Command], *, together: bool) -> Any
         await opened.boards.close()
 
 
+async def one_by_one(commands: list[Command]) -> Any:
+    """What commands lead to that are recorded one after the other, in memory."""
+    return await recorded(in_memory(), commands, together=False)
+
+
+def in_memory() -> Opened:
+    return open_profile("memory:", FrozenClock(NOW))
+
+
 @settings(deadline=None)
 @given(commands=COMMANDS)
 def test_together_is_as_one_after_the_other(commands: list[Command]) -> None:
-    memory = "memory:"
-    alone = asyncio.run(recorded(memory, commands, together=False))
-    assert asyncio.run(recorded(memory, commands, together=True)) == alone
+    async def main() -> None:
+        alone = await one_by_one(commands)
+        assert await recorded(in_memory(), commands, together=True) == alone
+
+    asyncio.run(main())
