@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from toprung.domain.commands.deciding import Profile
 from toprung.domain.events import Event
 from toprung.domain.ladder import Route
 
@@ -22,5 +22,5 @@ class DecidedBatch:
         self.submissions: list[Any] = []
         self.details: list[tuple[int, bytes]] = []
         self.events: list[Event] = []
-        self.profiles: list[tuple[int, Mapping[str, str | None]]] = []
+        self.profiles: list[Profile] = []
         self.erased: list[int] = []

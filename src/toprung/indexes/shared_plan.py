@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from toprung.domain.commands import Bundle, Command, CommandResult, SingleCommand, SingleResult
 from toprung.domain.commands.batch import require_known
+from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.submit import Submit
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError
@@ -58,7 +59,8 @@ class SharedPlan(DecidedBatch):
                 for submit in command.submits:
                     require_known(submit, self._fold.boards.get)
             parts = [
-                part if isinstance(part, Submit) else self._decide(part) for part in _parts(command)
+                part if isinstance(part, Submit) else self._decide(part)
+                for part in parts_of(command)
             ]
         except ToprungError as error:
             while len(self._plans) > before:
@@ -123,10 +125,6 @@ class SharedPlan(DecidedBatch):
         """Drop all of it, the last one first."""
         while self._plans:
             self._plans.pop().discard()
-
-
-def _parts(command: Command) -> Sequence[Submit | SingleCommand]:
-    return command.commands if isinstance(command, Bundle) else (command,)
 
 
 def _together(parts: Sequence[CommandResult | Exception]) -> tuple[SingleResult, ...]:

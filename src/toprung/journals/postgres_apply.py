@@ -24,7 +24,6 @@ from toprung.domain.events import (
     Unfriended,
 )
 from toprung.domain.layout import Entries, Layout, Move, entries_set, move_of
-from toprung.domain.player import fold_name
 from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_ladders import Need, PostgresLadders, ScopeLadder
 from toprung.journals.postgres_state import LoadedState, cards_page
@@ -94,10 +93,7 @@ class Applying:
 
     async def put_profile(self, profile: Profile) -> None:
         """Change what people see of a player."""
-        columns = dict(profile.changes)
-        if "name" in columns:
-            name = columns["name"]
-            columns["folded"] = None if name is None else fold_name(name)
+        columns = profile.columns
         if columns:
             assigned = ", ".join(f"{column} = ${at}" for at, column in enumerate(columns, 2))
             await self._execute(

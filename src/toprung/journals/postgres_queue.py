@@ -6,7 +6,8 @@ import asyncio
 from collections import deque
 from typing import Any, TypeAlias
 
-from toprung.domain.commands import Bundle, Command, CommandResult, Submit
+from toprung.domain.commands import Command, CommandResult, Submit
+from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.sharing import Sharing, sets_rules
 from toprung.errors import Closed, Overloaded
 
@@ -27,8 +28,8 @@ class Request:
     def __init__(self, command: Command, future: asyncio.Future[Result]) -> None:
         self.command = command
         self.future = future
-        submits = command.submits if isinstance(command, Bundle) else [command]
-        self.rows = sum(len(each.submissions) for each in submits if isinstance(each, Submit)) or 1
+        rows = [each for each in parts_of(command) if isinstance(each, Submit)]
+        self.rows = sum(len(each.submissions) for each in rows) or 1
 
     def answer(self, result: Any) -> None:
         """Give the caller its result, or the exception to be raised there."""

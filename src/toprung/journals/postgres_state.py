@@ -8,15 +8,15 @@ this order before the first is decided (`lock_all`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.commands import Bundle, Command, SingleCommand
+from toprung.domain.commands import Command
+from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.deciding import DocumentName, Needs, State
-from toprung.domain.commands.submit import Submit
 from toprung.domain.documents import Document, read_document
 from toprung.domain.events import PeriodName
 from toprung.domain.layout import Entries, Placed, kept_periods
@@ -112,7 +112,7 @@ async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) 
 
 async def lock_all(connection: Any, commands: Iterable[Command]) -> None:
     """Lock what commands need, in the order in which everybody does."""
-    needs = [each.needs for command in commands for each in _parts(command)]
+    needs = [each.needs for command in commands for each in parts_of(command)]
     if any(each.board is None and each.entries for each in needs):
         await connection.execute("SELECT pg_advisory_xact_lock_shared(21615, 0)")
     for board in sorted({each.board for each in needs if each.board is not None}):
@@ -122,10 +122,6 @@ async def lock_all(connection: Any, commands: Iterable[Command]) -> None:
     await connection.execute(_LOCK_KNOWN, list(players))
     for name in sorted({name for each in needs for name in each.documents}):
         await connection.execute(_LOCK_DOCUMENT, *name)
-
-
-def _parts(command: Command) -> Sequence[Submit | SingleCommand]:
-    return command.commands if isinstance(command, Bundle) else (command,)
 
 
 _LOCK_KNOWN = "SELECT FROM players WHERE id = ANY ($1) ORDER BY id FOR UPDATE"

@@ -27,7 +27,8 @@ import apsw
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.commands import Bundle, Command, CommandResult, Submit
+from toprung.domain.commands import Command, CommandResult, Submit
+from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.sharing import Sharing
 from toprung.domain.documents import Document
 from toprung.domain.events import Event
@@ -78,8 +79,7 @@ class _Request:
     def __init__(self, command: Command) -> None:
         self.command = command
         self.pending: Pending[CommandResult] = Pending()
-        submits = command.submits if isinstance(command, Bundle) else [command]
-        rows = [each for each in submits if isinstance(each, Submit)]
+        rows = [each for each in parts_of(command) if isinstance(each, Submit)]
         self.rows = sum([len(each.submissions) for each in rows]) or 1
         self.weight = sum([each.weight for each in rows]) or 1
 

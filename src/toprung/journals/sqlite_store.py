@@ -11,7 +11,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -19,10 +19,10 @@ from typing import Any, Literal
 import apsw
 import msgspec
 
+from toprung.domain.commands.deciding import Profile
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.commands.repeats import RecordedKey
 from toprung.domain.documents import Document, read_document
-from toprung.domain.player import fold_name
 from toprung.errors import Closed, DatabaseDamaged, Invalid, StorageFailed
 from toprung.files import create
 from toprung.journals.sqlite_faults import FileLostError, FilePlace, check_room, keep_log
@@ -126,8 +126,8 @@ class SqliteStore:
         try:
             for statement, values in inserts:
                 execute(statement, values)
-            for number, changes in plan.profiles:
-                self._change_profile(number, changes)
+            for profile in plan.profiles:
+                self._change_profile(profile)
             for number in plan.erased:
                 keys += self._erase(number, last_submission(number))
             execute("COMMIT")
@@ -137,15 +137,12 @@ class SqliteStore:
             raise
         return keys
 
-    def _change_profile(self, number: int, changes: Mapping[str, str | None]) -> None:
-        columns = dict(changes)
-        if "name" in columns:
-            name = columns["name"]
-            columns["folded"] = None if name is None else fold_name(name)
+    def _change_profile(self, profile: Profile) -> None:
+        columns = profile.columns
         if columns:
             assigned = ", ".join(f"{column} = ?" for column in columns)
             statement = f"UPDATE players SET {assigned} WHERE number = ?"  # noqa: S608
-            self._writer.execute(statement, (*columns.values(), number))
+            self._writer.execute(statement, (*columns.values(), profile.player))
 
     def _empty_log(self) -> None:
         """Move the log into the file, so that no old page of it names who was erased."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from toprung.domain.board import Board
 from toprung.domain.board_table import BoardTable
 from toprung.domain.commands import Command, CommandResult
+from toprung.domain.commands.deciding import Profile
 from toprung.domain.commands.repeats import RecordedKey
 from toprung.domain.documents import Document
 from toprung.domain.events import Event
@@ -47,8 +48,8 @@ class Plan(Protocol):
     """(position, details)."""
     events: list[Event]
     """What is recorded besides submissions."""
-    profiles: list[tuple[int, Mapping[str, str | None]]]
-    """(number, those of `name` and `avatar_url` that change)."""
+    profiles: list[Profile]
+    """What people see of players, where that changes."""
     erased: list[int]
     """Numbers of players to be forgotten."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,7 +12,7 @@ from toprung.domain.commands.submit import Submit
 from toprung.errors import Invalid
 
 if TYPE_CHECKING:
-    from toprung.domain.commands import SingleCommand
+    from toprung.domain.commands import Command, SingleCommand
 
 
 class Bundle(msgspec.Struct, frozen=True):
@@ -44,3 +45,8 @@ class Bundle(msgspec.Struct, frozen=True):
                 raise Invalid("commands", "two commands of a bundle touch the same")
             if not isinstance(command, Submit):
                 touched.add(command.needs)
+
+
+def parts_of(command: Command) -> Sequence[Submit | SingleCommand]:
+    """The commands of a bundle; any other command by itself."""
+    return command.commands if isinstance(command, Bundle) else (command,)

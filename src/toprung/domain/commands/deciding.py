@@ -16,6 +16,7 @@ from toprung.domain.board import Board
 from toprung.domain.documents import Document
 from toprung.domain.events import EventBody, PeriodName, PlayerNumber
 from toprung.domain.layout import Entries
+from toprung.domain.player import fold_name
 from toprung.domain.timekeeping import Moment
 from toprung.errors import UnknownBoard, UnknownPlayer
 
@@ -153,6 +154,15 @@ class Profile(NamedTuple):
     player: PlayerNumber
     changes: Mapping[str, str | None]
     """Those of `name` and `avatar_url` that change."""
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """What a journal keeps: the changes, and with a name what it is looked for by."""
+        columns = dict(self.changes)
+        if "name" in columns:
+            name = columns["name"]
+            columns["folded"] = None if name is None else fold_name(name)
+        return columns
 
 
 class Decision(msgspec.Struct, frozen=True):

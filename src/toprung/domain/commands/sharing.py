@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from toprung.domain.commands import Bundle, Command, DeleteBoard, SetBoard, SingleCommand
+from toprung.domain.commands import Command, DeleteBoard, SetBoard, SingleCommand
+from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.deciding import Touched
 from toprung.domain.commands.submit import Submit
 from toprung.errors import ToprungError
@@ -40,7 +41,9 @@ class Sharing:
         if isinstance(command, Submit) and not self._singles:
             self._note(command)
             return True
-        submits, singles = _parts(command)
+        parts = parts_of(command)
+        submits = [each for each in parts if isinstance(each, Submit)]
+        singles = [each for each in parts if not isinstance(each, Submit)]
         if self._singles or self._rows:
             rows = self._rows + sum(len(each.submissions) for each in submits)
             if rows > MIXED_ROWS_MAX or self._singles + len(singles) > SINGLES_MAX:
@@ -78,12 +81,6 @@ class Sharing:
 def sets_rules(command: Command) -> bool:
     """Whether a command may change the rules of a board."""
     return isinstance(command, SetBoard | DeleteBoard)
-
-
-def _parts(command: Command) -> tuple[list[Submit], list[SingleCommand]]:
-    if isinstance(command, Bundle):
-        return command.submits, command.singles
-    return ([command], []) if isinstance(command, Submit) else ([], [command])
 
 
 def _add(touched: Touched, command: SingleCommand) -> None:
