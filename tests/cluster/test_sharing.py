@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from tests.cluster.workbench import ClusterWorkbench
-from tests.profiles.test_sharing import COMMANDS, NOW, one_by_one, recorded
-from toprung.domain.commands import Command
+from tests.profiles.test_sharing import COMMANDS, NOW, one_by_one, recorded, submissions
+from toprung.domain.commands import Befriend, Bundle, Command, SetPlayer
 from toprung.testing.clock import FrozenClock
 from toprung.testing.servers import PostgresServer, RedisServer
 
@@ -17,6 +17,8 @@ from toprung.testing.servers import PostgresServer, RedisServer
     deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(commands=COMMANDS)
+@example(commands=[SetPlayer("ann"), Befriend("ann", "ann")])
+@example(commands=[Bundle((submissions("blitz", [("ann", 1, "\x1fk"), ("bob", 1, "\x1fk")]),))])
 def test_together_is_as_one_after_the_other(
     postgres: PostgresServer, redis_server: RedisServer, commands: list[Command]
 ) -> None:

@@ -55,10 +55,10 @@ class CommandsRun:
     async def run(self, commands: Sequence[SingleCommand | Bundle], batch: UUID) -> None:
         """Decide and write the commands, no two of which touch the same."""
         await self._connection.execute("INSERT INTO batches (id) VALUES ($1)", batch)
-        if len(commands) == 1 and not isinstance(commands[0], Bundle):
-            self.results.append(await self._single(commands[0]))  # a refusal undoes it all
-            return
         await lock_all(self._connection, commands)
+        if len(commands) == 1:
+            self.results.append(await self._command(commands[0]))  # a refusal undoes it all
+            return
         for command in commands:
             kept = len(self.changes)
             try:

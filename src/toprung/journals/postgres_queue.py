@@ -74,6 +74,7 @@ class CommandQueue:
         """Whatever is waiting and can share a transaction: submissions, or other commands.
 
         A change of rules waits for everybody else who relies on them, so it shares with nothing.
+        Nor does a bundle with submissions, which must know the players that its transaction made.
         """
         batch: list[Request] = []
         rows, sharing = 0, Sharing()
@@ -108,7 +109,11 @@ class CommandQueue:
 
 
 def _goes_with(one: Command, other: Command) -> bool:
-    """Whether both are submissions, or both are not and set no rules."""
-    if isinstance(one, Submit) or isinstance(other, Submit):
-        return isinstance(one, Submit) and isinstance(other, Submit)
-    return not (sets_rules(one) or sets_rules(other))
+    """Whether both are submissions, or neither submits or sets rules."""
+    if isinstance(one, Submit) and isinstance(other, Submit):
+        return True
+    return not any(sets_rules(each) or _submits(each) for each in (one, other))
+
+
+def _submits(command: Command) -> bool:
+    return any(isinstance(each, Submit) for each in parts_of(command))

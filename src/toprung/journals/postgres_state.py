@@ -17,6 +17,7 @@ from toprung.domain.board import Board
 from toprung.domain.commands import Command
 from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.deciding import DocumentName, Needs, State
+from toprung.domain.commands.sharing import needs_of
 from toprung.domain.documents import Document, read_document
 from toprung.domain.events import PeriodName
 from toprung.domain.layout import Entries, Placed, kept_periods
@@ -112,7 +113,10 @@ async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) 
 
 async def lock_all(connection: Any, commands: Iterable[Command]) -> None:
     """Lock what commands need, in the order in which everybody does."""
-    needs = [each.needs for command in commands for each in parts_of(command)]
+    parts = [part for command in commands for part in parts_of(command)]
+    if len(parts) == 1:
+        return  # which locks in this order itself
+    needs = list(needs_of(parts))
     if any(each.board is None and each.entries for each in needs):
         await connection.execute("SELECT pg_advisory_xact_lock_shared(21615, 0)")
     for board in sorted({each.board for each in needs if each.board is not None}):

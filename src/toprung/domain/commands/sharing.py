@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final
 
 from toprung.domain.commands import Command, DeleteBoard, SetBoard, SingleCommand
 from toprung.domain.commands.bundle import parts_of
-from toprung.domain.commands.deciding import Touched
+from toprung.domain.commands.deciding import Needs, Touched
 from toprung.domain.commands.submit import Submit
 from toprung.errors import ToprungError
 
@@ -53,8 +54,8 @@ class Sharing:
                 return False
         for each in submits:
             self._note(each)
-        for single in singles:
-            _add(self._by_singles, single)
+        for needs in needs_of(singles):
+            self._by_singles.add(needs)
         self._singles += len(singles)
         return True
 
@@ -68,23 +69,20 @@ class Sharing:
             self._by_submits.add(self._submits.pop().needs)
 
     def _clashes(self, submits: Iterable[Submit], singles: Iterable[SingleCommand]) -> bool:
-        try:
-            return any(self._by_singles.clashes(each.needs) for each in submits) or any(
-                touched.clashes(each.needs)
-                for each in singles
-                for touched in (self._by_singles, self._by_submits)
-            )
-        except ToprungError:  # it is going to be refused, and touches nothing
-            return False
+        return any(map(self._by_singles.clashes, needs_of(submits))) or any(
+            touched.clashes(needs)
+            for needs in needs_of(singles)
+            for touched in (self._by_singles, self._by_submits)
+        )
+
+
+def needs_of(commands: Iterable[Submit | SingleCommand]) -> Iterator[Needs]:
+    """What commands need; one that is going to be refused needs nothing, and touches nothing."""
+    for command in commands:
+        with suppress(ToprungError):
+            yield command.needs
 
 
 def sets_rules(command: Command) -> bool:
     """Whether a command may change the rules of a board."""
     return isinstance(command, SetBoard | DeleteBoard)
-
-
-def _add(touched: Touched, command: SingleCommand) -> None:
-    try:
-        touched.add(command.needs)
-    except ToprungError:  # it is going to be refused, and touches nothing
-        return
