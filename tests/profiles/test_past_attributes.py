@@ -6,7 +6,7 @@ import pytest
 
 from tests.workbenches import open_profile
 from toprung.errors import ExcessiveIncrease
-from toprung.indexes.sheets import PAST_MAX
+from toprung.indexes.player_columns import PAST_MAX
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.testing.clock import FrozenClock
 from toprung.waiting.blocking import run_blocking
@@ -25,9 +25,9 @@ def test_player_who_moves_for_ever_is_remembered_within_bounds() -> None:
     run_blocking(board.submit("ann", 1, at=LATE))
     for number in range(1_500):
         run_blocking(boards.set_player("ann", attributes={"clan": f"c{number}"}))
-    past = profile.fold.sheets.past[0]
+    past = profile.fold.columns.past[0]
     assert len(past) <= 2 * PAST_MAX
-    assert len(profile.fold.sheets._combinations) <= 1_100  # swept every 1,024 changes
+    assert len(profile.fold.columns._combinations) <= 1_100  # swept every 1,024 changes
     run_blocking(board.submit("ann", 5, at=LATE))  # goes where its entry is
     found = run_blocking(
         board.standing("ann", window="daily", period="2026-11-14", scope="clan:first")

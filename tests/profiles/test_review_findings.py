@@ -25,7 +25,7 @@ from toprung.errors import (
     StorageFailed,
     UnknownPlayer,
 )
-from toprung.indexes import sheets
+from toprung.indexes import player_columns, routes
 from toprung.ports import PlayerProfile
 from toprung.profiles import embedded
 from toprung.profiles.embedded import EmbeddedProfile
@@ -174,7 +174,7 @@ async def _open(path: Path) -> object:
 
 
 def test_a_player_on_the_way_is_nobody_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between a number and its commit, readers found a player that sheets knew nothing of."""
+    """Between a number and its commit, readers found a player that the columns knew nothing of."""
     opened = open_profile("memory:", FrozenClock("2026-11-15T12:00:00Z"))
     profile, boards = opened.maintenance, opened.boards
     assert isinstance(profile, EmbeddedProfile)
@@ -356,7 +356,7 @@ def test_routes_of_periods_that_are_gone_are_forgotten(tmp_path: Path) -> None:
 def test_routes_have_a_bound_that_nobody_notices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sheets, "ROUTES_MAX", 4)
+    monkeypatch.setattr(routes, "ROUTES_MAX", 4)
     clock = FrozenClock("2026-11-15T12:00:00Z")
     path = str(tmp_path / "scores.db")
     for day in range(3):
@@ -405,7 +405,7 @@ def test_attributes_of_the_past_are_kept_as_long_as_they_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All attributes that a player ever had were kept, and all combinations that ever were."""
-    monkeypatch.setattr(sheets, "_CHANGES_MIN", 8)
+    monkeypatch.setattr(player_columns, "_CHANGES_MIN", 8)
     monkeypatch.setattr(embedded, "TAIL_MAX", 1)
     clock = FrozenClock("2026-11-01T12:00:00Z")
     path = str(tmp_path / "scores.db")
@@ -421,9 +421,9 @@ def test_attributes_of_the_past_are_kept_as_long_as_they_matter(
             period, scope = f"2026-11-{day - 2:02}", f"clan:{day - 2}"
             standing = run_blocking(board.standing("ann", period=period, scope=scope))
             assert (standing.score, standing.total) == (101, 1)
-        past = profile.fold.sheets.past.get(0, {})
+        past = profile.fold.columns.past.get(0, {})
         assert len(past) <= 8 + 5 + 1
-        assert len(profile.fold.sheets._combinations) <= 8 + 5 + 3
+        assert len(profile.fold.columns._combinations) <= 8 + 5 + 3
         if day % 7 == 0:
             run_blocking(boards.close())
             boards, profile = embedded_at(path, clock)

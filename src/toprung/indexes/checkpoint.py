@@ -33,13 +33,13 @@ from toprung.files import replace, sync_folder
 from toprung.indexes.fold import MemoryFold
 from toprung.indexes.held import Held
 from toprung.indexes.memory import MemoryIndex
-from toprung.indexes.sheets import PlayerSheets
+from toprung.indexes.player_columns import PlayerColumns
 
 _MAGIC = b"toprung checkpoint "
 _FORMAT = b"3\n"
 _START = _MAGIC + _FORMAT
 _FRAME = struct.Struct("<Q16s")
-_SHEETS = ("last", "attributes", "rest")
+_COLUMNS = ("last", "attributes", "rest")
 _log = logging.getLogger("toprung")
 
 
@@ -53,7 +53,7 @@ class Checkpoint:
     def __init__(self, fold: MemoryFold, database: str, position: int, fingerprint: str) -> None:
         self._sections: list[bytes] = []
         self._listed: list[tuple[str, int, str | None]] = []
-        for name, content in zip(_SHEETS, fold.sheets.dump(), strict=True):
+        for name, content in zip(_COLUMNS, fold.columns.dump(), strict=True):
             self._add(name, content)
         self._add("friends", _friends_dump(fold))
         forms = [_board_form(board, fold) for board in fold.boards.values()]
@@ -186,7 +186,7 @@ class _Sections:
 
 def _assemble(header: dict[str, Any], sections: _Sections) -> MemoryFold:
     index = MemoryIndex(PlayerTable.load(sections.take("players")))
-    fold = MemoryFold(index, PlayerSheets.load(*map(sections.take, _SHEETS)))
+    fold = MemoryFold(index, PlayerColumns.load(*map(sections.take, _COLUMNS)))
     fold.held = Held(header["horizon"], *header["span"])
     for form in json.loads(bytes(sections.take("boards"))):
         board = Board.parse(form["id"], form["rules"])

@@ -29,7 +29,7 @@ class Crowds:
     def check(self, event: EventBody) -> None:
         """Refuse an event that needs ladders for which there is no room."""
         if isinstance(event, PlayerSet):
-            before = self._fold.sheets.attributes(event.player)
+            before = self._fold.columns.attributes(event.player)
             for board_id, periods in event.open.items():
                 board = self._fold.board(board_id)
                 self._check_move(board, periods, (before, event.attributes))
@@ -82,7 +82,7 @@ class Crowds:
             if ladder.scope != GLOBAL:
                 continue
             for number in _numbers(ranked):
-                scopes = layout.new_scopes(self._fold.sheets.attributes(number))
+                scopes = layout.new_scopes(self._fold.columns.attributes(number))
                 wanted = [ladder._replace(scope=scope) for scope in scopes]
                 _raise(room.refusal(wanted, "scopes"))
 

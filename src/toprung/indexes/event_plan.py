@@ -134,7 +134,7 @@ class EventPlan(DecidedBatch):
         number = table.intern(player)
         if number >= limit:
             self.players.append((number, player))
-            self._fold.sheets.extend(number + 1)
+            self._fold.columns.extend(number + 1)
 
     def apply(self) -> None:
         """Fold the events in."""

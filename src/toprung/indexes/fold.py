@@ -44,8 +44,9 @@ from toprung.indexes.key_memory import KeptKey, KeyMemory
 from toprung.indexes.memory import MemoryIndex, PlayerNumbers
 from toprung.indexes.merging import Numbered
 from toprung.indexes.newest import NewestSubmissions
+from toprung.indexes.player_columns import PlayerColumns
+from toprung.indexes.routes import RouteBook
 from toprung.indexes.shared_plan import SharedPlan
-from toprung.indexes.sheets import PlayerSheets, RouteBook
 from toprung.indexes.submit_plan import SubmitPlan
 from toprung.ports import Fold, Plan, Recorded
 
@@ -53,13 +54,13 @@ from toprung.ports import Fold, Plan, Recorded
 class MemoryFold:
     """Boards, players, friends, keys and (in its index) every ladder."""
 
-    def __init__(self, index: MemoryIndex, sheets: PlayerSheets | None = None) -> None:
+    def __init__(self, index: MemoryIndex, columns: PlayerColumns | None = None) -> None:
         self.index = index
         self.players = index.players
         self.boards = BoardTable()
         self.newest = NewestSubmissions(index.players)
         self.friends: dict[int, array[int]] = {}
-        self.sheets = PlayerSheets() if sheets is None else sheets
+        self.columns = PlayerColumns() if columns is None else columns
         self.routes = RouteBook()
         self.keys = KeyMemory()
         self.quotas = EMBEDDED_QUOTAS
@@ -102,16 +103,16 @@ class MemoryFold:
 
     def note_players(self) -> None:
         """All players in the table are recorded: from now on readers find them."""
-        self.sheets.extend(self.players.limit)
+        self.columns.extend(self.players.limit)
         self._players_recorded = self.players.limit
 
     def attributes(self, number: int) -> Mapping[str, str]:
-        """A player's attributes; a copy, for the sheets share one mapping among many players."""
-        return dict(self.sheets.attributes(number))
+        """A player's attributes; a copy, for players share mappings."""
+        return dict(self.columns.attributes(number))
 
     def last_submission(self, number: int) -> int:
         """The position of the player's last submission on any board."""
-        return self.sheets.last[number]
+        return self.columns.last[number]
 
     def newest_submission(self, board: Board, number: int) -> int:
         """The position of the player's last submission on a board; 0 is none."""
@@ -164,7 +165,7 @@ class MemoryFold:
                 return None
             scopes = {
                 scope: None
-                for attributes in self.sheets.past_attributes(number)
+                for attributes in self.columns.past_attributes(number)
                 for scope in scopes_of(board, attributes)
                 if self.is_on(Ladder(board.id, window, period, scope), number)
             }
@@ -203,7 +204,7 @@ class MemoryFold:
     def become(self, other: MemoryFold) -> None:
         """Take over the state of a fold that was derived anew from the same journal."""
         self.index.become(other.index)
-        self.players, self.sheets = other.players, other.sheets
+        self.players, self.columns = other.players, other.columns
         self.boards, self.friends, self.routes = other.boards, other.friends, other.routes
         self.used, self.placed, self.held = other.used, other.placed, other.held
         self.newest = other.newest
@@ -266,7 +267,7 @@ class MemoryFold:
             if ladder.scope != GLOBAL:
                 continue
             for number, _, record in ranked.slice(0, len(ranked))[4]:
-                for scope in layout.new_scopes(self.sheets.attributes(number)):
+                for scope in layout.new_scopes(self.columns.attributes(number)):
                     target = ladder._replace(scope=scope)
                     self.index.open(target, board.shape).put(number, record)
                     self.index.touch(target, position)
@@ -285,16 +286,16 @@ class MemoryFold:
         number, attributes = change.player, change.attributes
         if not self.is_known(number):  # erased later
             return
-        self.sheets.extend(self.players.limit)
-        old = self.sheets.attributes(number)
-        self.sheets.set_attributes(number, attributes, event.recorded_at)
+        self.columns.extend(self.players.limit)
+        old = self.columns.attributes(number)
+        self.columns.set_attributes(number, attributes, event.recorded_at)
         for board_id, periods in change.open.items():
             board = self.boards.get(board_id)
             if board is not None:
                 move = move_of(board, old, attributes)
                 self._move(board, number, periods, move, event.position)
-        if self.sheets.is_past_long(number):
-            self.sheets.shorten_past(number, self._has_entries_of(number))
+        if self.columns.is_past_long(number):
+            self.columns.shorten_past(number, self._has_entries_of(number))
 
     def _has_entries_of(self, number: int) -> Callable[[Mapping[str, str]], bool]:
         """Tells whether a player has entries in the scopes of attributes that it had."""
@@ -332,12 +333,12 @@ class MemoryFold:
 
     def _apply_erased(self, number: int, position: int) -> None:
         self.skip_numbers(number + 1)
-        self.sheets.extend(number + 1)
+        self.columns.extend(number + 1)
         for board_id in self.index.board_ids:
             self._leave(board_id, number, position)
         for other in self.friends.pop(number, ()):
             self._part(other, number)
-        self.sheets.erase(number)
+        self.columns.erase(number)
         self.newest.forget(number)
         if self.players.id(number) is not None:  # in replay it is gone already
             self.players.forget(number)
@@ -346,7 +347,7 @@ class MemoryFold:
         board, number = self.boards.get(change.board), change.player
         if board is None or not self.is_known(number):  # erased later
             return
-        self.sheets.extend(self.players.limit)
+        self.columns.extend(self.players.limit)
         self.used.add(board.generation)
         self.placed.add(board.generation)
         self._leave(board.id, number, position)
@@ -401,7 +402,7 @@ class MemoryFold:
 
     def tidy(self, moment: Moment) -> None:
         """Forget attributes of the past that no late submission can ask for any more."""
-        if self.sheets.is_untidy:
+        if self.columns.is_untidy:
             opens = (
                 period.opens_at
                 for board in self.boards.values()
@@ -410,7 +411,7 @@ class MemoryFold:
                 for period in board.calendar(window).retained(moment.horizon)
                 if period.closes_at is not None
             )
-            self.sheets.tidy(min([moment.confirmed, *(each or 0 for each in opens)]))
+            self.columns.tidy(min([moment.confirmed, *(each or 0 for each in opens)]))
 
 
 _: type[Fold] = MemoryFold

@@ -20,7 +20,7 @@ from toprung.domain.ladder import Skipped
 from toprung.domain.ranking import ranking_count
 from toprung.domain.submission import Submission
 from toprung.errors import ToprungError
-from toprung.indexes.sheets import Routed
+from toprung.indexes.routes import Routed
 
 Numbered: TypeAlias = tuple[Routed, Skipped]
 """A route in use, and the windows that submissions which take it missed."""

@@ -44,8 +44,8 @@ def replay_submissions(
     Players that were erased later have no id any more and leave no trace, so their rows are
     passed over.
     """
-    fold.sheets.extend(fold.players.limit)
-    last = fold.sheets.last
+    fold.columns.extend(fold.players.limit)
+    last = fold.columns.last
     fold.used.update({fold.routes[row[1]].home[1] for row in rows})
     for run in _runs(fold, rows):
         _merge(fold, run, is_kept)

@@ -151,7 +151,7 @@ class SubmitPlan(DecidedBatch):
         group.numbers = memoryview(packed).cast("I")
         for number in range(limit, players.limit):
             self.players.append((number, (players.id(number) or b"").decode()))
-        self._fold.sheets.extend(players.limit)
+        self._fold.columns.extend(players.limit)
         group.routed = self._routes.find(group.group, group.numbers)
         group.watch(self._batch.commands)
         routes = group.routes
@@ -195,7 +195,7 @@ class SubmitPlan(DecidedBatch):
 
     def _previous(self, group: Merging) -> list[int]:
         """For every row, the position of its player's submission before it, on any board."""
-        last = self._fold.sheets.last
+        last = self._fold.columns.last
         previous = [last[number] for number in group.numbers]
         if len(self._merging) > 1 or len(set(group.numbers)) < len(previous):
             seen = self._latest
@@ -225,7 +225,7 @@ class SubmitPlan(DecidedBatch):
 
     def _note(self, group: Merging) -> None:
         """Remember each player's last submission and each ladder's last change."""
-        last = self._fold.sheets.last
+        last = self._fold.columns.last
         if any(group.versions):
             self._fold.used.add(group.board.generation)
             self._fold.newest.note(group.board.generation, group.numbers, group.versions)

@@ -16,7 +16,7 @@ from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError
 from toprung.indexes.merging import Numbered
-from toprung.indexes.sheets import Routed
+from toprung.indexes.routes import Routed
 
 if TYPE_CHECKING:
     from toprung.indexes.fold import MemoryFold
@@ -39,7 +39,7 @@ class BatchRoutes:
 
     def find(self, group: Group[Numbered], numbers: Sequence[int]) -> list[Numbered]:
         """The route of every submission, by the numbers of their players."""
-        board, sheets, router = group.board, self._fold.sheets, group.router
+        board, columns, router = group.board, self._fold.columns, group.router
         sources = {self._commands[number].source for number, _ in group.row_ids}
         if len(sources) == 1 and len(board.scopes) == 1 and group.is_timely:
             return [self._usual(router, sources.pop(), 0, {})] * len(group.submissions)
@@ -49,8 +49,8 @@ class BatchRoutes:
         ):
             source = self._commands[command].source
             if self._is_usual(router, submission, number):
-                combination = sheets.combination(number)
-                found.append(self._usual(router, source, combination, sheets.attributes(number)))
+                combination = columns.combination(number)
+                found.append(self._usual(router, source, combination, columns.attributes(number)))
             else:
                 found.append(self._unusual(router, source, submission, number))
         return found
@@ -87,8 +87,8 @@ class BatchRoutes:
     def _unusual_route(
         self, board: Board, submission: Submission, number: int
     ) -> tuple[Route, Skipped]:
-        scopes = scopes_of(board, self._fold.sheets.attributes(number))
-        changed = number in self._fold.sheets.past
+        scopes = scopes_of(board, self._fold.columns.attributes(number))
+        changed = number in self._fold.columns.past
         kept = self._fold.kept_scopes(board, number) if changed else None
         return route_of(board, submission.at, self._now, scopes, kept, self._lenient)
 
@@ -113,9 +113,9 @@ class BatchRoutes:
                 yield None
                 continue
             if self._is_usual(group.router, submission, number):
-                combination = fold.sheets.combination(number)
+                combination = fold.columns.combination(number)
                 if combination not in usual:
-                    attributes = fold.sheets.attributes(number)
+                    attributes = fold.columns.attributes(number)
                     route, _ = group.router.usual(scopes_of(board, attributes))
                     usual[combination] = self._missing(board, route)
                 new = usual[combination]
@@ -140,7 +140,7 @@ class BatchRoutes:
         """Whether a submission counts in the current periods, in its player's present scopes."""
         return router.covers(submission.at, submission.at) and not (
             # Else the clock has been put back: entries are there that the move left alone.
-            self._fold.sheets.has_moved_since(number, router.closes)
+            self._fold.columns.has_moved_since(number, router.closes)
         )
 
     def _intern(self, board: Board, source: str, route: Route) -> Routed:

@@ -137,7 +137,7 @@ class _Copying:
         done = 0
         for page in self._players():
             rows = [
-                (number + 1, player, name, avatar, _json(fold.sheets.attributes(number)), folded)
+                (number + 1, player, name, avatar, _json(fold.columns.attributes(number)), folded)
                 for number, player, name, avatar, folded in page
             ]
             await target.add("players", into.PLAYER_COLUMNS, rows)

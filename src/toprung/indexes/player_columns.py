@@ -1,22 +1,13 @@
-"""What the fold remembers beside the ladders, compactly: players and routes.
+"""What the fold remembers of every player beside the ladders: attributes and the last submission.
 
-Everything here is per player number, per interned combination, or bounded by time.
+Everything here is per player number, per combination of attributes, or bounded by time.
 """
 
 from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
-
-from toprung._native import RankedSet
-from toprung.domain.board import Board
-from toprung.domain.ladder import Ladder, Route
-from toprung.domain.player import GLOBAL
-
-ROUTES_MAX = 50_000
-"""Routes that are remembered; the ones found first go first."""
+from collections.abc import Callable, Iterator, Mapping
 
 PAST_MAX = 32
 """Past attributes of a player that are remembered without asking what they are good for."""
@@ -25,7 +16,7 @@ _CHANGES_MIN = 1024
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 
 
-class PlayerSheets:
+class PlayerColumns:
     """Per player number: its attributes and its last submission, in flat arrays."""
 
     def __init__(self) -> None:
@@ -133,108 +124,17 @@ class PlayerSheets:
         return self.last.tobytes(), self._attributes.tobytes(), json.dumps(rest).encode()
 
     @classmethod
-    def load(cls, last: memoryview, attributes: memoryview, rest: memoryview) -> PlayerSheets:
-        """The sheets that were dumped."""
-        sheets = cls()
-        sheets.last.frombytes(last)
-        sheets._attributes.frombytes(attributes)
+    def load(cls, last: memoryview, attributes: memoryview, rest: memoryview) -> PlayerColumns:
+        """The columns that were dumped."""
+        columns = cls()
+        columns.last.frombytes(last)
+        columns._attributes.frombytes(attributes)
         tables = json.loads(bytes(rest))
-        sheets._combinations = dict(tables["combinations"])
-        sheets._numbers = {
-            json.dumps(c, sort_keys=True): n for n, c in sheets._combinations.items()
+        columns._combinations = dict(tables["combinations"])
+        columns._numbers = {
+            json.dumps(c, sort_keys=True): n for n, c in columns._combinations.items()
         }
-        sheets._next_combination = tables["next"]
-        sheets.past = {number: dict(past) for number, past in tables["past"]}
-        sheets._changes = sum(map(len, sheets.past.values()))
-        return sheets
-
-
-RouteName: TypeAlias = tuple[str, int, int, str, Route]
-"""Board, its generation and version, source, and where it leads."""
-
-
-class Routed:
-    """A route in use: its number in the journal and the sets behind its ladders."""
-
-    __slots__ = ("drops", "globals", "home", "ladders", "name", "number", "sets", "stops")
-
-    def __init__(self, number: int, name: RouteName) -> None:
-        self.number = number
-        self.name = name
-        board, generation, *_, route = name
-        self.home = (board, generation)
-        self.ladders: list[Ladder] = list(route.ladders(board))
-        self.globals = [i for i, ladder in enumerate(self.ladders) if ladder.scope == GLOBAL]
-        self.stops = [ladder[1:3] for ladder in self.ladders if ladder.scope == GLOBAL]
-        """Window and period of each global ladder."""
-        self.sets: list[RankedSet] = []
-        self.drops = -1
-        """Ladders that the index had dropped when the sets were found; later they may be others."""
-
-
-class RouteBook:
-    """Routes by number, so that an event names its board, periods and scopes in one integer.
-
-    The journal keeps all of them, this book those that may be of use. One that was forgotten gets
-    another number when it is used again, and replay reads it from the journal.
-    """
-
-    def __init__(self) -> None:
-        self._by_number: dict[int, Routed] = {}
-        self._numbers: dict[RouteName, int] = {}
-        self.next = 1
-
-    def intern(self, board: Board, source: str, route: Route) -> tuple[Routed, bool]:
-        """The route in use, and whether it is new."""
-        name = (board.id, board.generation, board.version, source, route)
-        number = self._numbers.get(name)
-        if number is not None:
-            return self._by_number[number], False
-        return self.add(self.next, *name), True
-
-    def add(
-        self, number: int, board: str, generation: int, version: int, source: str, route: Route
-    ) -> Routed:
-        """Enter a route under its number."""
-        name = (board, generation, version, source, route)
-        self._numbers[name] = number
-        routed = self._by_number[number] = Routed(number, name)
-        self.next = max(self.next, number + 1)
-        return routed
-
-    def take_back(self, limit: int) -> None:
-        """Forget every route from number `limit` on: their commit failed."""
-        self._forget([each for each in self._by_number.values() if each.number >= limit])
-        self.next = limit
-
-    def forget(self, board_id: str, is_of_use: Callable[[Routed], bool]) -> None:
-        """Forget the routes of a board that are of no use."""
-        self._forget(
-            [
-                each
-                for each in self._by_number.values()
-                if each.home[0] == board_id and not is_of_use(each)
-            ]
-        )
-
-    def shrink(self) -> None:
-        """Forget the older half when there are too many."""
-        if len(self._by_number) > ROUTES_MAX:
-            self._forget(list(self._by_number.values())[: ROUTES_MAX // 2])
-
-    def _forget(self, routes: list[Routed]) -> None:
-        while routes:  # each is freed in its turn: it may have hundreds of ladders
-            routed = routes.pop()
-            del self._by_number[routed.number]
-            if self._numbers.get(routed.name) == routed.number:
-                del self._numbers[routed.name]
-
-    def missing(self, numbers: Iterable[int]) -> set[int]:
-        """Those of the numbers whose route is not here."""
-        return set(numbers) - self._by_number.keys()
-
-    def __len__(self) -> int:
-        return len(self._by_number)
-
-    def __getitem__(self, number: int) -> Routed:
-        return self._by_number[number]
+        columns._next_combination = tables["next"]
+        columns.past = {number: dict(past) for number, past in tables["past"]}
+        columns._changes = sum(map(len, columns.past.values()))
+        return columns
