@@ -358,7 +358,8 @@ inline constexpr char kPositionsDoc[] = R"(For each player a position in the jou
 >>> rows = array("I", [ann, bob, ann]), array("q", [7, 8, 9])
 >>> array("q", newest.previous(*rows)).tolist()
 [0, 0, 7]
->>> newest.put_many(*rows)
+>>> array("I", newest.put_many(*rows)).tolist()
+[0, 1]
 >>> newest.find(ann), newest.find(bob), len(newest)
 (9, 8, 2))";
 
@@ -369,11 +370,33 @@ Rows are packed native u32 numbers and i64 positions. A row sees those before it
 position is 0. Nothing changes.)";
 inline constexpr char kPositionsPutMany[] = R"(Gives players these positions: O(k), and O(n) when the map grows.
 
-Rows are those of `previous`; a position of 0 is passed over.)";
+Returns the packed numbers of the players who had none before. Rows are those of `previous`; a position of 0 is passed over.)";
 inline constexpr char kPositionsForget[] = "Removes a player's position, if there is one: O(1).";
 inline constexpr char kPositionsItems[] =
     "Packed native u32 numbers and i64 positions of all, in no particular order: O(n).";
 inline constexpr char kPositionsNbytes[] = "Bytes of memory.";
+
+// ---- PlayerLists ---------------------------------------------------------------------------------
+
+inline constexpr char kListsDoc[] = R"(For each player a few items below 2**31: 4 bytes for the first one, 8 for each of several.
+
+>>> from array import array
+>>> players = PlayerTable()
+>>> ann, bob = players.intern("ann"), players.intern("bob")
+>>> boards = PlayerLists(players)
+>>> boards.add(7, array("I", [ann, bob]))
+>>> boards.add(9, array("I", [ann]))
+>>> [array("I", boards.find(number)).tolist() for number in (ann, bob)]
+[[9, 7], [7]])";
+
+inline constexpr char kListsFind[] = "The player's items as packed native u32, the newest first: O(k).";
+inline constexpr char kListsAdd[] = R"(Gives an item to players who do not have it yet: O(k), and O(n) when the map grows.
+
+Whether they have it is not looked up. Numbers are packed native u32.)";
+inline constexpr char kListsRemove[] =
+    "Takes an item away from those of the players who have it: O(k), k items of these players.";
+inline constexpr char kListsForget[] = "Takes all items away from a player: O(k).";
+inline constexpr char kListsNbytes[] = "Bytes of memory.";
 
 // ---- RecordReader --------------------------------------------------------------------------------
 

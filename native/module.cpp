@@ -10,6 +10,7 @@
 #include "best_of.hpp"
 #include "docstrings.hpp"
 #include "merge.hpp"
+#include "player_lists.hpp"
 #include "position_map.hpp"
 #include "python.hpp"
 #include "record_reader.hpp"
@@ -727,12 +728,12 @@ nb::object positions_previous(PyPositions& self, nb::handle numbers_value, nb::h
   return to_bytes(numbers.size() < kShortBatch ? reading(gate, look) : reading_long(gate, look));
 }
 
-void positions_put_many(PyPositions& self, nb::handle numbers_value, nb::handle positions_value) {
+nb::object positions_put_many(PyPositions& self, nb::handle numbers_value, nb::handle positions_value) {
   const Vector<u32> numbers = read_numbers(numbers_value);
   const Vector<i64> positions = read_positions(positions_value);
-  const auto put = [&] { self.map->put(numbers, positions); };
+  const auto put = [&] { return self.map->put(numbers, positions); };
   Gate& gate = self.map->gate();
-  numbers.size() < kShortBatch ? writing(gate, put) : writing_long(gate, put);
+  return to_bytes(numbers.size() < kShortBatch ? writing(gate, put) : writing_long(gate, put));
 }
 
 void positions_forget(PyPositions& self, nb::handle value) {
@@ -745,6 +746,52 @@ nb::object positions_items(PyPositions& self) {
   Vector<i64> positions;
   reading_long(self.map->gate(), [&] { self.map->items(numbers, positions); });
   return to_tuple(to_bytes(numbers), to_bytes(positions));
+}
+
+// ---- PlayerLists ---------------------------------------------------------------------------------
+
+// The lists, and the Python object of the table they must outlive.
+struct PyLists {
+  nb::object table_object;
+  std::unique_ptr<PlayerLists> lists;
+};
+
+void lists_init(PyLists* self, nb::handle players) {
+  if (!nb::isinstance<PlayerTable>(players)) refuse_type("players must be a PlayerTable", players);
+  auto lists = std::make_unique<PlayerLists>(*nb::cast<PlayerTable*>(players));
+  new (self) PyLists{nb::borrow(players), std::move(lists)};
+}
+
+u32 read_item(nb::handle value) {
+  const i64 item = to_int64(value, "item");
+  if (item < 0 || item >= i64{PlayerLists::kItemLimit}) throw nb::value_error("an item is below 2**31");
+  return static_cast<u32>(item);
+}
+
+nb::object lists_find(PyLists& self, nb::handle value) {
+  const u32 number = read_number(value);
+  return to_bytes(reading(self.lists->gate(), [&] { return self.lists->find(number); }));
+}
+
+void lists_add(PyLists& self, nb::handle item_value, nb::handle numbers_value) {
+  const u32 item = read_item(item_value);
+  const Vector<u32> numbers = read_numbers(numbers_value);
+  const auto add = [&] { self.lists->add(item, numbers); };
+  Gate& gate = self.lists->gate();
+  numbers.size() < kShortBatch ? writing(gate, add) : writing_long(gate, add);
+}
+
+void lists_remove(PyLists& self, nb::handle item_value, nb::handle numbers_value) {
+  const u32 item = read_item(item_value);
+  const Vector<u32> numbers = read_numbers(numbers_value);
+  const auto remove = [&] { self.lists->remove(item, numbers); };
+  Gate& gate = self.lists->gate();
+  numbers.size() < kShortBatch ? writing(gate, remove) : writing_long(gate, remove);
+}
+
+void lists_forget(PyLists& self, nb::handle value) {
+  const u32 number = read_number(value);
+  writing(self.lists->gate(), [&] { self.lists->forget(number); });
 }
 
 // ---- RecordReader --------------------------------------------------------------------------------
@@ -930,13 +977,25 @@ NB_MODULE(_native, module) {
            nb::sig("def previous(self, numbers: Buffer, positions: Buffer, /) -> bytes"),
            kPositionsPrevious)
       .def("put_many", positions_put_many,
-           nb::sig("def put_many(self, numbers: Buffer, positions: Buffer, /) -> None"),
+           nb::sig("def put_many(self, numbers: Buffer, positions: Buffer, /) -> bytes"),
            kPositionsPutMany)
       .def("forget", positions_forget, nb::sig("def forget(self, number: int, /) -> None"),
            kPositionsForget)
       .def("items", positions_items, nb::sig("def items(self) -> tuple[bytes, bytes]"),
            kPositionsItems)
       .def_prop_ro("nbytes", [](PyPositions& p) { return p.map->nbytes(); }, kPositionsNbytes);
+
+  nb::class_<PyLists>(module, "PlayerLists", nb::is_final(), kListsDoc)
+      .def("__init__", lists_init, "players"_a,
+           nb::sig("def __init__(self, players: PlayerTable) -> None"))
+      .def("find", lists_find, nb::sig("def find(self, number: int, /) -> bytes"), kListsFind)
+      .def("add", lists_add, nb::sig("def add(self, item: int, numbers: Buffer, /) -> None"),
+           kListsAdd)
+      .def("remove", lists_remove,
+           nb::sig("def remove(self, item: int, numbers: Buffer, /) -> None"), kListsRemove)
+      .def("forget", lists_forget, nb::sig("def forget(self, number: int, /) -> None"),
+           kListsForget)
+      .def_prop_ro("nbytes", [](PyLists& l) { return l.lists->nbytes(); }, kListsNbytes);
 
   nb::class_<RecordReader>(module, "RecordReader", nb::is_final(), kReaderDoc)
       .def("__init__", reader_init, nb::kw_only(), "tied"_a = 1, "descending"_a = 1,

@@ -39,14 +39,20 @@ class PositionMap {
     return found;
   }
 
-  void put(const Vector<u32>& numbers, const Vector<i64>& positions) {
+  // The numbers that had no position before.
+  Vector<u32> put(const Vector<u32>& numbers, const Vector<i64>& positions) {
     require(numbers, positions);
+    Vector<u32> added;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (positions[i] == 0) continue;
       // Room for those who are new, one by one: a batch may be all of one player.
-      if (map_.find(numbers[i]) == kAbsent) map_.reserve(1, table_->limit());
+      if (map_.find(numbers[i]) == kAbsent) {
+        added.push_back(numbers[i]);
+        map_.reserve(1, table_->limit());
+      }
       set(map_, numbers[i], static_cast<u64>(positions[i]));
     }
+    return added;
   }
 
   void forget(u32 number) noexcept {

@@ -7,7 +7,14 @@ import pytest
 
 from toprung import _native
 
-CLASSES = (_native.PlayerTable, _native.RankedSet, _native.Merge, _native.RecordReader)
+CLASSES = (
+    _native.PlayerTable,
+    _native.RankedSet,
+    _native.Merge,
+    _native.PositionMap,
+    _native.PlayerLists,
+    _native.RecordReader,
+)
 
 
 def documented() -> dict[str, object]:

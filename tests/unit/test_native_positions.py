@@ -35,7 +35,8 @@ def test_against_a_dict(steps: list[tuple[list[tuple[int, int]], list[int]]]) ->
                 seen[number] = position
         assert array("q", positions.previous(*packed(batch))).tolist() == expected
         assert {n: positions.find(n) for n in model} == model, "asking changes nothing"
-        positions.put_many(*packed(batch))
+        added = array("I", positions.put_many(*packed(batch))).tolist()
+        assert added == [number for number in seen if number not in model], "who is new, once"
         model = seen
         for number in forgotten:
             positions.forget(number)

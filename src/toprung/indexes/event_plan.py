@@ -57,13 +57,8 @@ class FoldState:
         return self._fold.attributes(player)
 
     def boards_of(self, player: int) -> Iterable[Board]:
-        """The boards on which a player has submitted anything; or all, where that is not known."""
-        newest, placed = self._fold.newest_submission, self._fold.placed
-        return [
-            board
-            for board in self._fold.boards.values()
-            if newest(board, player) != 0 or board.generation in placed
-        ]
+        """The boards on which a player may have entries."""
+        return self._fold.boards_of(player)
 
     def periods_of(self, board: Board, player: int) -> Iterable[PeriodName]:
         """The periods of a board in which a player has an entry."""

@@ -118,6 +118,15 @@ class MemoryFold:
         """The position of the player's last submission on a board; 0 is none."""
         return self.newest.find(board.generation, number)
 
+    def boards_of(self, number: int) -> list[Board]:
+        """The boards on which a player may have entries, in the order in which they were created.
+
+        O(k log k), k boards of the player and those on which entries were set.
+        """
+        generations = {*self.newest.generations_of(number), *self.placed}
+        found = map(self.boards.of_generation, sorted(generations))
+        return [board for board in found if board is not None]
+
     def measure(self) -> tuple[int, int]:
         """How many entries there are on all ladders, and the bytes of what grows with players."""
         entries, size = self.index.measure()
@@ -299,10 +308,10 @@ class MemoryFold:
 
     def _has_entries_of(self, number: int) -> Callable[[Mapping[str, str]], bool]:
         """Tells whether a player has entries in the scopes of attributes that it had."""
-        boards = [board for board in self.boards.values() if len(board.scopes) > 1]
         stops = [
             (board, Ladder(board.id, window, period, GLOBAL))
-            for board in boards
+            for board in self.boards_of(number)
+            if len(board.scopes) > 1
             for window, period in self.index.periods(board.id)
             if self.is_on(Ladder(board.id, window, period, GLOBAL), number)
         ]
@@ -334,8 +343,8 @@ class MemoryFold:
     def _apply_erased(self, number: int, position: int) -> None:
         self.skip_numbers(number + 1)
         self.columns.extend(number + 1)
-        for board_id in self.index.board_ids:
-            self._leave(board_id, number, position)
+        for board in self.boards_of(number):
+            self._leave(board.id, number, position)
         for other in self.friends.pop(number, ()):
             self._part(other, number)
         self.columns.erase(number)

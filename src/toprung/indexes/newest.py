@@ -3,6 +3,9 @@
 A submission is recorded with the position of the same player's submission before it, on any board;
 and, where that one was made on another board, with a link to the one before it on the same board.
 So a history is read link by link, without passing what the player did elsewhere.
+
+Beside it stands the reverse, the boards of every player, so that what concerns one player costs
+what that player has, however many boards there are. There a board is a short number, its *slot*.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from itertools import repeat
 
 from typing_extensions import Buffer
 
-from toprung._native import PlayerTable, PositionMap
+from toprung._native import PlayerLists, PlayerTable, PositionMap
+
+NUMBERS_AT_ONCE = 10_000
 
 
 class NewestSubmissions:
@@ -22,6 +27,9 @@ class NewestSubmissions:
     def __init__(self, players: PlayerTable) -> None:
         self._players = players
         self._maps: dict[int, PositionMap] = {}
+        self._slots = Slots()
+        self._boards = PlayerLists(players)
+        """The slots of the boards that each player has submitted to."""
 
     def find(self, generation: int, number: int) -> int:
         """The position of a player's newest submission on a board; 0 is none."""
@@ -44,21 +52,40 @@ class NewestSubmissions:
             for link, before in zip(memoryview(found).cast("q"), previous, strict=True)
         ]
 
+    def generations_of(self, number: int) -> list[int]:
+        """The generations of the boards that a player has submitted to, in order.
+
+        O(k log k), k boards of the player.
+        """
+        return sorted(map(self._slots.generation, memoryview(self._boards.find(number)).cast("I")))
+
     def note(self, generation: int, numbers: Sequence[int], versions: Sequence[int]) -> None:
         """Rows of one board are recorded; those of version 0 are not."""
+        self._put(generation, _packed("I", numbers), _packed("q", versions))
+
+    def _put(self, generation: int, numbers: Buffer, positions: Buffer) -> None:
         known = self._maps.get(generation)
         if known is None:
             known = self._maps[generation] = PositionMap(self._players)
-        known.put_many(_packed("I", numbers), _packed("q", versions))
+        if added := known.put_many(numbers, positions):
+            self._boards.add(self._slots.of(generation), memoryview(added).cast("I"))
 
     def drop(self, generation: int) -> None:
-        """The board is gone."""
-        self._maps.pop(generation, None)
+        """The board is gone. O(k), k boards of its players."""
+        known = self._maps.pop(generation, None)
+        if known is None:
+            return
+        slot = self._slots.of(generation)
+        numbers = memoryview(known.items()[0]).cast("I")
+        for start in range(0, len(numbers), NUMBERS_AT_ONCE):  # others get a turn in between
+            self._boards.remove(slot, numbers[start : start + NUMBERS_AT_ONCE])
+        self._slots.free(generation)
 
     def forget(self, number: int) -> None:
-        """The player is gone."""
-        for known in self._maps.values():
-            known.forget(number)
+        """The player is gone. O(k), k boards of the player."""
+        for generation in self.generations_of(number):
+            self._maps[generation].forget(number)
+        self._boards.forget(number)
 
     def differing(self, replayed: NewestSubmissions) -> list[int]:
         """Generations of boards where this is not what the journal says."""
@@ -80,7 +107,7 @@ class NewestSubmissions:
     @property
     def nbytes(self) -> int:
         """Bytes of memory, for whoever measures while others write."""
-        return sum(known.nbytes for known in list(self._maps.values()))
+        return self._boards.nbytes + sum(known.nbytes for known in list(self._maps.values()))
 
     def dump(self) -> Iterator[tuple[int, bytes, bytes]]:
         """(generation, numbers, positions) of every board."""
@@ -89,8 +116,54 @@ class NewestSubmissions:
 
     def load(self, generation: int, numbers: memoryview, positions: memoryview) -> None:
         """Take in what was dumped of a board."""
-        known = self._maps[generation] = PositionMap(self._players)
-        known.put_many(numbers, positions)
+        self._put(generation, numbers, positions)
+
+    def _check(self) -> None:
+        """Assert that each player's boards are those that know the player."""
+        boards: dict[int, list[int]] = {}
+        for generation in sorted(self._maps):
+            for number in memoryview(self._maps[generation].items()[0]).cast("I"):
+                boards.setdefault(number, []).append(generation)
+        for number in range(self._players.limit):
+            assert self.generations_of(number) == boards.get(number, []), number
+
+
+class Slots:
+    """Short numbers of boards by generation, given again when a board is gone.
+
+    >>> slots = Slots()
+    >>> [slots.of(generation) for generation in (100, 200, 100)]
+    [0, 1, 0]
+    >>> slots.free(100)
+    >>> slots.of(300), slots.generation(0)
+    (0, 300)
+    """
+
+    def __init__(self) -> None:
+        self._by_generation: dict[int, int] = {}
+        self._generations: list[int] = []
+        self._free: list[int] = []
+
+    def of(self, generation: int) -> int:
+        """The slot of a board, which gets one when it has none. O(1)."""
+        slot = self._by_generation.get(generation)
+        if slot is None:
+            if self._free:
+                slot = self._free.pop()
+                self._generations[slot] = generation
+            else:
+                slot = len(self._generations)
+                self._generations.append(generation)
+            self._by_generation[generation] = slot
+        return slot
+
+    def generation(self, slot: int) -> int:
+        """The board whose slot it is. O(1)."""
+        return self._generations[slot]
+
+    def free(self, generation: int) -> None:
+        """Let another board have the slot: no player refers to it any more. O(1)."""
+        self._free.append(self._by_generation.pop(generation))
 
 
 def _packed(kind: str, values: Sequence[int]) -> Buffer:
