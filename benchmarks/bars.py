@@ -61,6 +61,16 @@ BARS: tuple[Bar, ...] = (
     Bar("friends", "20 of 500 friends, against ZINTERSTORE", ">=", 5, "x"),
     Bar("open-checkpoint", "open with a checkpoint, over the bare load", "<=", 3, "x"),
     Bar("replay", "replay of a journal without a checkpoint", ">=", 150_000, "events/s"),
+    *(
+        Bar(
+            f"many-boards-{command.replace(' ', '-')}",
+            f"{command} at 8,000 boards, over the time at 100",
+            "<=",
+            2,
+            "x",
+        )
+        for command in ("first submission", "set player", "erase player", "set board")
+    ),
     Bar("http-standing", "GET standing, against a bare ASGI handler", ">=", 0.6, "x"),
     Bar("http-top", "GET top 100, head changing, against a bare handler", ">=", 0.5, "x"),
     Bar("http-submit", "POST score, durable, against a bare handler", ">=", 0.4, "x"),

@@ -68,6 +68,7 @@ RUNS = (
     Run("http_strict"),
     Run("cluster_scripts", rounds=5),
     Run("live_fanout", rounds=3, size=100_000),
+    Run("many_boards", size=20_000),
     Run("cluster_submit", rounds=5, size=20_000),
     Run("cluster_standing", rounds=5, size=20_000),
     Run("cluster_rebuild", rounds=3, size=20_000),

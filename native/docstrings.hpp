@@ -52,7 +52,8 @@ b'ann')";
 
 inline constexpr char kTableForget[] = R"(Wipes an id from memory; its number is never given again: O(sets over this table).
 
-ValueError while a set still holds the player.
+ValueError while a set still holds the player. A caller who has taken the player off all sets says so:
+then it is O(1), and a set from which the player was not taken fails its `_check` and cannot be loaded.
 
 >>> players = PlayerTable()
 >>> players.forget(players.intern("ann"))

@@ -73,9 +73,9 @@ nb::object table_id(PlayerTable& table, nb::handle value) {
   return length == 0 ? nb::none() : to_bytes(bytes, length);
 }
 
-void table_forget(PlayerTable& table, nb::handle value) {
+void table_forget(PlayerTable& table, nb::handle value, bool is_off_all_sets) {
   const u32 number = read_number(value);
-  writing(table.gate, [&] { table.forget(number); });
+  writing(table.gate, [&] { table.forget(number, is_off_all_sets); });
 }
 
 void table_truncate(PlayerTable& table, nb::handle value) {
@@ -859,7 +859,9 @@ NB_MODULE(_native, module) {
       .def("numbers", table_numbers,
            nb::sig("def numbers(self, ids: Sequence[str | bytes], /) -> bytes"), kTableNumbers)
       .def("id", table_id, nb::sig("def id(self, number: int, /) -> bytes | None"), kTableId)
-      .def("forget", table_forget, nb::sig("def forget(self, number: int, /) -> None"), kTableForget)
+      .def("forget", table_forget, "number"_a, nb::kw_only(), "is_off_all_sets"_a = false,
+           nb::sig("def forget(self, number: int, /, *, is_off_all_sets: bool = False) -> None"),
+           kTableForget)
       .def("truncate", table_truncate, nb::sig("def truncate(self, limit: int, /) -> None"),
            kTableTruncate)
       .def_prop_ro("limit", [](PlayerTable& t) { return reading(t.gate, [&] { return t.limit(); }); },

@@ -133,11 +133,12 @@ class PlayerTable {
     return limit_ - 1;
   }
 
-  // Wipes an id. A number forgotten before stays so.
-  void forget(u32 number) {
+  // Wipes an id. A number forgotten before stays so. Looking whether a set holds the number takes as long
+  // as there are sets; whoever has taken it off all of them may say so.
+  void forget(u32 number, bool is_off_all_sets) {
     if (number >= limit_) throw std::out_of_range("no such player number");
     if (!is_present(number)) return;
-    refuse_if_held(number, number + 1);
+    if (!is_off_all_sets) refuse_if_held(number, number + 1);
     drop_slot(number);
     u8* place = arena_at(place_of(number));
     std::memset(place + 1, 0, static_cast<std::size_t>(place[0]) + 1);
@@ -152,6 +153,7 @@ class PlayerTable {
     for (; limit_ > limit; --limit_) {
       if (is_present(limit_ - 1)) drop_slot(limit_ - 1);
     }
+    held_limit_ = std::min(held_limit_, limit);
     ++truncations_;
   }
 
@@ -220,6 +222,10 @@ class PlayerTable {
     holders_[holder->seat_] = holders_.back();
     holders_.pop_back();
   }
+
+  // A set has taken the number in. Sets never held numbers beyond these, so taking such numbers back, which
+  // every refused newcomer leads to, needs no look at any set.
+  void note_held(u32 number) noexcept { held_limit_ = std::max(held_limit_, number + 1); }
 
   void check() const {
     const auto demand = [](bool holds, const char* what) {
@@ -382,6 +388,7 @@ class PlayerTable {
   }
 
   void refuse_if_held(u32 first, u32 limit) {
+    if (first >= held_limit_) return;
     const std::lock_guard guard(holders_mutex_);
     for (const NumberHolder* holder : holders_) {
       if (holder->holds_any(first, limit)) {
@@ -394,6 +401,7 @@ class PlayerTable {
   const u32 number_limit_;
   u32 limit_ = 0;
   u32 present_ = 0;
+  u32 held_limit_ = 0;
   u64 truncations_ = 0;
   u64 forgettings_ = 0;
   u64 end_ = 0;

@@ -744,7 +744,12 @@ class Tree final : public RankedSet {
     add_up(leaf, 1, count_bits(node.starts) - starts);
     if (at == 0) refresh_first(leaf);
     if (at + 1u == node.count) refresh_start_after(leaf);
-    known ? map_.move(probe.number, leaf) : static_cast<void>(map_.add(probe.number, leaf));
+    if (known) {
+      map_.move(probe.number, leaf);
+    } else {
+      map_.add(probe.number, leaf);
+      table_.note_held(probe.number);
+    }
   }
 
   void take_out(u32 leaf, unsigned at) noexcept {
@@ -1283,6 +1288,7 @@ class Tree final : public RankedSet {
       }
       for (unsigned k = 0; k < node.count; ++k) {
         if (!map_.add(node.players[k], leaf)) throw std::invalid_argument("a player is named twice");
+        table_.note_held(node.players[k]);
         set_start(leaf, k);
       }
       done = end;

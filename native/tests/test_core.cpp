@@ -82,7 +82,7 @@ void test_table(u64 seed) {
       }
     } else if (choice < 95 && !ids.empty()) {
       const u32 number = static_cast<u32>(below(random, ids.size()));
-      table.forget(number);
+      table.forget(number, false);
       known.erase(ids[number]);
       ids[number].clear();
     } else {

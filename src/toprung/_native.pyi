@@ -29,7 +29,8 @@ class PlayerTable:
     def number(self, id: str | bytes, /) -> int | None: ...
     def numbers(self, ids: Sequence[str | bytes], /) -> bytes: ...  # packed u32; ABSENT = 2**32-1
     def id(self, number: int, /) -> bytes | None: ...  # None when forgotten
-    def forget(self, number: int, /) -> None: ...  # wipes the id; the number is never given again
+    # wipes the id; the number is never given again
+    def forget(self, number: int, /, *, is_off_all_sets: bool = False) -> None: ...
     def truncate(self, limit: int, /) -> None: ...  # takes back numbers >= limit
     @property
     def limit(self) -> int: ...  # the next number to be given

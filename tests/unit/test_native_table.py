@@ -72,6 +72,38 @@ def test_a_player_of_a_set_cannot_go(players: PlayerTable) -> None:
     players.truncate(0)
 
 
+def test_whoever_says_that_no_set_holds_a_player_is_believed(players: PlayerTable) -> None:
+    ladder = RankedSet(players, words=1)
+    ladder.put("bob", bytes(8))
+    players.forget(1, is_off_all_sets=True)
+    assert players.number("bob") is None
+    with pytest.raises(RuntimeError, match="absent"):
+        ladder._check()
+    with pytest.raises(ValueError, match="player"):
+        RankedSet.load(players, ladder.dump())
+    ladder.clear()
+    ladder._check()
+
+
+def test_numbers_that_a_set_has_held_are_looked_for_when_they_are_taken_back(
+    players: PlayerTable,
+) -> None:
+    ladder = RankedSet(players, words=1)
+    ladder.build(struct.pack("=2I", 0, 1), bytes(8) + b"\1" + bytes(7))
+    players.truncate(2)
+    for limit in (1, 0):
+        with pytest.raises(ValueError, match="still holds"):
+            players.truncate(limit)
+        ladder.remove(players.id(limit) or b"")
+        players.truncate(limit)
+    players.intern("eve")
+    players.truncate(0)
+    players.intern("eve")
+    ladder.put("eve", bytes(8))
+    with pytest.raises(ValueError, match="still holds"):
+        players.truncate(0)
+
+
 def test_a_set_that_is_gone_holds_nobody(players: PlayerTable) -> None:
     ladder = RankedSet(players, words=1)
     ladder.put("bob", bytes(8))

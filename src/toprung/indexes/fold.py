@@ -350,7 +350,7 @@ class MemoryFold:
         self.columns.erase(number)
         self.newest.forget(number)
         if self.players.id(number) is not None:  # in replay it is gone already
-            self.players.forget(number)
+            self.players.forget(number, is_off_all_sets=True)
 
     def _apply_entries(self, change: EntriesSet, position: int) -> None:
         board, number = self.boards.get(change.board), change.player
