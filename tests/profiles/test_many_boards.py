@@ -11,6 +11,8 @@ import pytest
 from tests.workbenches import open_profile
 from toprung._native import PositionMap
 from toprung.domain.board_table import BoardTable
+from toprung.domain.commands import SetEntries
+from toprung.domain.entry import Entry
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.routes import RouteBook
 from toprung.profiles import embedded
@@ -130,6 +132,21 @@ def test_erasing_a_player(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.undo()
     for name in ("b03", "b17"):
         assert run_blocking(_board(opened, name).total()) == 1
+
+
+def test_entries_that_nobody_submitted_are_found(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = run_blocking(opened.journal.board("b20"))
+    entries = {("all-time", "all"): Entry(5, None, 0, 0)}
+    run_blocking(opened.journal.record(SetEntries("b20", board.generation, "ann", entries)))
+    looks = Looks(monkeypatch)
+    run_blocking(opened.boards.set_player("ann", attributes={"country": "DE"}))
+    assert looks.taken() == {"b03", "b17", "b20"}
+    run_blocking(opened.boards.erase("ann"))
+    assert looks.taken() == {"b03", "b17", "b20"}
+    monkeypatch.undo()
+    assert run_blocking(_board(opened, "b20").total(window="all-time")) == 1
 
 
 def test_changing_a_board(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
