@@ -17,6 +17,7 @@ from toprung.domain.ladder import Ladder
 from toprung.errors import IndexUnavailable, NotReady, Unavailable
 from toprung.indexes.breaker import CircuitBreaker
 from toprung.indexes.redis import shard_key
+from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_store import statement
 from toprung.profiles.cluster import ClusterProfile
 from toprung.service import catchup
@@ -279,6 +280,26 @@ def test_rows_of_a_server_that_is_away_do_not_keep_others_waiting(
         breaker.succeeded()
         bench.run(bench.profile.catch_up.step())
         assert unmarked(bench, bench.board.generation) == 0
+
+
+def test_boards_that_are_set_and_rows_that_are_applied_ask_for_no_other_board(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Making a board loaded all there are, which took half a second at 8,000."""
+    bench.run(bench.profile.catch_up.close())
+
+    async def all_boards(_: PostgresOutbox) -> list[Board]:
+        raise AssertionError("every board was loaded")
+
+    monkeypatch.setattr(PostgresOutbox, "all_boards", all_boards)
+    board = bench.run(bench.opened.boards.create("new", scopes=["country"]))
+    bench.run(board.submit("ann", 5))
+    bench.run(bench.opened.boards.patch("new", scopes=[]))
+    assert bench.run(board.standing("ann")).score == 5
+    bench.run(bench.opened.boards.set_player("ann", attributes={"country": "DE"}))
+    bench.profile.catch_up._swept_at = time.monotonic()
+    bench.run(bench.profile.outbox.unmarked(10, bench.profile.catch_up._apply))
+    bench.run(bench.opened.boards.delete("new"))
 
 
 def test_every_board_that_cannot_be_read_is_a_fault_before_any_is_rebuilt(

@@ -218,8 +218,8 @@ class Applying:
             await self._tell(board, version, [], [Card(self._players[player], version, b"")])
         for text in (
             "DELETE FROM cards WHERE player = $1",
+            statement("part_from_all"),
             "DELETE FROM friends WHERE player = $1",
-            "DELETE FROM friends WHERE friend = $1",
             "UPDATE events SET details = NULL WHERE player = $1 AND details IS NOT NULL",
             "DELETE FROM keys WHERE player = $1",
             "DELETE FROM players WHERE number = $1",

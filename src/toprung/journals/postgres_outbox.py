@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -48,6 +48,14 @@ class PostgresOutbox:
         async with self._store.connection() as connection:
             rows = await connection.fetch("SELECT * FROM boards ORDER BY id")
         return [read_board(row) for row in rows]
+
+    async def boards_of(self, generations: Collection[int]) -> dict[int, Board]:
+        """Those of the boards that exist, by generation."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch(
+                "SELECT * FROM boards WHERE generation = ANY ($1)", list(generations)
+            )
+        return {row["generation"]: read_board(row) for row in rows}
 
     async def horizon(self) -> int:
         """The confirmed time, less a day: what was obsolete then may be destroyed."""

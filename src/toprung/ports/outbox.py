@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 
@@ -34,6 +34,10 @@ class Outbox(Protocol):
 
     async def all_boards(self) -> list[Board]:
         """Every board."""
+        ...
+
+    async def boards_of(self, generations: Collection[int]) -> dict[int, Board]:
+        """Those of the boards that exist, by generation."""
         ...
 
     async def horizon(self) -> int:

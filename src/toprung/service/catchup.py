@@ -197,9 +197,10 @@ class CatchUp:
 
     async def _forget_erased(self) -> None:
         """Nothing late can bring them back any more: drop the last traces of erased players."""
-        boards = {board.generation: board for board in await self._outbox.all_boards()}
+        erased = await self._outbox.erased()
+        boards = await self._outbox.boards_of({generation for _, generation, _ in erased})
         forgotten = []
-        for outbox_id, generation, players in await self._outbox.erased():
+        for outbox_id, generation, players in erased:
             with suppress(IndexUnavailable, NotReady):
                 if generation in boards:
                     await self._shards.forget(boards[generation], players)
@@ -276,8 +277,8 @@ class CatchUp:
                 if self._cards_done != self._rebuilder.cards_done:
                     self._cards_done = self._rebuilder.cards_done
                     self._moved_at = time.monotonic()
-                boards = await self._outbox.all_boards()
-                await self._check_shards([b for b in boards if b.generation in self._incomplete])
+                boards = await self._outbox.boards_of(self._incomplete)
+                await self._check_shards(list(boards.values()))
             return rebuilding.result()
         finally:
             await end_task(rebuilding)
@@ -296,7 +297,7 @@ class CatchUp:
         Boards that take no cards at the moment are left out from then on: there may be more rows
         of theirs than are looked at at a time.
         """
-        boards = {board.generation: board for board in await self._outbox.all_boards()}
+        boards = await self._outbox.boards_of({row.generation for row in rows})
         done = []
         for row in rows:
             if row.generation in self._away:

@@ -49,8 +49,8 @@ class Rebuilder:
 
     async def _current(self, board: Board) -> Board | None:
         """The board as it is now: its rules may have changed since somebody asked."""
-        boards = await self._outbox.all_boards()
-        return next((b for b in boards if b.generation == board.generation), None)
+        boards = await self._outbox.boards_of([board.generation])
+        return boards.get(board.generation)
 
     async def _put_anew(self, board: Board) -> None:
         """Replace every card and every entry of a shard that is being read meanwhile."""
