@@ -79,9 +79,12 @@ class _Request:
     def __init__(self, command: Command) -> None:
         self.command = command
         self.pending: Pending[CommandResult] = Pending()
-        rows = [each for each in parts_of(command) if isinstance(each, Submit)]
-        self.rows = sum([len(each.submissions) for each in rows]) or 1
-        self.weight = sum([each.weight for each in rows]) or 1
+        if isinstance(command, Submit):  # so many are
+            self.rows, self.weight = len(command.submissions), command.weight
+        else:
+            submits = [each for each in parts_of(command) if isinstance(each, Submit)]
+            self.rows = sum([len(each.submissions) for each in submits]) or 1
+            self.weight = sum([each.weight for each in submits]) or 1
 
 
 class SqliteJournal:
