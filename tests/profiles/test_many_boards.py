@@ -13,6 +13,7 @@ from toprung._native import PositionMap
 from toprung.domain.board_table import BoardTable
 from toprung.domain.commands import SetEntries
 from toprung.domain.entry import Entry
+from toprung.indexes import player_columns
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.routes import RouteBook
 from toprung.profiles import embedded
@@ -147,6 +148,22 @@ def test_entries_that_nobody_submitted_are_found(
     assert looks.taken() == {"b03", "b17", "b20"}
     monkeypatch.undo()
     assert run_blocking(_board(opened, "b20").total(window="all-time")) == 1
+
+
+def test_tidying_up_is_paid_for_by_as_many_changes_as_there_are_boards(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player_columns, "_CHANGES_MIN", 4)
+    some = [run_blocking(opened.journal.board(name)) for name in ("b00", "b01")]
+    calendars = {board.calendar(window) for board in some for window in board.windows}
+    assert len(calendars) == 2, "boards of the same windows share them"
+    looks = Looks(monkeypatch)
+    for number in range(BOARDS - 1):
+        run_blocking(opened.boards.set_player("nobody", attributes={"country": f"A{number}"}))
+    assert looks.taken() == set()
+    for number in range(BOARDS):
+        run_blocking(opened.boards.set_player("nobody", attributes={"country": f"B{number}"}))
+    assert looks.taken() == {ALL}
 
 
 def test_changing_a_board(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -411,13 +411,17 @@ class MemoryFold:
 
     def tidy(self, moment: Moment) -> None:
         """Forget attributes of the past that no late submission can ask for any more."""
-        if self.columns.is_untidy:
-            opens = (
-                period.opens_at
+        if self.columns.is_untidy(len(self.boards)):
+            calendars = {  # boards of the same windows and zone share them
+                board.calendar(window)
                 for board in self.boards.values()
                 if len(board.scopes) > 1
                 for window in board.windows
-                for period in board.calendar(window).retained(moment.horizon)
+            }
+            opens = (
+                period.opens_at
+                for calendar in calendars
+                for period in calendar.retained(moment.horizon)
                 if period.closes_at is not None
             )
             self.columns.tidy(min([moment.confirmed, *(each or 0 for each in opens)]))

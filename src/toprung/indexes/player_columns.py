@@ -88,10 +88,13 @@ class PlayerColumns:
             if each == last or is_needed(self._combinations[each])
         }
 
-    @property
-    def is_untidy(self) -> bool:
-        """Whether so much changed since `tidy` that looking through everything is paid for."""
-        return self._changes >= max(_CHANGES_MIN, len(self._attributes) // 16, len(self.past) // 2)
+    def is_untidy(self, boards: int) -> bool:
+        """Whether so much changed since `tidy` that looking through everything is paid for.
+
+        That is all players, and all of so many boards.
+        """
+        players = max(len(self._attributes) // 16, len(self.past) // 2)
+        return self._changes >= max(_CHANGES_MIN, players, boards)
 
     def tidy(self, horizon: int) -> None:
         """Forget attributes that nobody has had since the horizon.
