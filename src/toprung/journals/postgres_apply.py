@@ -30,6 +30,13 @@ from toprung.journals.postgres_state import LoadedState, cards_page
 from toprung.journals.postgres_store import statement
 from toprung.ports import CardChanges, CardSink
 
+_DELETE_KEYS = """
+DELETE FROM keys AS k USING events AS e
+WHERE e.player = $1 AND e.position >= (SELECT min(position) FROM keys)
+    AND k.position = e.position AND k.player = $1
+"""
+"""By way of the player's own events: keys are many, and have no index on players."""
+
 Follow: TypeAlias = Callable[[CardSink], Awaitable[None]]
 """What the index has to be told once the command is durable."""
 
@@ -221,7 +228,7 @@ class Applying:
             statement("part_from_all"),
             "DELETE FROM friends WHERE player = $1",
             "UPDATE events SET details = NULL WHERE player = $1 AND details IS NOT NULL",
-            "DELETE FROM keys WHERE player = $1",
+            _DELETE_KEYS,
             "DELETE FROM players WHERE number = $1",
         ):
             await self._execute(text, player)
