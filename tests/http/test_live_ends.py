@@ -114,6 +114,7 @@ def test_openings_that_are_refused_count_and_are_logged(
     with serving(GUARDED) as running, caplog.at_level(logging.INFO, "toprung.http"):
         assert [opened(running, request_) for _ in statuses] == statuses
         assert running.anyone.get("/healthz").status_code == 429
+        eventually(lambda: len(caplog.records) > len(statuses))  # told after it is answered
     told = [record.__dict__.get("status") for record in caplog.records]
     assert told == [*statuses, 429]
 
