@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.workbenches import open_profile
+from tests.workbenches import EmbeddedWorkbench, open_profile
 from toprung.domain.board import Board
 from toprung.domain.commands import (
     Befriend,
@@ -163,5 +164,31 @@ def test_together_is_as_one_after_the_other(commands: list[Command]) -> None:
     async def main() -> None:
         alone = await one_by_one(commands)
         assert await recorded(in_memory(), commands, together=True) == alone
+
+    asyncio.run(main())
+
+
+def test_submissions_beside_a_player_who_moves_to_the_same_scope(tmp_path: Path) -> None:
+    """The move changed the sets on which the submissions of the same commit had been planned."""
+    bench = EmbeddedWorkbench(tmp_path)
+    shared: list[Command] = [
+        SetPlayer("bob", None, None, {"country": "US"}),
+        submissions("blitz", [("cy", 3, None)]),
+    ]
+
+    async def main() -> None:
+        opened = await bench.open(FrozenClock(NOW))
+        for board in GENERATIONS:
+            await opened.journal.record(SetBoard(board, RULES, "create"))
+        await opened.journal.record(SetPlayer("cy", None, None, {"country": "US"}))
+        await opened.journal.record(submissions("blitz", [("bob", 5, None), ("cy", 1, None)]))
+        with bench.stalled(opened):
+            tasks = [asyncio.create_task(opened.journal.record(each)) for each in shared]
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+        assert await opened.boards.verify() == []
+        top = await (await opened.boards.board("blitz")).top(scope="country:US")
+        assert [(row.player, row.score) for row in top] == [("bob", 5), ("cy", 4)]
+        await opened.boards.close()
 
     asyncio.run(main())

@@ -194,7 +194,8 @@ class MemoryIndex:
 
     def touch(self, ladder: Ladder, position: int) -> None:
         """Note that the event at `position` changed the ladder."""
-        self._versions[ladder] = position
+        if position > self._versions.get(ladder, 0):  # submissions of a commit are applied first
+            self._versions[ladder] = position
 
     def version_of(self, ladder: Ladder) -> int:
         """`version`, for the fold."""

@@ -100,12 +100,17 @@ class SharedPlan(DecidedBatch):
     # --- the Plan port ---------------------------------------------------------------------------
 
     def apply(self) -> list[CommandResult | Exception]:
-        """Make all of it visible; what became of each command."""
+        """Make all of it visible; what became of each command.
+
+        Submissions come first, though they are the last in the journal: they were planned on the
+        sets as these are now. Nothing else here touches their players.
+        """
         told: Sequence[CommandResult | Exception] = ()
-        for plan in self._plans:
+        for plan in reversed(self._plans):
             if isinstance(plan, SubmitPlan):
                 told = plan.apply()
-            else:
+        for plan in self._plans:
+            if isinstance(plan, EventPlan):
                 plan.apply()
         return [
             self._result(number, command, told) for number, command in enumerate(self._commands)
