@@ -16,7 +16,7 @@ from tests.workbenches import EmbeddedWorkbench
 from toprung.domain.access import AccessKey
 from toprung.domain.commands import SetDocument, SetEntries
 from toprung.domain.documents import Document, declare
-from toprung.domain.events import PlayerNumber
+from toprung.domain.player_numbers import PlayerNumber
 from toprung.errors import Invalid
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.copying import CopyResult, copy_into_cluster

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from tests.cluster.workbench import ClusterWorkbench
 from tests.profiles.test_sharing import COMMANDS, NOW, one_by_one, recorded, submissions
-from toprung.domain.commands import Befriend, Bundle, Command, SetPlayer
+from toprung.domain.commands import Befriend, Bundle, Command, ErasePlayer, SetPlayer
 from toprung.testing.clock import FrozenClock
 from toprung.testing.servers import PostgresServer, RedisServer
 
@@ -17,6 +17,13 @@ from toprung.testing.servers import PostgresServer, RedisServer
     deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(commands=COMMANDS)
+@example(
+    commands=[
+        submissions("blitz", [("ann", 1, "\x1fk")]),
+        ErasePlayer("ann"),
+        submissions("blitz", [("bob", 1, "\x1fk")]),
+    ]
+)
 @example(commands=[SetPlayer("ann"), Befriend("ann", "ann")])
 @example(commands=[Bundle((submissions("blitz", [("ann", 1, "\x1fk"), ("bob", 1, "\x1fk")]),))])
 def test_together_is_as_one_after_the_other(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.workbenches import EmbeddedWorkbench, open_profile
@@ -160,6 +160,13 @@ def in_memory() -> Opened:
 
 @settings(deadline=None)
 @given(commands=COMMANDS)
+@example(
+    commands=[
+        submissions("blitz", [("ann", 1, "\x1fk")]),
+        ErasePlayer("ann"),
+        submissions("blitz", [("bob", 1, "\x1fk")]),
+    ]
+)
 def test_together_is_as_one_after_the_other(commands: list[Command]) -> None:
     async def main() -> None:
         alone = await one_by_one(commands)

@@ -32,7 +32,7 @@ FILES = ("format-1", "format-2")
 KINDS = {
     "board", "board-deleted", "player", "erased", "removed", "befriended", "unfriended",
 }  # fmt: skip
-"""What 0.1.0 records beside submissions."""
+"""What files of before recorded beside submissions."""
 
 
 def opened(target: str | Path) -> Leaderboards:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated, NamedTuple
 
 import msgspec
 import pytest
@@ -20,7 +21,6 @@ from toprung.domain.events import (
     Event,
     EventBody,
     PlayerErased,
-    PlayerNumber,
     PlayerSet,
     Scored,
     Unfriended,
@@ -28,7 +28,13 @@ from toprung.domain.events import (
     renumbered,
 )
 from toprung.domain.ladder import Route, Stop
+from toprung.domain.player_numbers import PlayerNumber
 from toprung.errors import DatabaseDamaged
+
+
+class Seat(NamedTuple):
+    player: PlayerNumber
+    row: int
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -43,6 +49,10 @@ class Match(msgspec.Struct, frozen=True):
     winner: PlayerNumber
     teams: tuple[tuple[PlayerNumber, ...], ...]
     by_role: Mapping[str, PlayerNumber]
+    goals: dict[PlayerNumber, int]
+    best: tuple[PlayerNumber, int]
+    seat: Seat
+    bench: Annotated[list[PlayerNumber], msgspec.Meta(max_length=9)]
     pairs: list[Pair]
     referee: PlayerNumber | None
     score: int
@@ -100,9 +110,21 @@ def test_players_get_other_numbers_wherever_they_are_named() -> None:
     numbers = [getattr(body, "player", None) for body in changed]
     assert numbers == [103, None, 103, 103, 103, 103, 104, 103, None, None]
     assert changed[5] == Befriended(103, 104)
-    match = Match(1, ((1, 2), (3,)), {"goalkeeper": 4}, [Pair(5, None, 6)], None, 7)
+    match = Match(
+        1, ((1, 2), (3,)), {"goalkeeper": 4}, {1: 10}, (1, 10), Seat(2, 3), [8],
+        [Pair(5, None, 6)], None, 7,
+    )  # fmt: skip
     moved = renumbered(DocumentSet("test-match", "k", msgspec.to_builtins(match)), hundred_more)
     assert isinstance(moved, DocumentSet)
     assert msgspec.convert(moved.value, Match) == Match(
-        101, ((101, 102), (103,)), {"goalkeeper": 104}, [Pair(105, None, 6)], None, 7
-    )
+        101, ((101, 102), (103,)), {"goalkeeper": 104}, {101: 10}, (101, 10), Seat(102, 3), [108],
+        [Pair(105, None, 6)], None, 7,
+    )  # fmt: skip
+
+
+def test_players_where_nobody_finds_them_are_refused() -> None:
+    class Odd(msgspec.Struct):
+        players: list[PlayerNumber] | dict[str, PlayerNumber]
+
+    with pytest.raises(TypeError, match="more than one"):
+        declare("test-odd", Odd)

@@ -67,9 +67,8 @@ class Leaderboards:
     async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
         """Create a board; refused if it exists.
 
-        The rules are those of the HTTP API: `title`, `order`, `policy`, `decimals`,
-        `subscore`, `tie_break`, `ranking`, `windows`, `default_window`, `timezone`, `scopes`,
-        `public`, `score_min`, `score_max`, `max_increase`. Omitted rules take their defaults.
+        The rules are those of the HTTP API (docs/reference/http.md). Omitted rules take their
+        defaults.
         """
         request = Request(
             method="PUT",

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from toprung.domain.player_numbers import check_shape
 from toprung.errors import DatabaseDamaged, Invalid
 
 KEY_BYTES_MAX: Final = 256
@@ -33,6 +34,7 @@ def declare(kind: str, struct: type[msgspec.Struct]) -> None:
     """Say what documents of a kind are; a name is never given again for something else."""
     if not _KIND.fullmatch(kind):
         raise ValueError(f"{kind!r} is no name of a kind of documents")
+    check_shape(struct)
     if _KINDS.setdefault(kind, struct) is not struct:
         raise ValueError(f"documents of the kind {kind!r} are something else")
 
@@ -67,6 +69,10 @@ def plain_value(kind: str, value: msgspec.Struct) -> Mapping[str, Any]:
     if len(msgspec.json.encode(value)) > VALUE_BYTES_MAX:
         raise Invalid("value", f"has more than {VALUE_BYTES_MAX:,} bytes of JSON")
     plain: Mapping[str, Any] = msgspec.to_builtins(value)
+    try:
+        msgspec.convert(plain, type(value))  # constructing a struct checks no types
+    except msgspec.ValidationError as error:
+        raise Invalid("value", f"is not a document of the kind {kind!r}: {error}") from error
     return plain
 
 

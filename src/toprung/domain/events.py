@@ -16,28 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Final,
-    NamedTuple,
-    TypeAlias,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from toprung.domain.documents import struct_of
 from toprung.domain.ladder import Route
+from toprung.domain.player_numbers import PlayerNumber, renumbered_value
 from toprung.errors import DatabaseDamaged
-
-PLAYER: Final = "the number of a player"
-
-PlayerNumber: TypeAlias = Annotated[int, PLAYER]
-"""What events name a player by; a journal gives each number once."""
 
 PeriodName: TypeAlias = tuple[str, str]
 """The name of a window and the id of one of its periods."""
@@ -242,7 +228,7 @@ def renumbered(body: EventBody, number_of: Callable[[int], int]) -> EventBody:
         return msgspec.structs.replace(
             body, value=renumbered_document(body.kind, body.value, number_of)
         )
-    changed: EventBody = _renumbered(body, type(body), number_of)
+    changed: EventBody = renumbered_value(body, type(body), number_of)
     return changed
 
 
@@ -253,43 +239,6 @@ def renumbered_document(
     if value is None:
         return None
     struct = struct_of(kind)
-    changed = _renumbered(msgspec.convert(value, struct), struct, number_of)
+    changed = renumbered_value(msgspec.convert(value, struct), struct, number_of)
     plain: Mapping[str, Any] = msgspec.to_builtins(changed)
     return plain
-
-
-def _renumbered(value: Any, kind: Any, number_of: Callable[[int], int]) -> Any:
-    """A value of a type, with other numbers wherever the type names players."""
-    if value is None or not _names_players(kind):
-        return value
-    if get_origin(kind) is Annotated:
-        return number_of(value)
-    if isinstance(value, msgspec.Struct):
-        fields = _fields(type(value))
-        changed = {
-            name: _renumbered(getattr(value, name), each, number_of)
-            for name, each in fields.items()
-            if _names_players(each)
-        }
-        return msgspec.structs.replace(value, **changed)
-    item = next(each for each in get_args(kind) if _names_players(each))
-    if isinstance(value, Mapping):
-        return {name: _renumbered(each, item, number_of) for name, each in value.items()}
-    if isinstance(value, tuple | list):
-        return type(value)(_renumbered(each, item, number_of) for each in value)
-    return _renumbered(value, item, number_of)  # one of several types, or None
-
-
-@cache
-def _names_players(kind: Any) -> bool:
-    """Whether a value of this type names players, directly or in what it is made of."""
-    if get_origin(kind) is Annotated:
-        return PLAYER in kind.__metadata__
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return any(map(_names_players, _fields(kind).values()))
-    return any(map(_names_players, get_args(kind)))
-
-
-@cache
-def _fields(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
-    return get_type_hints(kind, include_extras=True)

@@ -28,34 +28,36 @@ Entries: TypeAlias = Mapping[PeriodName, Placed[T]]
 """All entries of one player on one board."""
 
 
-class Layout(NamedTuple):
+class Layout:
     """A change of a board's rules, as far as its entries are concerned."""
 
-    old: Board
-    new: Board
-    change: BoardSet
-    recorded_at: int
+    def __init__(self, old: Board, new: Board, change: BoardSet, recorded_at: int) -> None:
+        self.old = old
+        self.new = new
+        self.added = tuple(name for name in new.scopes if name not in old.scopes)
+        """The names of the scopes that are new."""
+        self._recorded_at = recorded_at
+        self._windows = {window.name for window in new.windows}
+        self._retained: set[PeriodName] | None = None
+        if change.retained is not None:
+            retained = change.retained.items()
+            self._retained = {(window, period) for window, ids in retained for period in ids}
 
     @property
     def is_alike(self) -> bool:
         """Whether every entry stays where it is."""
         return is_laid_out_alike(self.old, self.new)
 
-    @property
-    def added(self) -> tuple[str, ...]:
-        """The names of the scopes that are new."""
-        return tuple(name for name in self.new.scopes if name not in self.old.scopes)
-
     def keeps(self, window: str, period: str) -> bool:
         """Whether the entries of a period stay."""
         if self.old.shape is not self.new.shape:  # allowed only when no entries are left
             return False
-        if all(each.name != window for each in self.new.windows):
+        if window not in self._windows:
             return False
-        if self.change.retained is None:  # recorded before it was said
+        if self._retained is None:  # recorded before it was said
             ladder = Ladder(self.old.id, window, period, GLOBAL)
-            return is_retained(self.old, ladder, self.recorded_at)
-        return period in self.change.retained.get(window, ())
+            return is_retained(self.old, ladder, self._recorded_at)
+        return (window, period) in self._retained
 
     def keeps_ladder(self, ladder: Ladder) -> bool:
         """Whether a ladder stays as it is."""

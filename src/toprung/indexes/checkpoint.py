@@ -193,6 +193,8 @@ def _assemble(header: dict[str, Any], sections: _Sections) -> MemoryFold:
         fold.boards[board.id] = board.recorded(form["version"], form["generation"])
         if form["used"]:
             fold.used.add(form["generation"])
+        if form["placed"]:
+            fold.placed.add(form["generation"])
     _load_friends(fold, sections.take("friends"))
     for at, (*name, version) in enumerate(header["ladders"]):
         index.adopt(Ladder(*name), sections.take(f"ladder {at}"), version)

@@ -25,6 +25,13 @@ class Crowds:
 
     def __init__(self, fold: MemoryFold) -> None:
         self._fold = fold
+        self._rooms: dict[str, LadderRoom] = {}
+        """By board, what the events of one commit have taken so far."""
+
+    def opening(self, board_id: str) -> int:
+        """How many ladders of scopes the events that were let in are going to open on a board."""
+        room = self._rooms.get(board_id)
+        return 0 if room is None else len(room.opened)
 
     def check(self, event: EventBody) -> None:
         """Refuse an event that needs ladders for which there is no room."""
@@ -56,8 +63,7 @@ class Crowds:
             new += [ladder for ladder in entered if find(ladder) is None]
             alone = (find(everyone._replace(scope=scope)) for scope in move.left)
             left += sum(ranked is not None and len(ranked) == 1 for ranked in alone)
-        room = self._room(board.id, self._fold.index.scope_ladders(board.id))
-        _raise(room.refusal(new, "attributes", left))
+        _raise(self._shared_room(board.id).refusal(new, "attributes", left))
 
     def _check_entries(self, event: EntriesSet) -> None:
         """Entries in scopes that nobody counts in yet need ladders."""
@@ -67,8 +73,8 @@ class Crowds:
             for entry in event.entries
             for scope in entry.scopes[1:]
         ]
-        room = self._room(event.board, self._fold.index.scope_ladders(event.board))
-        _raise(room.refusal([each for each in wanted if find(each) is None], "entries"))
+        new = [each for each in wanted if find(each) is None]
+        _raise(self._shared_room(event.board).refusal(new, "entries"))
 
     def _check_rules(self, layout: Layout) -> None:
         """New scopes need ladders for each of their values."""
@@ -85,6 +91,13 @@ class Crowds:
                 scopes = layout.new_scopes(self._fold.columns.attributes(number))
                 wanted = [ladder._replace(scope=scope) for scope in scopes]
                 _raise(room.refusal(wanted, "scopes"))
+
+    def _shared_room(self, board_id: str) -> LadderRoom:
+        room = self._rooms.get(board_id)
+        if room is None:
+            count = self._fold.index.scope_ladders(board_id)
+            room = self._rooms[board_id] = self._room(board_id, count)
+        return room
 
     def _room(self, board_id: str, count: int) -> LadderRoom:
         return LadderRoom(self._fold.quotas, self._fold.refusals, board_id, count)

@@ -26,6 +26,9 @@ def _differences(living: MemoryFold, replayed: MemoryFold, now: int) -> Iterator
         ids = {b for b in living.boards.keys() | replayed.boards.keys()
                if living.boards.get(b) != replayed.boards.get(b)}  # fmt: skip
         yield from (f"board {board_id!r}: its rules differ from the journal" for board_id in ids)
+    for name in ("used", "placed"):
+        if getattr(living, name) != getattr(replayed, name):
+            yield f"the boards that were {name} differ from the journal"
     if living.friends != replayed.friends:
         yield "friendships differ from the journal"
     wrong = set(living.newest.differing(replayed.newest))

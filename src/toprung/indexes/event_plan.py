@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
@@ -72,9 +72,13 @@ class FoldState:
         """A player's entries on a board."""
         return self._fold.placed_of(board, player)
 
-    def friends(self, player: int) -> Collection[int]:
-        """A player's friends."""
-        return self._fold.friend_numbers(player)
+    def are_friends(self, one: int, other: int) -> bool:
+        """Whether two players are friends."""
+        return other in self._fold.friend_numbers(one)
+
+    def friend_count(self, player: int) -> int:
+        """How many friends a player has."""
+        return len(self._fold.friend_numbers(player))
 
     def document(self, name: DocumentName) -> Document | None:
         """A document, if there is one."""
@@ -91,9 +95,11 @@ class EventPlan(DecidedBatch):
         after: int,
         moment: Moment,
         recorded: Recorded,
+        crowds: Crowds,
     ) -> None:
         super().__init__(after)
         self._fold = fold
+        self._crowds = crowds
         self._recorded = recorded
         self._players_before = fold.players.limit
         self.result: SingleResult = None
@@ -112,9 +118,8 @@ class EventPlan(DecidedBatch):
         decision = command.decide(
             FoldState(self._fold, self.last_position + 1, moment, self._recorded)
         )
-        crowds = Crowds(self._fold)
         for body in decision.events:
-            crowds.check(body)
+            self._crowds.check(body)
             self.last_position += 1
             self.events.append(Event(self.last_position, moment.recorded_at, body))
             if isinstance(body, PlayerErased):

@@ -226,8 +226,8 @@ class MemoryFold:
 
     # --- folding events in: live and in replay ---------------------------------------------------
 
-    def apply(self, event: Event) -> None:
-        """Fold one event in."""
+    def apply(self, event: Event, is_kept: Callable[[Ladder], bool] = lambda _: True) -> None:
+        """Fold one event in; a replay leaves out ladders that are not kept any more."""
         position = event.position
         match event.body:
             case BoardSet() as change:
@@ -241,7 +241,7 @@ class MemoryFold:
             case EntriesRemoved(board, player):
                 self._leave(board, player, position)
             case EntriesSet() as change:
-                self._apply_entries(change, position)
+                self._apply_entries(change, position, is_kept)
             case DocumentSet():
                 pass  # the file itself keeps documents
             case Befriended(player, other):
@@ -352,16 +352,19 @@ class MemoryFold:
         if self.players.id(number) is not None:  # in replay it is gone already
             self.players.forget(number, is_off_all_sets=True)
 
-    def _apply_entries(self, change: EntriesSet, position: int) -> None:
+    def _apply_entries(
+        self, change: EntriesSet, position: int, is_kept: Callable[[Ladder], bool]
+    ) -> None:
         board, number = self.boards.get(change.board), change.player
-        if board is None or not self.is_known(number):  # erased later
+        if board is None:
+            return
+        self.placed.add(board.generation)
+        if not self.is_known(number):  # erased later
             return
         self.columns.extend(self.players.limit)
-        self.used.add(board.generation)
-        self.placed.add(board.generation)
         self._leave(board.id, number, position)
         for (window, period), placed in entries_set(board, change, position).items():
-            if not self.held.has(board, Ladder(board.id, window, period, GLOBAL)):
+            if not is_kept(Ladder(board.id, window, period, GLOBAL)):
                 continue
             for scope in placed.scopes:
                 ladder = Ladder(board.id, window, period, scope)

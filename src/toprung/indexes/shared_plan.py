@@ -11,6 +11,7 @@ from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.submit import Submit
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError
+from toprung.indexes.crowds import Crowds
 from toprung.indexes.event_plan import EventPlan
 from toprung.indexes.plan import WRITTEN, DecidedBatch
 from toprung.indexes.submit_plan import SubmitPlan
@@ -35,6 +36,7 @@ class SharedPlan(DecidedBatch):
         self._fold = fold
         self._moment = moment
         self._recorded = recorded
+        self._crowds = Crowds(fold)
         self._plans: list[EventPlan | SubmitPlan] = []
         self._commands = commands
         self._submits: list[Submit] = []
@@ -45,7 +47,8 @@ class SharedPlan(DecidedBatch):
             for number, command in enumerate(commands):
                 self._take(number, command)
             if self._submits:
-                self._add(SubmitPlan(fold, self._submits, self.last_position, moment, recorded))
+                position, opening = self.last_position, self._crowds.opening
+                self._add(SubmitPlan(fold, self._submits, position, moment, recorded, opening))
         except BaseException:
             self.discard()
             raise
@@ -76,7 +79,9 @@ class SharedPlan(DecidedBatch):
                 taken.append(part)
 
     def _decide(self, command: SingleCommand) -> EventPlan:
-        plan = EventPlan(self._fold, command, self.last_position, self._moment, self._recorded)
+        plan = EventPlan(
+            self._fold, command, self.last_position, self._moment, self._recorded, self._crowds
+        )
         self._add(plan)
         return plan
 

@@ -18,7 +18,7 @@ columns of one board.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,9 @@ class SubmitPlan(DecidedBatch):
         after: int,
         moment: Moment,
         recorded: Recorded,
+        opening: Callable[[str], int] = lambda _: 0,
     ) -> None:
+        """`opening`: how many ladders of scopes the same commit opens on a board besides."""
         super().__init__(after)
         self._fold = fold
         self._moment = moment
@@ -67,7 +69,7 @@ class SubmitPlan(DecidedBatch):
             ),
             key_digest if fold.keys.has_unowned else None,
         )
-        self._routes = BatchRoutes(fold, commands, moment)
+        self._routes = BatchRoutes(fold, commands, moment, opening)
         self._latest: dict[int, int] = {}
         """Positions that players already have in this batch, when that matters."""
         self._merging: list[Merging] = []

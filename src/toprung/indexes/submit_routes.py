@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
@@ -25,8 +25,16 @@ if TYPE_CHECKING:
 class BatchRoutes:
     """Finds the routes of a batch, and gives numbers to those that are new."""
 
-    def __init__(self, fold: MemoryFold, commands: Sequence[Submit], moment: Moment) -> None:
+    def __init__(
+        self,
+        fold: MemoryFold,
+        commands: Sequence[Submit],
+        moment: Moment,
+        opening: Callable[[str], int],
+    ) -> None:
         self._fold = fold
+        self._opening = opening
+        """How many ladders of scopes the same commit opens on a board besides."""
         self._commands = commands
         self._now = moment.now
         self._lenient = moment.lenient
@@ -98,13 +106,13 @@ class BatchRoutes:
         """Whether the group could open more ladders of scopes than its board may have."""
         board = group.board
         most = len(group.submissions) * len(board.windows) * (len(board.scopes) - 1)
-        count = self._fold.index.scope_ladders(board.id)
+        count = self._fold.index.scope_ladders(board.id) + self._opening(board.id)
         return bool(most) and count + most > self._fold.quotas.scope_ladders
 
     def refusals(self, group: Group[Numbered]) -> Iterator[ToprungError | None]:
         """Of each submission, why it cannot have the ladders it needs; None if it can."""
         fold, board = self._fold, group.board
-        count = fold.index.scope_ladders(board.id)
+        count = fold.index.scope_ladders(board.id) + self._opening(board.id)
         room = LadderRoom(fold.quotas, fold.refusals, board.id, count)
         usual: dict[int, list[Ladder]] = {}
         for submission in group.submissions:

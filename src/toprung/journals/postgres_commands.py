@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID, uuid4
 
 from toprung.domain.board import Board
-from toprung.domain.commands import Bundle, CommandResult, SingleCommand, SingleResult
+from toprung.domain.commands import Bundle, Command, CommandResult, SingleCommand, SingleResult
+from toprung.domain.commands.bundle import parts_of
+from toprung.domain.commands.sharing import needs_of
 from toprung.domain.commands.submit import Submit
 from toprung.domain.events import Event, Scored
 from toprung.domain.timekeeping import Moment
-from toprung.errors import ToprungError
+from toprung.errors import OlderProcesses, ToprungError, Unavailable
 from toprung.journals.postgres_apply import Applying, Follow
 from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_formats import PostgresFormats
@@ -59,14 +61,18 @@ class CommandsRun:
         if len(commands) == 1:
             self.results.append(await self._command(commands[0]))  # a refusal undoes it all
             return
-        for command in commands:
+        told: dict[int, CommandResult | ToprungError] = {}
+        for number in sorted(range(len(commands)), key=lambda each: _players(commands[each])):
             kept = len(self.changes)
             try:
                 async with self._connection.transaction():  # a refusal undoes this one only
-                    self.results.append(await self._command(command))
+                    told[number] = await self._command(commands[number])
             except ToprungError as error:
+                if isinstance(error, Unavailable) and not isinstance(error, OlderProcesses):
+                    raise  # all of them are tried again
                 del self.changes[kept:]
-                self.results.append(error)
+                told[number] = error
+        self.results += [told[number] for number in range(len(commands))]
 
     async def _command(self, command: SingleCommand | Bundle) -> CommandResult:
         if not isinstance(command, Bundle):
@@ -114,3 +120,9 @@ class CommandsRun:
         self.follow = applying.follow
         self.touched = needs.board if needs.sets_rules else None
         return decision.result
+
+
+def _players(command: Command) -> list[bytes]:
+    """The order in which commands make new players: that of ids, as everybody does."""
+    needs = needs_of(parts_of(command))
+    return sorted(player.encode() for each in needs for player in each.players)

@@ -17,6 +17,10 @@ QUEUE_ROWS_MAX = 100_000
 COMMIT_ROWS_MAX = 500
 """Submissions after which a batch is closed: while it goes to the index, the next is committed."""
 
+SINGLES_MAX = 60
+"""Commands besides submissions in one transaction: each is a subtransaction, of which servers keep
+64 at hand."""
+
 Result: TypeAlias = CommandResult
 
 
@@ -77,7 +81,7 @@ class CommandQueue:
         Nor does a bundle with submissions, which must know the players that its transaction made.
         """
         batch: list[Request] = []
-        rows, sharing = 0, Sharing()
+        rows, sharing = 0, Sharing(SINGLES_MAX)
         while self._requests and rows < COMMIT_ROWS_MAX:
             request = self._requests[0]
             if request.future.done():  # nobody waits any more, and nothing was done yet

@@ -2,8 +2,9 @@
 
 Locks, always in this order: the rules of all boards (class 21615, exclusively to change them,
 shared to rely on them), the rules of one board (class 21616, likewise), then players by id, then
-documents (class 21618). Commands that share a transaction do not set rules, and lock everything in
-this order before the first is decided (`lock_all`).
+documents (class 21618). Commands that share a transaction do not set rules, and lock everything
+that exists in this order before the first is decided (`lock_all`). New players are made in that
+order, too, but later, so two processes that make the same ones may have to begin again.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class LoadedState:
         self.attributes_of: dict[int, Mapping[str, str]] = {}
         self.entries: dict[tuple[int, int], dict[PeriodName, Placed[bytes]]] = {}
         """By board generation and player."""
-        self.friends_of: dict[int, set[int]] = {}
+        self.friendships: set[tuple[int, int]] = set()
+        """Those among the players."""
+        self.friend_counts: dict[int, int] = {}
         self.documents: dict[DocumentName, Document] = {}
         self.known_periods: Collection[PeriodName] = ()
         self.is_filled = self.is_used = False
@@ -82,9 +85,13 @@ class LoadedState:
         """A player's entries on a board."""
         return self.entries.get((board.generation, player), {})
 
-    def friends(self, player: int) -> Collection[int]:
-        """A player's friends."""
-        return self.friends_of[player]
+    def are_friends(self, one: int, other: int) -> bool:
+        """Whether two players are friends."""
+        return (one, other) in self.friendships
+
+    def friend_count(self, player: int) -> int:
+        """How many friends a player has."""
+        return self.friend_counts.get(player, 0)
 
     def document(self, name: DocumentName) -> Document | None:
         """A document, if there is one."""
@@ -205,13 +212,16 @@ class _Loading:
             state.entries[board.generation, row["player"]] = found[0]
 
     async def friends(self) -> None:
-        """The players' friends."""
+        """Which of the players are friends, and how many friends each has."""
         numbers = list(self.state.numbers.values())
-        self.state.friends_of = {number: set() for number in numbers}
-        for player, friend in await self._connection.fetch(
-            "SELECT player, friend FROM friends WHERE player = ANY ($1)", numbers
-        ):
-            self.state.friends_of[player].add(friend)
+        rows = await self._connection.fetch(
+            "SELECT player, count(*), array_agg(friend) FILTER (WHERE friend = ANY ($1))"
+            " FROM friends WHERE player = ANY ($1) GROUP BY player",
+            numbers,
+        )
+        for player, count, friends in rows:
+            self.state.friend_counts[player] = count
+            self.state.friendships.update((player, friend) for friend in friends or ())
 
     async def document(self, name: DocumentName) -> None:
         """A document, which is ours now."""

@@ -229,6 +229,8 @@ class SubmitBatch:
                 if names is not None or self._commands[row_id[0]].receipts:
                     receipt = _receipt(rules, submission, route, decided, position, board, before)
                     outcomes.receipts[row_id] = receipt
+                if names is not None:
+                    repeats.use(names[0])
 
     async def _guard(self, each: BoardCards) -> bytes | None:
         """The period whose entries `max_increase` is judged by; None: the first of each route.

@@ -93,6 +93,14 @@ class SqliteEvents:
                 return
             yield read_event(*row)
 
+    def set_periods(self) -> list[tuple[Any, ...]]:
+        """(board, window, period) of all entries that were ever set without a submission."""
+        return self._store.select(
+            "SELECT DISTINCT json_extract(e.body, '$.board'), json_extract(s.value, '$[0]'),"
+            " json_extract(s.value, '$[1]') FROM events AS e, json_each(e.body, '$.entries') AS s"
+            " WHERE e.kind = 'entries'"
+        )
+
     def board_rules(self) -> list[Board]:
         """All rules that boards ever had, in order."""
         rows = self._store.select(

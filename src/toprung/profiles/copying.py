@@ -240,8 +240,13 @@ class _Copying:
             await target.add("events", into.EVENT_COLUMNS, list(map(_moved, some)))
 
     async def _copy_documents(self, target: PostgresImport) -> None:
-        rows = self._source.store.select("SELECT kind, key, version, value FROM documents")
-        for some in _some(rows, PAGE):
+        after: tuple[Any, ...] = ("", "")
+        while some := self._source.store.select(
+            "SELECT kind, key, version, value FROM documents WHERE (kind, key) > (?, ?)"
+            " ORDER BY kind, key LIMIT ?",
+            (*after, PAGE),
+        ):
+            after = some[-1][:2]
             moved = [
                 (kind, key, version, _json(renumbered_document(kind, _read(value), _number)))
                 for kind, key, version, value in some

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -170,7 +171,7 @@ class EmbeddedProfile:
                 replay_submissions(fold, rows, kept.has)
                 progress.tell(rows[-1][0])
             if event is not None:
-                fold.apply(event)
+                fold.apply(event, kept.has)
             done = until
 
     def _learn_routes(self, fold: MemoryFold, numbers: set[int]) -> None:
@@ -212,10 +213,15 @@ class EmbeddedProfile:
         recorded = self.journal.recorded
         boards = recorded.board_rules()
         new, old = Holding(boards, held), Holding(boards, before)
+        routed = (
+            (board, stop.window, stop.period)
+            for _, board, *_, route in recorded.routes()
+            for stop in route.stops
+        )
         return any(
             new.has(ladder) and not old.has(ladder)
-            for _, board, *_, route in recorded.routes()
-            for ladder in (Ladder(board, stop.window, stop.period, GLOBAL) for stop in route.stops)
+            for board, window, period in chain(routed, recorded.set_periods())
+            for ladder in (Ladder(board, window, period, GLOBAL),)
         )
 
     def _repair(self) -> str | None:

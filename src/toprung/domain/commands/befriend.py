@@ -34,9 +34,9 @@ class Befriend(msgspec.Struct, frozen=True):
         """Each has a friend more, unless they are friends already."""
         check_friends(self.player, self.other)
         one, two = made_player(state, self.player), made_player(state, self.other)
-        if two not in state.friends(one):
+        if not state.are_friends(one, two):
             for player, number in ((self.player, one), (self.other, two)):
-                if len(state.friends(number)) >= FRIENDS_MAX:
+                if state.friend_count(number) >= FRIENDS_MAX:
                     raise TooManyFriends("other", f"player {player!r} has {FRIENDS_MAX} friends")
         return Decision((Befriended(one, two),))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from toprung.domain.commands import Command, SingleCommand
 
 
+COMMANDS_MAX: Final = 1_000
+"""Of a bundle: a game with all its players, and what is remembered of it."""
+
+
 class Bundle(msgspec.Struct, frozen=True):
     """Commands that are recorded in one commit; if one is refused, all are.
 
     They are decided on the same state, so no two may touch the same player or document; `Submit`s
-    may, among each other. None may set the rules of a board. A submission that is rejected sinks
-    none of them: whoever submits hears of it, and decides.
+    may, among each other. None may set the rules of a board, or erase a player. A submission that
+    is rejected sinks none of them: whoever submits hears of it, and decides.
     """
 
     commands: tuple[Submit | SingleCommand, ...]
@@ -37,8 +41,12 @@ class Bundle(msgspec.Struct, frozen=True):
 
     def check(self) -> None:
         """Refuse a bundle of which two commands touch the same."""
-        if any(command.needs.sets_rules for command in self.singles):
-            raise Invalid("commands", "rules of boards are set alone, not in a bundle")
+        if len(self.commands) > COMMANDS_MAX:
+            raise Invalid("commands", f"a bundle has at most {COMMANDS_MAX} commands")
+        if any(
+            needs.sets_rules or needs.is_alone for needs in (each.needs for each in self.singles)
+        ):
+            raise Invalid("commands", "rules are set and players erased alone, not in a bundle")
         touched = Touched()
         for command in (*self.singles, *self.submits):
             if touched.clashes(command.needs):

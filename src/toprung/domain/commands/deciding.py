@@ -7,16 +7,17 @@ journal; whatever depends on a clock is found out here, once, and recorded with 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.documents import Document
-from toprung.domain.events import EventBody, PeriodName, PlayerNumber
+from toprung.domain.events import EventBody, PeriodName
 from toprung.domain.layout import Entries
 from toprung.domain.player import fold_name
+from toprung.domain.player_numbers import PlayerNumber
 from toprung.domain.timekeeping import Moment
 from toprung.errors import UnknownBoard, UnknownPlayer
 
@@ -43,6 +44,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the players' entries are asked for: on the named board, or on all of theirs."""
     friends: bool = False
     """Whether the players' friends are asked for."""
+    is_alone: bool = False
+    """Whether it touches more than can be named, so that it shares a commit with nothing."""
     documents: tuple[DocumentName, ...] = ()
     """Documents that are asked for, or set."""
 
@@ -139,8 +142,12 @@ class State(Protocol):
         """A player's entries on a board."""
         ...
 
-    def friends(self, player: PlayerNumber) -> Collection[PlayerNumber]:
-        """A player's friends."""
+    def are_friends(self, one: PlayerNumber, other: PlayerNumber) -> bool:
+        """Whether two players are friends."""
+        ...
+
+    def friend_count(self, player: PlayerNumber) -> int:
+        """How many friends a player has."""
         ...
 
     def document(self, name: DocumentName) -> Document | None:

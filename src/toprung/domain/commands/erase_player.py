@@ -15,8 +15,8 @@ class ErasePlayer(msgspec.Struct, frozen=True):
 
     @property
     def needs(self) -> Needs:
-        """The player, and the boards that it leaves."""
-        return Needs(players=(self.player,), entries=True)
+        """The player, the boards that it leaves, its friends' lists and its idempotency keys."""
+        return Needs(players=(self.player,), entries=True, is_alone=True)
 
     def decide(self, state: State) -> Decision:
         """What is left is the number in its events."""

@@ -65,6 +65,7 @@ class Repeats:
         self._unowned = unowned
         self._recorded: Mapping[KeyName, RecordedKey] = {}
         self._use = KeyUse()
+        self._used: set[KeyName] = set()
         self._claimants: dict[KeyName, list[RowId]] = {}
         self._late: list[tuple[RowId, KeyName, ToprungError]] = []
         """Those that nobody could place in time: refused, unless they repeat their key."""
@@ -110,11 +111,12 @@ class Repeats:
         return True
 
     def is_used(self, name: KeyName) -> bool:
-        """Whether one of a key's claimants has been recorded."""
-        claimants, receipts = self._claimants[name], self._outcomes.receipts
-        return claimants[0] in receipts or (
-            len(claimants) > 1 and any(row_id in receipts for row_id in claimants)
-        )
+        """Whether one of a key's claimants has been recorded, as far as `use` was told."""
+        return name in self._used
+
+    def use(self, name: KeyName) -> None:
+        """One of a key's claimants has been recorded."""
+        self._used.add(name)
 
     def _whose(self, row_id: RowId) -> str:
         return owner_of(self._outcomes.submission(row_id).key or "") or NOBODY

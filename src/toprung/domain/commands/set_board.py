@@ -34,7 +34,9 @@ class SetBoard(msgspec.Struct, frozen=True):
         retained = None
         if current is not None and not is_laid_out_alike(current, board):
             retained = kept_periods(current, state.periods(current), state.moment.settled)
-        event = BoardSet(board.id, board.rules(), generation, retained)
+        # What is not set is not recorded: an older process knows nothing of newer rules.
+        rules = {name: value for name, value in board.rules().items() if value is not None}
+        event = BoardSet(board.id, rules, generation, retained)
         return Decision((event,), result=board.recorded(state.position, generation))
 
     def _next(self, state: State, current: Board | None) -> Board:

@@ -18,6 +18,7 @@ from toprung.domain.entry import Entry
 from toprung.domain.events import EntriesSet, EntrySet, PeriodName
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
 from toprung.domain.player import GLOBAL
+from toprung.domain.score import INT64_MAX, INT64_MIN
 from toprung.errors import Invalid, UnknownBoard
 
 
@@ -44,7 +45,7 @@ class SetEntries(msgspec.Struct, frozen=True):
         present, scopes = state.placed_of(board, number), state.attributes(number)
         entries = []
         for period, entry in self.entries.items():
-            _check(board, period, entry, state.moment.settled)
+            _check(board, period, entry, state)
             placed = present.get(period)
             kept = scopes_of(board, scopes) if placed is None else placed.scopes
             entries.append(
@@ -55,9 +56,15 @@ class SetEntries(msgspec.Struct, frozen=True):
         return Decision((EntriesSet(board.id, number, tuple(entries)),))
 
 
-def _check(board: Board, period: PeriodName, entry: Entry, now: int) -> None:
+def _check(board: Board, period: PeriodName, entry: Entry, state: State) -> None:
     """Refuse an entry that the board has no place for."""
-    if not is_kept(board, Ladder(board.id, *period, GLOBAL), now):
+    numbers = (entry.score, entry.subscore or 0, entry.achieved_at)
+    if not all(INT64_MIN <= number <= INT64_MAX for number in numbers):
+        raise Invalid("entries", "has a number beyond the range of a 64-bit integer")
+    if not 0 <= entry.version < state.position:
+        raise Invalid("entries", "goes back to a submission that is not recorded yet")
+    moment = state.moment
+    if not is_kept(board, Ladder(board.id, *period, GLOBAL), moment.settled, moment.now + 1):
         raise Invalid("entries", f"board {board.id!r} keeps no period {'/'.join(period)!r}")
     if (entry.subscore is None) != (board.subscore is None):
         raise Invalid("entries", f"board {board.id!r} has other subscores")

@@ -8,10 +8,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from toprung.domain.commands.deciding import Decision, Needs, Profile, State, made_player
-from toprung.domain.events import PlayerNumber, PlayerSet
+from toprung.domain.events import PlayerSet
 from toprung.domain.ladder import unclosed
 from toprung.domain.layout import move_of
 from toprung.domain.player import merged_attributes
+from toprung.domain.player_numbers import PlayerNumber
 
 
 class SetPlayer(msgspec.Struct, frozen=True):
@@ -45,8 +46,8 @@ class PatchPlayer(msgspec.Struct, frozen=True):
 
     @property
     def needs(self) -> Needs:
-        """The player and its entries."""
-        return _needs(self.player)
+        """The player, and its entries if they may move."""
+        return _needs(self.player, moves=self.attributes is not UNSET)
 
     def decide(self, state: State) -> Decision:
         """Change what is set."""
@@ -61,8 +62,8 @@ class PatchPlayer(msgspec.Struct, frozen=True):
         return _decided(state, number, after, changes)
 
 
-def _needs(player: str) -> Needs:
-    return Needs(players=(player,), makes_players=True, entries=True)
+def _needs(player: str, *, moves: bool = True) -> Needs:
+    return Needs(players=(player,), makes_players=True, entries=moves)
 
 
 def _decided(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from toprung.domain.commands import Command, DeleteBoard, SetBoard, SingleCommand
+from toprung.domain.commands import Command, SingleCommand
 from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.deciding import Needs, Touched
 from toprung.domain.commands.submit import Submit
@@ -31,23 +31,30 @@ class Sharing:
     [True, True, False]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, singles_max: int = SINGLES_MAX) -> None:
+        self._singles_max = singles_max
         self._by_submits, self._by_singles = Touched(), Touched()
         self._submits: list[Submit] = []
         """Those of which it was not seen yet whom they touch."""
         self._singles = self._rows = 0
+        self._is_alone = False
 
     def takes(self, command: Command) -> bool:
         """Whether a command can share with those that were taken; then it is one of them."""
+        if self._is_alone:
+            return False
         if isinstance(command, Submit) and not self._singles:
             self._note(command)
             return True
         parts = parts_of(command)
         submits = [each for each in parts if isinstance(each, Submit)]
         singles = [each for each in parts if not isinstance(each, Submit)]
+        is_alone = any(needs.is_alone for needs in needs_of(singles))
         if self._singles or self._rows:
+            if is_alone:
+                return False
             rows = self._rows + sum(len(each.submissions) for each in submits)
-            if rows > MIXED_ROWS_MAX or self._singles + len(singles) > SINGLES_MAX:
+            if rows > MIXED_ROWS_MAX or self._singles + len(singles) > self._singles_max:
                 return False
             self._look()
             if self._clashes(submits, singles):
@@ -57,6 +64,7 @@ class Sharing:
         for needs in needs_of(singles):
             self._by_singles.add(needs)
         self._singles += len(singles)
+        self._is_alone = is_alone
         return True
 
     def _note(self, command: Submit) -> None:
@@ -85,4 +93,4 @@ def needs_of(commands: Iterable[Submit | SingleCommand]) -> Iterator[Needs]:
 
 def sets_rules(command: Command) -> bool:
     """Whether a command may change the rules of a board."""
-    return isinstance(command, SetBoard | DeleteBoard)
+    return any(needs.sets_rules for needs in needs_of(parts_of(command)))

@@ -24,7 +24,8 @@ from toprung.domain.commands import (
 from toprung.domain.commands.submit import Receipts
 from toprung.domain.documents import Document, declare
 from toprung.domain.entry import Entry
-from toprung.domain.events import EntriesSet, PlayerNumber
+from toprung.domain.events import EntriesSet
+from toprung.domain.player_numbers import PlayerNumber
 from toprung.domain.submission import Submission
 from toprung.errors import (
     DocumentChanged,
@@ -34,6 +35,7 @@ from toprung.errors import (
     UnknownPlayer,
 )
 from toprung.service.leaderboards import Leaderboard
+from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.suite import ContractSuite, Recorder, submit_command
 from toprung.testing.contracts.workbench import Session
 
@@ -148,6 +150,7 @@ class CommandContract(ContractSuite):
             SetDocument("suite-note", "x" * 257, Note("x")),
             SetDocument("suite-note", "a", Note("x" * 65_536)),
             SetDocument("nobody-declared", "a", Note("x")),
+            SetDocument("suite-note", "a", Note(5)),  # type: ignore[arg-type]
         ],
     )
     def test_what_is_no_document_is_refused(self, recorder: Recorder, command: Command) -> None:
@@ -209,8 +212,14 @@ class CommandContract(ContractSuite):
         head = recorder.last_position()
         old = {("daily", "2020-01-01"): Entry(1, None, AT, 0)}
         other = {("daily", "2026-11-15"): Entry(1, 2, AT, 0)}
-        for wrong in (old, other):
+        large = {("daily", "2026-11-15"): Entry(2**63, None, AT, 0)}
+        future = {("daily", "2026-11-15"): Entry(1, None, AT, head + 9)}
+        early = {("daily", "2026-11-16"): Entry(1, None, AT, 0)}
+        for wrong in (old, other, early):
             with pytest.raises(Invalid, match="blitz"):
+                recorder.record(SetEntries("blitz", board.generation, "ann", wrong))
+        for wrong in (large, future):
+            with pytest.raises(Invalid, match="entries"):
                 recorder.record(SetEntries("blitz", board.generation, "ann", wrong))
         with pytest.raises(UnknownBoard):
             recorder.record(SetEntries("blitz", board.generation + 1, "ann", {}))
@@ -218,6 +227,20 @@ class CommandContract(ContractSuite):
             recorder.record(SetEntries("other", board.generation, "ann", {}))
         assert recorder.last_position() == head
         assert recorder.opened.run(recorder.journal.profiles(["ann"])) == {}
+
+    def test_entries_outlive_rules_that_would_have_dropped_them(
+        self, recorder: Recorder, clock: FrozenClock
+    ) -> None:
+        board = recorder.board("blitz", windows=[{"name": "daily", "retain": 2}])
+        today = {("daily", "2026-11-15"): Entry(9, None, AT, 0)}
+        recorder.record(SetEntries("blitz", board.generation, "ann", today))
+        recorder.submit(board, result("bob", 7))
+        wider = {"windows": [{"name": "daily", "retain": 30}]}
+        recorder.record(SetBoard("blitz", wider, "patch"))
+        clock.advance(days=10)
+        for _ in recorder.opened.derived():
+            top = recorder.opened.run(on(recorder, "blitz").top(5, period="2026-11-15"))
+            assert [row.player for row in top] == ["ann", "bob"]
 
     # --- bundles ---------------------------------------------------------------------------------
 
@@ -278,6 +301,8 @@ class CommandContract(ContractSuite):
             (note("a", "1"), note("a", "2")),
             (SetPlayer("ann"), Befriend("bob", "ann")),
             (SetBoard("cup", {}, "create"),),
+            (ErasePlayer("ann"),),
+            tuple(note(f"{number}", "1") for number in range(1_001)),
         ],
     )
     def test_commands_that_touch_the_same_are_no_bundle(

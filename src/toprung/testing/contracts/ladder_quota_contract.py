@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -63,6 +64,26 @@ class LadderQuotaContract(ContractSuite):
         assert run(cup.submit("p9", 1)).status == "accepted"
         assert run(cup.total(scope="clan:c1")) == 2
         assert run(cup.total()) == 5
+        self.check(opened)
+
+    def test_commands_at_once_take_no_more_than_there_is(
+        self, opened: Session, cup: Leaderboard
+    ) -> None:
+        """They share a commit, and none of them sees what another does."""
+        for number in range(7):
+            opened.run(opened.boards.set_player(f"p{number}"))
+            opened.run(cup.submit(f"p{number}", number))
+
+        async def at_once() -> list[Any]:
+            work = [
+                opened.boards.set_player(f"p{number}", attributes={"clan": f"c{number}"})
+                for number in range(7)
+            ]
+            return await asyncio.gather(*work, return_exceptions=True)
+
+        refused = [each for each in opened.run(at_once()) if isinstance(each, Exception)]
+        assert [type(each) for each in refused] == [TooManyLadders] * 4
+        assert self.figures(opened).scope_ladders == (6, 6)
         self.check(opened)
 
     def test_late_submission_counts_as_much(self, opened: Session, cup: Leaderboard) -> None:
