@@ -1,10 +1,10 @@
 """The journal in PostgreSQL, written by any number of processes.
 
 Theory of operation. Within a process callers hand commands to a bounded queue (`postgres_queue`);
-one task takes whatever is waiting (a run of submissions, or one other command) and brings it
-through one transaction (`postgres_submit`, `postgres_commands`), so a thousand callers share one
-commit and commands keep their order. A transaction that was interrupted is settled by its batch's
-id (`postgres_transaction`). After the commit the changed cards go to the index
+one task takes whatever is waiting (submissions, or other commands that touch different things) and
+brings it through one transaction (`postgres_submit`, `postgres_commands`), so a thousand callers
+share one commit, and commands about one player keep their order. A transaction that was interrupted
+is settled by its batch's id (`postgres_transaction`). After the commit the changed cards go to the index
 (`postgres_hand_over`) while the next transaction is already under way; callers are answered when
 both have happened, or when the index turned out to be away.
 """

@@ -1,7 +1,7 @@
 """The journal in one SQLite file: one writer thread, one commit for whatever is waiting.
 
 Theory of operation. Callers hand commands to a bounded queue and await a `Pending`. The writer
-thread takes all that is waiting (a run of submissions, or one other command), has the fold
+thread takes all that is waiting and can share a commit (see `commands.sharing`), has the fold
 decide it, appends the rows, commits once, makes the batch visible, and wakes the callers. So a
 lone caller pays one fsync, and a thousand callers share one.
 

@@ -52,10 +52,6 @@ class BatchOutcomes:
         """The submission itself."""
         return self._commands[row_id[0]].submissions[row_id[1]]
 
-    def generation(self, row_id: RowId) -> int:
-        """The generation of the board that it was submitted to."""
-        return self._commands[row_id[0]].generation
-
     def reject(self, row_id: RowId, error: ToprungError) -> None:
         """The submission does not count."""
         if isinstance(error, ScoreOverflow):
