@@ -4,9 +4,9 @@ Theory of operation. Within a process callers hand commands to a bounded queue (
 one task takes whatever is waiting (submissions, or other commands that touch different things) and
 brings it through one transaction (`postgres_submit`, `postgres_commands`), so a thousand callers
 share one commit, and commands about one player keep their order. A transaction that was interrupted
-is settled by its batch's id (`postgres_transaction`). After the commit the changed cards go to the index
-(`postgres_hand_over`) while the next transaction is already under way; callers are answered when
-both have happened, or when the index turned out to be away.
+is settled by its batch's id (`postgres_transaction`). After the commit the changed cards go to the
+index (`postgres_hand_over`) while the next transaction is already under way; callers are answered
+when both have happened, or when the index turned out to be away.
 """
 
 from __future__ import annotations
