@@ -30,6 +30,9 @@ from toprung.journals.postgres_state import LoadedState, cards_page
 from toprung.journals.postgres_store import statement
 from toprung.ports import CardChanges, CardSink
 
+LAID_OUT_AT_ONCE = 100
+"""Cards that are laid out anew before others have their turn."""
+
 _DELETE_KEYS = """
 DELETE FROM keys AS k USING events AS e
 WHERE e.player = $1 AND e.position >= (SELECT min(position) FROM keys)
@@ -138,7 +141,7 @@ class Applying:
         board = layout.new
         ladders: set[ScopeLadder] = set()
         after = 0
-        while rows := await cards_page(self._connection, layout.old, after):
+        while rows := await cards_page(self._connection, layout.old, after, LAID_OUT_AT_ONCE):
             attributes = await self._attributes([row[0] for row in rows])
             cards = await self._names.read(layout.old, [row[1] for row in rows])
             laid_out = [

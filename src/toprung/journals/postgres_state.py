@@ -233,14 +233,16 @@ class _Loading:
             self.state.documents[name] = read_document(name[0], row[0], row[1])
 
 
-async def cards_page(connection: Any, board: Board, after: int) -> list[tuple[int, bytes]]:
+async def cards_page(
+    connection: Any, board: Board, after: int, limit: int = CARDS_AT_ONCE
+) -> list[tuple[int, bytes]]:
     """(player, entries) of the next cards of a board, in the order of players' numbers."""
     rows = await connection.fetch(
         "SELECT player, entries FROM cards WHERE generation = $1 AND player > $2 "
         "ORDER BY player LIMIT $3",
         board.generation,
         after,
-        CARDS_AT_ONCE,
+        limit,
     )
     return [(row[0], row[1]) for row in rows]
 
