@@ -244,12 +244,10 @@ class MemoryFold:
                 self._apply_entries(change, position, is_kept)
             case DocumentSet():
                 pass  # the file itself keeps documents
-            case Befriended(player, other):
-                self._join(player, other)
-                self._join(other, player)
-            case Unfriended(player, other):
-                self._part(player, other)
-                self._part(other, player)
+            case Befriended(player, other) | Unfriended(player, other):
+                change_friends = self._join if type(event.body) is Befriended else self._part
+                change_friends(player, other)
+                change_friends(other, player)
             case _:
                 raise AssertionError(f"submissions are replayed in columns: {event!r}")
         self.note_players()

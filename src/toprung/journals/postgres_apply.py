@@ -40,6 +40,9 @@ WHERE e.player = $1 AND e.position >= (SELECT min(position) FROM keys)
 """
 """By way of the player's own events: keys are many, and have no index on players."""
 
+_JOIN = "INSERT INTO friends VALUES ($1, $2), ($2, $1) ON CONFLICT DO NOTHING"
+_PART = "DELETE FROM friends WHERE (player, friend) IN (($1::bigint, $2::bigint), ($2, $1))"
+
 Follow: TypeAlias = Callable[[CardSink], Awaitable[None]]
 """What the index has to be told once the command is durable."""
 
@@ -85,19 +88,9 @@ class Applying:
                 await self._entries(change, event.position)
             case DocumentSet() as change:
                 await self._document(change, event.position)
-            case Befriended(player, other):
-                await self._execute(
-                    "INSERT INTO friends VALUES ($1, $2), ($2, $1) ON CONFLICT DO NOTHING",
-                    player,
-                    other,
-                )
-            case Unfriended(player, other):
-                await self._execute(
-                    "DELETE FROM friends"
-                    " WHERE (player, friend) IN (($1::bigint, $2::bigint), ($2, $1))",
-                    player,
-                    other,
-                )
+            case Befriended(player, other) | Unfriended(player, other):
+                text = _JOIN if type(event.body) is Befriended else _PART
+                await self._execute(text, player, other)
             case _:
                 raise AssertionError(f"submissions are recorded in batches: {event!r}")
 
