@@ -81,7 +81,7 @@ class CommandQueue:
         Nor does a bundle with submissions, which must know the players that its transaction made.
         """
         batch: list[Request] = []
-        rows, sharing = 0, Sharing(SINGLES_MAX)
+        rows, sharing = 0, Sharing(singles_max=SINGLES_MAX)
         while self._requests and rows < COMMIT_ROWS_MAX:
             request = self._requests[0]
             if request.future.done():  # nobody waits any more, and nothing was done yet

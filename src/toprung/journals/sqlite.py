@@ -220,10 +220,13 @@ class SqliteJournal:
             while not self._queue and not self._closing:
                 self._wake.wait()
             batch: list[_Request] = []
-            sharing = Sharing()
+            sharing: Sharing | None = None
             weight = 0
             while self._queue and weight < COMMIT_WEIGHT_MAX:
-                if not sharing.takes(self._queue[0].command):
+                command = self._queue[0].command
+                if sharing is None and not isinstance(command, Submit):  # those always share
+                    sharing = Sharing([request.command for request in batch])
+                if sharing is not None and not sharing.takes(command):
                     break
                 request = self._queue.popleft()
                 batch.append(request)

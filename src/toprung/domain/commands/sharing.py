@@ -31,13 +31,16 @@ class Sharing:
     [True, True, False]
     """
 
-    def __init__(self, singles_max: int = SINGLES_MAX) -> None:
+    def __init__(self, taken: Iterable[Command] = (), singles_max: int = SINGLES_MAX) -> None:
+        """`taken` are `Submit`s that were taken already."""
         self._singles_max = singles_max
         self._by_submits, self._by_singles = Touched(), Touched()
         self._submits: list[Submit] = []
         """Those of which it was not seen yet whom they touch."""
         self._singles = self._rows = 0
         self._is_alone = False
+        for command in taken:
+            self.takes(command)
 
     def takes(self, command: Command) -> bool:
         """Whether a command can share with those that were taken; then it is one of them."""
