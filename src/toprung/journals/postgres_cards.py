@@ -33,10 +33,6 @@ class CardNames:
         periods, _ = await self._store.all_names(board.generation)
         return {number_bytes(number): parse_period_name(name) for number, name in periods.items()}
 
-    def split(self, board: Board, card: bytes) -> dict[bytes, bytes]:
-        """The entries of a card by the numbers of their periods."""
-        return split_card(card, board.shape)
-
     async def read(
         self, board: Board, cards: Iterable[bytes]
     ) -> list[dict[PeriodName, Placed[bytes]]]:

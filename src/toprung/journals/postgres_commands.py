@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 from toprung.domain.board import Board
 from toprung.domain.commands import Bundle, Command, CommandResult, SingleCommand, SingleResult
 from toprung.domain.commands.bundle import parts_of
-from toprung.domain.commands.sharing import needs_of
 from toprung.domain.commands.submit import Submit
 from toprung.domain.events import Event, Scored
 from toprung.domain.timekeeping import Moment
@@ -124,5 +123,5 @@ class CommandsRun:
 
 def _players(command: Command) -> list[bytes]:
     """The order in which commands make new players: that of ids, as everybody does."""
-    needs = needs_of(parts_of(command))
-    return sorted(player.encode() for each in needs for player in each.players)
+    players = (player for part in parts_of(command) for player in part.needs.players)
+    return sorted(player.encode() for player in players)

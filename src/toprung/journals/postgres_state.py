@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 
 from toprung.domain.board import Board
+from toprung.domain.card import split_card
 from toprung.domain.commands import Command
 from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.deciding import DocumentName, Needs, State
-from toprung.domain.commands.sharing import needs_of
 from toprung.domain.documents import Document, read_document
 from toprung.domain.events import PeriodName
 from toprung.domain.layout import Entries, Placed, kept_periods
@@ -123,7 +123,7 @@ async def lock_all(connection: Any, commands: Iterable[Command]) -> None:
     parts = [part for command in commands for part in parts_of(command)]
     if len(parts) == 1:
         return  # which locks in this order itself
-    needs = list(needs_of(parts))
+    needs = [part.needs for part in parts]
     if any(each.board is None and each.entries for each in needs):
         await connection.execute("SELECT pg_advisory_xact_lock_shared(21615, 0)")
     for board in sorted({each.board for each in needs if each.board is not None}):
@@ -170,7 +170,7 @@ class _Loading:
         }
         after = 0
         while alive and (rows := await cards_page(self._connection, board, after)):
-            if any(alive & self._names.split(board, entries).keys() for _, entries in rows):
+            if any(alive & split_card(entries, board.shape).keys() for _, entries in rows):
                 return True
             after = rows[-1][0]
         return False

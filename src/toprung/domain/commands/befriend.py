@@ -26,8 +26,7 @@ class Befriend(msgspec.Struct, frozen=True):
 
     @property
     def needs(self) -> Needs:
-        """Both players and how many friends they have; one's own friend needs nothing."""
-        check_friends(self.player, self.other)
+        """Both players, and how many friends they have."""
         return Needs(players=(self.player, self.other), makes_players=True, friends=True)
 
     def decide(self, state: State) -> Decision:

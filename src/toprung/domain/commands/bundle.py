@@ -43,16 +43,15 @@ class Bundle(msgspec.Struct, frozen=True):
         """Refuse a bundle of which two commands touch the same."""
         if len(self.commands) > COMMANDS_MAX:
             raise Invalid("commands", f"a bundle has at most {COMMANDS_MAX} commands")
-        if any(
-            needs.sets_rules or needs.is_alone for needs in (each.needs for each in self.singles)
-        ):
-            raise Invalid("commands", "rules are set and players erased alone, not in a bundle")
         touched = Touched()
         for command in (*self.singles, *self.submits):
-            if touched.clashes(command.needs):
+            needs = command.needs
+            if needs.sets_rules or needs.is_alone:
+                raise Invalid("commands", "rules are set and players erased alone, not in a bundle")
+            if touched.clashes(needs):
                 raise Invalid("commands", "two commands of a bundle touch the same")
             if not isinstance(command, Submit):
-                touched.add(command.needs)
+                touched.add(needs)
 
 
 def parts_of(command: Command) -> Sequence[Submit | SingleCommand]:

@@ -23,11 +23,12 @@ class SetDocument(msgspec.Struct, frozen=True):
     @property
     def needs(self) -> Needs:
         """The document."""
-        return Needs(documents=((self.kind, check_key(self.key)),))
+        return Needs(documents=((self.kind, self.key),))
 
     def decide(self, state: State) -> Decision:
         """Whoever expects another version has not seen what was set since."""
         struct_of(self.kind)
+        check_key(self.key)
         current = state.document((self.kind, self.key))
         version = 0 if current is None else current.version
         if self.expected is not None and self.expected != version:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 from typing import Final
 
 from toprung.domain.commands import Command, SingleCommand
 from toprung.domain.commands.bundle import parts_of
-from toprung.domain.commands.deciding import Needs, Touched
+from toprung.domain.commands.deciding import Touched
 from toprung.domain.commands.submit import Submit
-from toprung.errors import ToprungError
 
 SINGLES_MAX: Final = 200
 """Commands besides `Submit`s in one commit."""
@@ -52,7 +50,7 @@ class Sharing:
         parts = parts_of(command)
         submits = [each for each in parts if isinstance(each, Submit)]
         singles = [each for each in parts if not isinstance(each, Submit)]
-        is_alone = any(needs.is_alone for needs in needs_of(singles))
+        is_alone = any(single.needs.is_alone for single in singles)
         if self._singles or self._rows:
             if is_alone:
                 return False
@@ -64,8 +62,8 @@ class Sharing:
                 return False
         for each in submits:
             self._note(each)
-        for needs in needs_of(singles):
-            self._by_singles.add(needs)
+        for single in singles:
+            self._by_singles.add(single.needs)
         self._singles += len(singles)
         self._is_alone = is_alone
         return True
@@ -80,20 +78,13 @@ class Sharing:
             self._by_submits.add(self._submits.pop().needs)
 
     def _clashes(self, submits: Iterable[Submit], singles: Iterable[SingleCommand]) -> bool:
-        return any(map(self._by_singles.clashes, needs_of(submits))) or any(
-            touched.clashes(needs)
-            for needs in needs_of(singles)
+        return any(self._by_singles.clashes(submit.needs) for submit in submits) or any(
+            touched.clashes(single.needs)
+            for single in singles
             for touched in (self._by_singles, self._by_submits)
         )
 
 
-def needs_of(commands: Iterable[Submit | SingleCommand]) -> Iterator[Needs]:
-    """What commands need; one that is going to be refused needs nothing, and touches nothing."""
-    for command in commands:
-        with suppress(ToprungError):
-            yield command.needs
-
-
 def sets_rules(command: Command) -> bool:
     """Whether a command may change the rules of a board."""
-    return any(needs.sets_rules for needs in needs_of(parts_of(command)))
+    return any(part.needs.sets_rules for part in parts_of(command))
