@@ -15,7 +15,7 @@ class Bar:
     question: str
     direction: Literal[">=", "<="]
     limit: float
-    unit: Literal["x", "bytes", "events/s", "ms"]
+    unit: Literal["x", "bytes", "events/s", "ms", "%"]
     is_large: bool = False  # about a size that the quick set leaves out
 
     def met(self, measured: float) -> bool:
@@ -32,6 +32,8 @@ def show(figure: float, unit: str) -> str:
     """A figure with its unit."""
     if unit == "events/s":
         return f"{figure / 1000:.0f}k {unit}"
+    if unit == "%":
+        return f"{figure:.2f} {unit}"
     return f"{figure:.1f} {unit}" if unit in ("bytes", "ms") else f"{figure:.2f}{unit}"
 
 
@@ -56,6 +58,7 @@ BARS: tuple[Bar, ...] = (
     *_memory("10M", is_large=True),
     Bar("growth-rank", "rank time at 10M over the time at 1M", "<=", 4, "x"),
     Bar("submit-batches", "durable batches of 1,000, against redis-py MULTI", ">=", 4, "x"),
+    Bar("follower-at-head", "durable batches beside a follower, against none", ">=", 0.95, "x"),
     Bar("submit-concurrently", "50 submitters, against bare 50-row commits", ">=", 0.2, "x"),
     Bar("standing", "one standing, against a redis-py pipeline", ">=", 30, "x"),
     Bar("friends", "20 of 500 friends, against ZINTERSTORE", ">=", 5, "x"),
@@ -71,6 +74,8 @@ BARS: tuple[Bar, ...] = (
         )
         for command in ("first submission", "set player", "erase player", "set board")
     ),
+    Bar("webhook-deliveries", "messages to a webhook on this machine", ">=", 2_000, "events/s"),
+    Bar("webhook-submissions", "durable batches with a webhook, over without", ">=", 0.95, "x"),
     Bar("http-standing", "GET standing, against a bare ASGI handler", ">=", 0.6, "x"),
     Bar("http-top", "GET top 100, head changing, against a bare handler", ">=", 0.5, "x"),
     Bar("http-submit", "POST score, durable, against a bare handler", ">=", 0.4, "x"),
@@ -85,6 +90,8 @@ BARS: tuple[Bar, ...] = (
     Bar("cluster-standing", "cluster: one standing, against a pipeline", ">=", 0.7, "x"),
     Bar("cluster-rebuild", "cluster: rebuild, against bare ZADD and HSET", ">=", 0.4, "x"),
     Bar("cluster-scripts", "cluster: longest run of a script, median, 1M", "<=", 20, "ms"),
+    Bar("idle-embedded", "idle: share of a core, embedded", "<=", 0.5, "%"),
+    Bar("idle-cluster", "idle: share of a core, cluster with 10k boards", "<=", 2, "%"),
     Bar("cluster-memory", "cluster: memory in Redis, against plain ZSETs", "<=", 1.6, "x"),
 )
 

@@ -42,7 +42,7 @@ class OpenCluster(NamedTuple):
     def create(self, board_id: str) -> tuple[Board, Leaderboard]:
         """A board with the four default windows."""
         profile = self.profile
-        boards = Leaderboards(profile.journal, profile.index, profile.clock, profile)
+        boards = Leaderboards(profile.parts)
         leaderboard = self.run(boards.create(board_id))
         return self.run(profile.journal.board(board_id)), leaderboard
 

@@ -212,7 +212,8 @@ class Bench:
         assert await self.shards.differing(loaded.board, cards) == []
         await self.shards.forget(loaded.board, [card.player for card in cards])
         await self.shards.expire(loaded.board, 1_000 * self.version)  # looks at all, drops none
-        await self.shards.state(loaded.board)
+        await self.shards.state(loaded.board.generation)
+        await self.shards.servers()
 
     async def sift(self, loaded: LoadedBoard) -> None:
         """Look for members of a ladder that are on nobody's card."""
@@ -222,7 +223,7 @@ class Bench:
         """Drop the ladders of periods that are over, forget the board, and load it again."""
         if loaded.board.windows[0].kind not in ("all-time", "season"):
             assert await self.shards.expire(loaded.board, SystemClock().now() + 2 * DAY)
-        await self.shards.remove(loaded.board)
+        await self.shards.remove(loaded.board.generation)
         await self.load(loaded)
 
 

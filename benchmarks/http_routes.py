@@ -284,10 +284,17 @@ def bare(folder: Path) -> Iterator[int]:
 @contextmanager
 def serving(arguments: list[str]) -> Iterator[str]:
     """The first line that a Python process prints; it ends with the block."""
+    with running(arguments) as (_, line):
+        yield line
+
+
+@contextmanager
+def running(arguments: list[str]) -> Iterator[tuple[int, str]]:
+    """The id of a Python process and the first line that it prints; it ends with the block."""
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        yield process.stdout.readline()
+        yield process.pid, process.stdout.readline()
     finally:
         process.terminate()
         process.wait(timeout=20)

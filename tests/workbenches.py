@@ -65,7 +65,7 @@ class EmbeddedWorkbench:
 def open_profile(path: str, clock: Clock, quotas: Mapping[str, int] | None = None) -> Opened:
     """The embedded profile at a path (or ``memory:``), with its parts."""
     profile = EmbeddedProfile(path, clock, "full", EMBEDDED_QUOTAS.changed(quotas))
-    boards = Leaderboards(profile.journal, profile.index, clock, profile)
+    boards = Leaderboards(profile.parts)
     return Opened(boards, profile.journal, profile.index, profile)
 
 

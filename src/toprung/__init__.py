@@ -5,8 +5,16 @@
 """
 
 from toprung.blocking import Leaderboard, Leaderboards
+from toprung.domain.background import (
+    BackgroundStatus,
+    EffectsStatus,
+    FollowerStatus,
+    JobStatus,
+    LeaseStatus,
+)
 from toprung.domain.board_rules import BoardRules
 from toprung.domain.standing import (
+    Activity,
     BatchResult,
     Bucket,
     Distribution,
@@ -15,25 +23,35 @@ from toprung.domain.standing import (
     PastSubmission,
     PastSubmissions,
     ReadablePeriod,
+    RecentSubmission,
     Rejected,
     ScopeSize,
     Standing,
     SubmitResult,
     WindowStanding,
 )
+from toprung.domain.webhooks import Deliveries, Delivery, TestResult, WebhookInfo
 from toprung.errors import ToprungError
 from toprung.opening import open, open_async  # noqa: A004
 from toprung.ports import PlayerProfile
 from toprung.service.options import LadderOptions, ListOptions
 
 __all__ = [
+    "Activity",
+    "BackgroundStatus",
     "BatchResult",
     "BoardRules",
     "Bucket",
+    "Deliveries",
+    "Delivery",
     "Distribution",
+    "EffectsStatus",
+    "FollowerStatus",
+    "JobStatus",
     "LadderOptions",
     "Leaderboard",
     "Leaderboards",
+    "LeaseStatus",
     "ListOptions",
     "Lookup",
     "Page",
@@ -41,11 +59,14 @@ __all__ = [
     "PastSubmissions",
     "PlayerProfile",
     "ReadablePeriod",
+    "RecentSubmission",
     "Rejected",
     "ScopeSize",
     "Standing",
     "SubmitResult",
+    "TestResult",
     "ToprungError",
+    "WebhookInfo",
     "WindowStanding",
     "open",
     "open_async",

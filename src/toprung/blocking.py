@@ -16,6 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from toprung._native import finish
 from toprung.service import keys as asynchronous_keys
 from toprung.service import leaderboards as asynchronous
+from toprung.service.webhooks import service as asynchronous_webhooks
 from toprung.waiting.blocking import run_blocking
 
 A = TypeVar("A")
@@ -163,6 +164,7 @@ class Leaderboard(Blocking[asynchronous.Leaderboard]):
     friends = reading(asynchronous.Leaderboard.friends)
     distribution = blocking(asynchronous.Leaderboard.distribution)
     submissions = blocking(asynchronous.Leaderboard.submissions)
+    activity = blocking(asynchronous.Leaderboard.activity)
     periods = blocking(asynchronous.Leaderboard.periods)
     scopes = blocking(asynchronous.Leaderboard.scopes)
     current_periods = blocking(asynchronous.Leaderboard.current_periods)
@@ -184,6 +186,28 @@ class Keys(Blocking[asynchronous_keys.Keys]):
     create = blocking(asynchronous_keys.Keys.create)
     all = blocking(asynchronous_keys.Keys.all)
     revoke = blocking(asynchronous_keys.Keys.revoke)
+
+
+class Webhooks(Blocking[asynchronous_webhooks.Webhooks]):
+    """Addresses that are told of what happens.
+
+    >>> import toprung
+    >>> with toprung.open("memory:") as boards:
+    ...     hook = boards.webhooks.put("chat", "https://example.org/hook", ["leader.changed"])
+    ...     hook.secret[:6], [(each.id, each.secret) for each in boards.webhooks.list()]
+    ('whsec_', [('chat', None)])
+    """
+
+    __slots__ = ()
+
+    put = blocking(asynchronous_webhooks.Webhooks.put)
+    get = blocking(asynchronous_webhooks.Webhooks.get)
+    list = blocking(asynchronous_webhooks.Webhooks.list)
+    delete = blocking(asynchronous_webhooks.Webhooks.delete)
+    deliveries = blocking(asynchronous_webhooks.Webhooks.deliveries)
+    delivery = blocking(asynchronous_webhooks.Webhooks.delivery)
+    send_again = blocking(asynchronous_webhooks.Webhooks.send_again)
+    test = blocking(asynchronous_webhooks.Webhooks.test)
 
 
 class Leaderboards(Closing, Blocking[asynchronous.Leaderboards]):
@@ -219,6 +243,8 @@ class Leaderboards(Closing, Blocking[asynchronous.Leaderboards]):
     verify = blocking(asynchronous.Leaderboards.verify)
     rebuild = blocking(asynchronous.Leaderboards.rebuild)
     backup = blocking(asynchronous.Leaderboards.backup)
+    status = blocking(asynchronous.Leaderboards.status)
+    rebuild_follower = blocking(asynchronous.Leaderboards.rebuild_follower)
     close = blocking(asynchronous.Leaderboards.close)
 
     @property
@@ -226,3 +252,8 @@ class Leaderboards(Closing, Blocking[asynchronous.Leaderboards]):
         """The access keys of services; None if the profile stores none."""
         keys = self._face_of.keys
         return None if keys is None else Keys(keys)
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Addresses that are told of what happens."""
+        return Webhooks(self._face_of.webhooks)

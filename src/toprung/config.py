@@ -24,6 +24,9 @@ from toprung.errors import Invalid
 ENVIRONMENT_TARGET = "cluster:"
 """The target that takes all settings from the environment."""
 
+PRIVATE_WEBHOOKS = "TOPRUNG_WEBHOOKS_PRIVATE"
+"""The variable of the environment that allows webhooks at private addresses."""
+
 JOURNAL_SCHEMES = ("postgresql", "postgres")
 INDEX_SCHEMES = ("redis", "rediss", "redis+cluster", "rediss+cluster")
 
@@ -60,7 +63,7 @@ def cluster_settings(
 
     >>> cluster_settings(environment={"TOPRUNG_JOURNAL_URL": "postgresql://db/toprung"})
     Traceback (most recent call last):
-    toprung.errors.Invalid: index_url: is missing: set TOPRUNG_INDEX_URL or index_url in a file
+    toprung.errors.Invalid: index_url: is missing: set TOPRUNG_INDEX_URL or use a .toml file with it
     """
     environment = os.environ if environment is None else environment
     values: dict[str, object] = {}
@@ -74,7 +77,7 @@ def cluster_settings(
     for name in ("journal_url", "index_url"):
         if name not in values:
             variable = f"TOPRUNG_{name.upper()}"
-            raise Invalid(name, f"is missing: set {variable} or {name} in a file")
+            raise Invalid(name, f"is missing: set {variable} or use a .toml file with it")
     try:
         settings = msgspec.convert(values, ClusterSettings)
     except msgspec.ValidationError as error:
@@ -106,6 +109,19 @@ def chosen_quotas(
                 raise Invalid(variable, f"{text!r} is not a whole number")
             found[name] = int(text)
     return found | dict(given or {})
+
+
+def allows_private_webhooks(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether webhooks may be at private addresses, such as this machine's.
+
+    >>> allows_private_webhooks({}), allows_private_webhooks({"TOPRUNG_WEBHOOKS_PRIVATE": "1"})
+    (False, True)
+    """
+    environment = os.environ if environment is None else environment
+    text = environment.get(PRIVATE_WEBHOOKS, "")
+    if text not in ("", "0", "1"):
+        raise Invalid(PRIVATE_WEBHOOKS, f"{text!r} is neither 0 nor 1")
+    return text == "1"
 
 
 def _file_values(path: str) -> dict[str, object]:

@@ -164,6 +164,26 @@ class SubmissionsAnswer(Struct):
     next: str | None = None
 
 
+class RecentSubmissionAnswer(Struct, omit_defaults=True):
+    """A submission that changed something, with what is shown of its player."""
+
+    submission: int | str
+    player: str
+    score: ShownScore
+    at: datetime
+    recorded_at: datetime
+    subscore: int | str | None = None
+    name: str | None = None
+    avatar_url: str | None = None
+
+
+class ActivityAnswer(Struct):
+    """The newest submissions of a board, newest first."""
+
+    submissions: list[RecentSubmissionAnswer]
+    next: str | None = None
+
+
 class PeriodAnswer(Struct):
     """An available period; null means unbounded."""
 
@@ -315,6 +335,13 @@ class ScorePart(Struct):
     player: str
     score: ShownScore
     previous_score: ShownScore
+
+
+class ActivityPart(Struct):
+    """Submissions since the message before, newest first; at most as many as were asked for."""
+
+    token: str
+    submissions: list[RecentSubmissionAnswer]
 
 
 class PeriodPart(Struct):

@@ -6,16 +6,19 @@ Each check is one line; a failing one says what to do. Of a Cluster every primar
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from toprung.config import ClusterSettings
+from toprung.domain.background import FAILURES_MAX
 from toprung.domain.instant import SECOND
 from toprung.domain.timekeeping import OFF_MAX, ClockState
-from toprung.errors import IndexUnavailable, ToprungError
+from toprung.errors import IndexUnavailable, MissingExtra, ToprungError
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.journals.postgres_store import PostgresStore, migrations
+from toprung.ports import HELD
+from toprung.service.background.runner import DUTIES
 
 POSTGRES_MIN = 13
 REDIS_MIN = (7, 0)
@@ -28,6 +31,18 @@ CHECK_THE_TIME = (
 _CLOCKS = """
 SELECT name, reading - expected, reading + passed_since(told_at) FROM clocks
 WHERE is_open AND told_at > clock_timestamp() - interval '5 minutes' ORDER BY 3
+"""
+
+_FAULTS = """
+SELECT 'follower ' || name || ' has stopped: ' || fault FROM followers
+WHERE fault IS NOT NULL AND NOT starts_with(fault, $1)
+UNION ALL SELECT 'job ' || name || ' fails: ' || fault FROM jobs
+WHERE fault IS NOT NULL AND failures >= $3
+UNION ALL SELECT 'no process is doing ' || string_agg(duty, ' and ') FROM unnest($2::text[]) AS duty
+WHERE NOT EXISTS (SELECT FROM leases WHERE name = duty AND ends_at > clock_timestamp())
+AND EXISTS (
+    SELECT FROM clocks WHERE is_open AND told_at > clock_timestamp() - interval '5 minutes'
+) HAVING count(*) > 0
 """
 
 
@@ -43,7 +58,7 @@ SecondsClock = Callable[[], float]
 
 
 async def examine(settings: ClusterSettings, clock: SecondsClock = time.time) -> list[Check]:
-    """Look at both servers; never raises because of what it finds."""
+    """Look at both servers; raises nothing because of what it finds, but MissingExtra."""
     checks = [check async for check in _postgres(settings, clock)]
     checks += [check async for check in _redis(settings, clock)]
     return checks
@@ -55,6 +70,8 @@ async def examine(settings: ClusterSettings, clock: SecondsClock = time.time) ->
 async def _postgres(settings: ClusterSettings, clock: SecondsClock) -> AsyncIterator[Check]:
     try:
         store = await PostgresStore.connect(settings.journal_url, schema=settings.schema)
+    except MissingExtra:
+        raise
     except (ToprungError, ValueError) as error:
         yield _failed("postgresql", f"{error}; check journal_url and that the server runs")
         return
@@ -90,6 +107,7 @@ async def _postgres_checks(connection: Any, clock: SecondsClock) -> AsyncIterato
     theirs = float(await connection.fetchval("SELECT extract(epoch FROM clock_timestamp())"))
     yield _skew("postgresql clock", theirs, clock)
     yield await _clock_jump(connection)
+    yield await _background(connection)
 
 
 async def _permitted(connection: Any) -> Check:
@@ -137,13 +155,21 @@ async def _clock_jump(connection: Any) -> Check:
     return verdict("clock jump", not faults, good, f"{'; '.join(faults)}: {CHECK_THE_TIME}")
 
 
+async def _background(connection: Any) -> Check:
+    """Whether followers and jobs go on, and some process at work does them."""
+    if await connection.fetchval("SELECT to_regclass('leases')") is None:
+        return background_check([])
+    rows = await connection.fetch(_FAULTS, HELD, list(DUTIES), FAILURES_MAX)
+    return background_check([row[0] for row in rows])
+
+
 # --- Redis ---------------------------------------------------------------------------------------
 
 
 async def _redis(settings: ClusterSettings, clock: SecondsClock) -> AsyncIterator[Check]:
+    scripts = ScriptClient(connect(settings.index_url), settings.index_url)
     from redis.exceptions import NoPermissionError
 
-    scripts = ScriptClient(connect(settings.index_url), settings.index_url)
     try:
         is_cluster = "+cluster" in settings.index_url
         nodes = await _nodes(scripts) if is_cluster else [await scripts.one_server()]
@@ -203,9 +229,9 @@ async def _redis_checks(one: Any, clock: SecondsClock, *, is_cluster: bool) -> A
 
 async def _scripts_run(settings: ClusterSettings) -> Check:
     """Whether scripts may run, read and write, on keys of the prefix."""
+    scripts = ScriptClient(connect(settings.index_url), settings.index_url)
     from redis.exceptions import NoPermissionError
 
-    scripts = ScriptClient(connect(settings.index_url), settings.index_url)
     key = f"{settings.prefix}{{doctor}}:epoch"
     try:
         await scripts.run("begin_rebuild", key, "doctor")
@@ -245,6 +271,14 @@ def _skew(name: str, theirs: float, clock: SecondsClock) -> Check:
 def verdict(name: str, passed: bool, good: str, bad: str) -> Check:
     """A check that says `good` if it passed, and otherwise what is wrong and what to do."""
     return Check(name, True, good) if passed else _failed(name, bad)
+
+
+def background_check(faults: Sequence[str]) -> Check:
+    """Whether followers, effects and jobs go on as they should."""
+    advice = "see toprung status, and docs/how-to/background.md for what to do"
+    return verdict(
+        "background", not faults, "nothing needs attention", f"{'; '.join(faults)}: {advice}"
+    )
 
 
 def _failed(name: str, line: str) -> Check:

@@ -194,6 +194,10 @@ class OlderProcesses(Unavailable):
     """Processes of an older version of Toprung are still at work; update them first."""
 
 
+class LeaseLost(Unavailable):
+    """Another process has taken this work over; nothing of this was recorded."""
+
+
 class IndexUnavailable(Unavailable):
     """The index cannot be reached at the moment; recorded scores are safe, and ranks catch up."""
 
@@ -240,4 +244,5 @@ class MissingExtra(ToprungError):
     """An optional part of Toprung is not installed."""
 
     def __init__(self, extra: str) -> None:
-        super().__init__(f'an optional dependency is missing: pip install "toprung[{extra}]"')
+        install = f'pip install "toprung[{extra}]", or make install in a clone'
+        super().__init__(f"an optional dependency is missing: {install}")

@@ -18,6 +18,7 @@ from toprung.http.live.messages import TOP_MAX
 from toprung.service.distribution import BUCKETS_MAX
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.read import AROUND_MAX, FOUND_MAX
+from toprung.service.webhooks.service import LISTED_MAX
 
 # One script that uses every option. {id} is the id of the key that was made; {n} tells targets
 # apart that share a service; board and player names have it, too.
@@ -49,6 +50,8 @@ find b{n} An --window all-time --period all --scope global --ranking dense --cou
 find b{n} An -n 5
 submissions b{n} a{n} --count 5
 submissions b{n} a{n} -n 1
+activity b{n} --count 5 --scope global
+activity b{n} -n 1
 periods b{n} --window daily
 distribution b{n} --buckets 4 --window all-time --period all --scope country:PT
 watch b{n} --window all-time --scope global --count 5 --updates 1
@@ -64,6 +67,14 @@ import c{n} in.csv --format csv --column player=who --ignore-others --names --ke
 import c{n} in.csv --column player=who --ignore-others --no-keys
 export c{n} out.csv --format csv --details --verbatim --window all-time --period all
     --scope global --ranking dense
+follower rebuild activity
+webhook set w{n} https://example.org/hook --event leader.changed --board 'b*'
+    --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+webhook list
+webhook show w{n}
+webhook deliveries w{n} --state dead --count 5 --cursor 9
+webhook deliveries w{n} -n 5
+webhook delete w{n}
 keys create --name N --verb read --board 'b*' --owner somebody
 keys list
 keys revoke {id}
@@ -73,7 +84,7 @@ board delete c{n} --yes
 """
 ONCE = {"--db", "--url", "--key", "--json"}
 """What says where and how; every line is run with it."""
-WITHOUT_A_TARGET = {"serve", "demo", "migrate", "version"}
+WITHOUT_A_TARGET = {"serve", "work", "demo", "migrate", "version"}
 LINES = [shlex.split(line) for line in re.sub(r"\n\s+", " ", SCRIPT.strip()).splitlines()]
 
 
@@ -100,13 +111,16 @@ def run_lines(cli: Cli, where: list[str]) -> None:
 
 def test_on_a_file(cli: Cli) -> None:
     run_lines(cli, ["--db", "mine.db"])
-    for line in ("verify", "rebuild", "backup copy.db", "doctor", "restore copy.db --overwrite"):
+    for line in (
+        *("status", "verify", "rebuild", "backup copy.db", "doctor"),
+        "restore copy.db --overwrite",
+    ):
         assert cli(*line.split(), "--db", "mine.db", "--json").code == 0, line
 
 
 def test_on_a_service(cli: Cli, service: Any) -> None:
     run_lines(cli, ["--url", service.url])
-    for line in ("backup copy.db", "doctor"):
+    for line in ("status", "backup copy.db", "doctor"):
         assert cli(*line.split(), "--url", service.url, "--json").code == 0, line
 
 
@@ -120,13 +134,13 @@ def test_the_script_uses_every_option_of_every_command() -> None:
     used: dict[str, set[str]] = {name: set() for name in COMMANDS}
     for line in LINES:
         used[command_of(line)] |= {word for word in line if word.startswith("-")}
-    elsewhere = {"verify", "rebuild", "backup", "doctor", "restore", *WITHOUT_A_TARGET}
+    elsewhere = {"status", "verify", "rebuild", "backup", "doctor", "restore", *WITHOUT_A_TARGET}
     unused = {
         name: options_of(command) - used[name] - ONCE
         for name, command in COMMANDS.items()
         if name not in elsewhere
     }
-    for name in ("submissions", "friend top"):
+    for name in ("submissions", "activity", "friend top"):
         unused[name] -= {"--cursor"}  # needs an earlier answer: test_overview.py
     assert {name: options for name, options in unused.items() if options} == {}
 
@@ -139,9 +153,11 @@ LIMITS = {
     "around --below": AROUND_MAX,
     "find --count": FOUND_MAX,
     "submissions --count": LIMIT_MAX,
+    "activity --count": LIMIT_MAX,
     "distribution --buckets": BUCKETS_MAX,
     "friend top --count": LIMIT_MAX,
     "watch --count": TOP_MAX,
+    "webhook deliveries --count": LISTED_MAX,
 }
 
 

@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.http.waiting import eventually
 
 AT = "2026-11-01T10:00:00Z"
 _numbers = itertools.count(1)
@@ -34,6 +35,22 @@ def test_submissions_are_listed_newest_first(there: Cli, board: str) -> None:
     nobody = there("submissions", board, "nobody")
     assert (nobody.code, nobody.out) == (0, "")
     assert nobody.err == f"nobody has no submissions on {board}\n"
+
+
+def test_activity_is_listed_newest_first(there: Cli, board: str) -> None:
+    def listed() -> list[str]:
+        return there("activity", board).out.splitlines()
+
+    eventually(lambda: len(listed()) == 4)
+    assert listed()[0].split() == ["submission", "player", "score", "at"]
+    assert [line.split()[1] for line in listed()[1:]] == [f"{board}{p}" for p in "cba"]
+    first = there("activity", board, "-n", "2")
+    told = first.err.rstrip("\n").partition("there are older ones: ")[2].split()
+    rest = there("activity", board, *told, "--json").json
+    assert ([s["score"] for s in rest["submissions"]], rest["next"]) == ([10], None)
+    assert there("activity", board, "--scope", "country:PT").code == 1
+    there("board", "create", f"{board}empty")
+    assert there("activity", f"{board}empty").err == f"nothing has happened on {board}empty yet\n"
 
 
 def test_periods_are_those_of_one_window(there: Cli, board: str) -> None:

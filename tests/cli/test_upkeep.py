@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.cli.conftest import Cli
@@ -47,6 +49,22 @@ def test_backup_and_restore(played: Cli) -> None:
     assert played("restore", "copy.db", "--overwrite").code == 0
     assert players(played, "toprung.db") == ["alice"]
     assert not list(Path().glob("*restoring*"))
+
+
+def nonces(path: str) -> list[str]:
+    with closing(apsw.Connection(path)) as connection:
+        return [nonce for (nonce,) in connection.execute("SELECT nonce FROM webhooks ORDER BY id")]
+
+
+def test_a_restored_database_sends_messages_with_ids_of_its_own(played: Cli) -> None:
+    """Positions are given again after a restore; receivers must not take news for repeats."""
+    for name in ("one", "two"):
+        url = "https://example.com/"
+        assert played("webhook", "set", name, url, "--event", "board.changed").code == 0
+    played("backup", "copy.db")
+    played("restore", "copy.db", "--db", "new.db")
+    assert nonces("copy.db") == nonces("toprung.db")
+    assert len({*nonces("copy.db"), *nonces("new.db")}) == 4
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "text", "missing"])
@@ -104,7 +122,7 @@ def test_a_healthy_file(played: Cli) -> None:
     checks = {check["name"]: check for check in played("doctor", "--json").json}
     assert set(checks) == {
         *("sqlite version", "permissions", "disk space", "integrity", "clock jump", "ownership"),
-        "opens",
+        *("opens", "background"),
     }
     assert all(check["passed"] for check in checks.values())
     assert all("\n" not in check["line"] for check in checks.values())
@@ -125,7 +143,7 @@ def test_ailments_of_a_file(played: Cli) -> None:
 
 def test_a_healthy_service(cli: Cli, service: RunningService) -> None:
     checks = cli("doctor", "--url", service.url, "--json").json
-    names = ["reachable", "version", "ready", "clock", "clock jump", "access"]
+    names = ["reachable", "version", "ready", "clock", "clock jump", "background", "access"]
     assert [(check["name"], check["passed"]) for check in checks] == [(n, True) for n in names]
 
 

@@ -19,10 +19,12 @@ from tests.http.serving import Serving, serving
 from tests.profiles.test_options import READS, UNKNOWN
 from toprung import client
 from toprung.client import leaderboards as client_async
+from toprung.client import webhooks as client_webhooks
 from toprung.domain.board_rules import BoardRules
 from toprung.errors import NotServed, ToprungError
 from toprung.http.settings import ServiceSettings
 from toprung.service import leaderboards as library_async
+from toprung.service.webhooks import service as library_webhooks
 from toprung.testing.clock import FrozenClock
 
 
@@ -36,6 +38,9 @@ def methods(cls: type) -> dict[str, inspect.Signature]:
 
 # for ways in, not for their users
 INSIDE = {
+    "across",
+    "activity_mark",
+    "allow_private_addresses",
     "announce",
     "definition",
     "figures",
@@ -44,6 +49,7 @@ INSIDE = {
     "first_rows",
     "health",
     "listed_token",
+    "newest_activity",
     "fingerprint",
     "page_of",
     "recording_as",
@@ -59,6 +65,8 @@ ONLY_CLIENT = {"watch"}
         (toprung.Leaderboard, client.Leaderboard),
         (toprung.Leaderboards, client.Leaderboards),
         (toprung.blocking.Keys, client.blocking.Keys),
+        (toprung.blocking.Webhooks, client.blocking.Webhooks),
+        (library_webhooks.Webhooks, client_webhooks.Webhooks),
         (library_async.Leaderboard, client_async.Leaderboard),
         (library_async.Leaderboards, client_async.Leaderboards),
     ],
@@ -284,6 +292,31 @@ def test_a_whole_history_has_the_same_answers_from_a_cluster(
     assert [without_positions(each) for each in found] == [
         without_positions(each) for each in expected
     ]
+
+
+def test_activity_is_the_same(served: Serving) -> None:
+    """Not part of the history: in a cluster it follows a moment later."""
+    asked: list[dict[str, Any]] = [{}, {"limit": 2}, {"scope": "country:SE"}]
+    asked += [{"scope": "team:x"}, {"scope": "country:"}, {"limit": 0}, {"cursor": "junk"}]
+
+    def ask(boards: Any) -> list[Any]:
+        play(boards)
+        said: list[Any] = []
+        for options in asked:
+            try:
+                said.append(boards["race"].activity(**options))
+            except ToprungError as error:
+                said.append((type(error), str(error)))
+        said.append(boards["race"].activity(2, cursor=said[1].next))
+        return said
+
+    with toprung.open("memory:", clock=FrozenClock("2026-11-15T12:00:00Z")) as boards:
+        expected = ask(boards)
+    with client.connect(served.url) as remote:
+        found = ask(remote)
+    assert len(expected[0].submissions) > 3
+    assert found == expected
+    assert [repr(each) for each in found] == [repr(each) for each in expected]  # types, zeros
 
 
 def without_positions(answer: Any) -> Any:

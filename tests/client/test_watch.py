@@ -16,7 +16,7 @@ from tests.conftest import RunningService
 from tests.http.serving import Serving, serving
 from tests.http.waiting import eventually
 from toprung import client
-from toprung.client import PeriodChange, Rank, ScoreChange, Top
+from toprung.client import NewSubmissions, PeriodChange, Rank, ScoreChange, Top
 from toprung.client.events import EventReader
 from toprung.errors import Invalid, ServiceFailed, UnknownBoard, UnknownWindow, Unreachable
 from toprung.http.settings import ServiceSettings
@@ -106,6 +106,26 @@ def test_a_season_that_opens_and_ends_is_told(served: Serving, clock: FrozenCloc
             assert (top.state, top.standings[0].state) == ("ended", "ended")
             assert isinstance(rank, Rank)
             assert rank.standing == cup.standing("a", names=True)
+
+
+def test_activity_is_told_and_taken_up_again(served: Serving) -> None:
+    def scores(live: client.Watch, count: int) -> list[int]:
+        found: list[int] = []
+        while len(found) < count:
+            news = next(live)
+            assert isinstance(news, NewSubmissions)
+            found += [int(each.score) for each in reversed(news.submissions)]
+        return found
+
+    with client.connect(served.url) as boards:
+        blitz = boards.create("blitz", policy="sum")
+        with blitz.watch(None, activity=5) as live:
+            for score in (1, 2, 3):
+                blitz.submit("a", score)
+            assert scores(live, 3) == [1, 2, 3]
+            blitz.submit("b", 4)
+            assert scores(live, 1) == [4]
+            assert blitz.activity(1).submissions[0].player == "b"
 
 
 def test_with_an_event_loop_a_cancelled_wait_loses_nothing(served: Serving) -> None:

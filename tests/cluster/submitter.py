@@ -26,7 +26,7 @@ from toprung.service.leaderboards import Leaderboards
 
 async def submit_until_killed(settings: ClusterSettings, acks: int) -> None:
     profile = await ClusterProfile.open(settings, SystemClock())
-    board = await Leaderboards(profile.journal, profile.index, profile.clock, profile).board("sum")
+    board = await Leaderboards(profile.parts).board("sum")
     told = 0
     apply = profile.follower.apply
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.workbench import ClusterWorkbench
+from tests.cluster.workbench import ClusterWorkbench, keep_house, run_job
 from toprung.domain.board import Board
+from toprung.domain.card import Card
 from toprung.domain.events import Event
 from toprung.domain.instant import DAY, parse_instant
 from toprung.domain.ladder import Ladder
@@ -21,7 +22,7 @@ from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_store import statement
 from toprung.profiles.cluster import ClusterProfile
 from toprung.service import catchup
-from toprung.service.catchup import NOTICE_SECONDS, ROWS_AT_ONCE
+from toprung.service.catchup import BOARDS_PER_LOOK_MIN, NOTICE_SECONDS, ROWS_AT_ONCE
 from toprung.service.reconcile import Reconciled
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Session, session
@@ -116,11 +117,191 @@ def test_a_process_notices_a_shard_that_went_back(bench: Bench) -> None:
     assert bench.verify() == []
 
 
+# --- looking at servers, not at boards ------------------------------------------------------------
+
+
+@pytest.fixture
+def crowd() -> Iterator[tuple[Bench, RedisServer]]:
+    """More boards than one look covers, on servers of their own, and nobody at work but we."""
+    postgres, redis = PostgresServer(), RedisServer()
+    workbench = ClusterWorkbench(postgres.url, redis.url)
+    try:
+        with session(workbench, FrozenClock("2026-11-15T12:30:00Z")) as opened:
+            bench = Bench(opened, workbench)
+            bench.run(bench.profile.catch_up.close())
+            for number in range(3 * BOARDS_PER_LOOK_MIN):
+                bench.run(opened.boards.create(f"more-{number:02}"))
+            bench.run(bench.profile.catch_up.sweep())
+            yield bench, redis
+    finally:
+        redis.close()
+        postgres.close()
+
+
+def count_calls(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> list[Any]:
+    """The first arguments of the calls from now on."""
+    calls: list[Any] = []
+    asked = getattr(target, name)
+
+    async def counted(*arguments: Any, **options: Any) -> Any:
+        calls.append(arguments[0] if arguments else None)
+        return await asked(*arguments, **options)
+
+    monkeypatch.setattr(target, name, counted)
+    return calls
+
+
+def are_ready(bench: Bench) -> list[bool]:
+    generations = bench.run(bench.profile.outbox.versions())
+    return [bench.run(bench.profile.shards.state(each)).ready for each in generations]
+
+
+def test_a_look_asks_a_few_boards_and_reads_none(
+    crowd: tuple[Bench, RedisServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, _ = crowd
+    states = count_calls(monkeypatch, bench.profile.shards, "state")
+    reads = [
+        count_calls(monkeypatch, bench.profile.outbox, name)
+        for name in ("versions", "boards_of", "all_boards", "note_reached")
+    ]
+    for _ in range(9):
+        assert bench.run(bench.profile.catch_up.look())
+    boards = 3 * BOARDS_PER_LOOK_MIN + 1
+    assert reads == [[], [], [], []]
+    assert 9 * BOARDS_PER_LOOK_MIN // 2 <= len(states) <= 9 * BOARDS_PER_LOOK_MIN
+    assert len(set(states)) == boards, "all had their turn"
+    del states[:]
+    bench.run(bench.opened.boards.create("new"))
+    bench.run(bench.profile.catch_up.look())
+    assert reads[0] == [None]
+    assert bench.run(bench.opened.journal.board("new")).generation in states
+
+
+def test_a_server_that_was_emptied_is_noticed_without_a_read(
+    crowd: tuple[Bench, RedisServer],
+) -> None:
+    bench, redis = crowd
+    for _ in range(2):
+        redis.ask("FLUSHALL")
+        assert not any(are_ready(bench))
+        bench.run(bench.profile.catch_up.look())
+        assert all(are_ready(bench))
+    assert bench.verify() == []
+
+
+def test_another_server_is_noticed_without_a_read(crowd: tuple[Bench, RedisServer]) -> None:
+    bench, redis = crowd
+    redis.kill()
+    with pytest.raises(IndexUnavailable):
+        bench.run(bench.profile.catch_up.look())
+    redis.start()
+    deadline = time.monotonic() + SECONDS_MAX
+    while True:
+        try:
+            bench.run(bench.profile.catch_up.look())
+            break
+        except IndexUnavailable:  # the breaker finds out a moment later
+            assert time.monotonic() < deadline
+            bench.run(asyncio.sleep(0.05))
+    assert all(are_ready(bench))
+
+
+def test_every_process_notices_that_a_server_was_emptied(
+    crowd: tuple[Bench, RedisServer],
+) -> None:
+    """Also one that looks after another has set a new marker."""
+    bench, redis = crowd
+    other = bench.run(bench.workbench.open(bench.opened.clock))
+    assert isinstance(other.maintenance, ClusterProfile)
+    bench.run(other.maintenance.catch_up.close())
+    redis.ask("FLUSHALL")
+    bench.run(bench.profile.shards.servers())
+    bench.run(other.maintenance.catch_up.look())
+    assert all(are_ready(bench))
+    bench.run(other.boards.close())
+
+
+def test_a_node_of_a_cluster_that_was_emptied_is_noticed_without_a_read(
+    postgres: PostgresServer, redis_cluster: RedisClusterServers
+) -> None:
+    """And only the boards on it are looked at."""
+    workbench = ClusterWorkbench(postgres.url, redis_cluster.url)
+    with session(workbench, FrozenClock("2026-11-15T12:30:00Z")) as opened:
+        bench = Bench(opened, workbench)
+        bench.run(bench.profile.catch_up.close())
+        for number in range(12):
+            bench.run(opened.boards.create(f"more-{number:02}"))
+        catch_up, shards = bench.profile.catch_up, bench.profile.shards
+        bench.run(catch_up.sweep())
+        before, away = bench.run(shards.servers())
+        assert away is None
+        assert len(before) == len(bench.profile.client.client.get_primaries()) > 1
+        lost = shards.server(bench.board.generation)
+        node = next(node for node in redis_cluster.nodes if lost.endswith(f":{node.port}"))
+        assert node.ask("FLUSHALL") == "OK"
+        gone = [each for each in catch_up._versions if shards.server(each) == lost]
+        after, _ = bench.run(shards.servers())
+        assert {name for name in after if after[name] != before[name]} == {lost}
+        bench.run(catch_up._look_at_servers())
+        assert catch_up._suspects == set(gone)
+        bench.run(catch_up.look())
+        assert all(are_ready(bench))
+
+
+def test_a_board_that_a_reader_finds_incomplete_is_mended_at_once(
+    crowd: tuple[Bench, RedisServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, _ = crowd
+    bench.redis("DEL", bench.key("epoch"))
+    with pytest.raises(NotReady):
+        bench.run(bench.opened.index.size(LADDER))
+    rebuilt = count_calls(monkeypatch, bench.profile.rebuilder, "rebuild")
+    assert bench.run(bench.profile.catch_up.look())
+    assert [board.id for board in rebuilt] == ["blitz"]
+
+
+def test_boards_are_asked_to_prune_when_a_period_has_ended(
+    crowd: tuple[Bench, RedisServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not each of thousands every minute."""
+    bench, _ = crowd
+    bench.run(bench.opened.boards.create("for-ever", windows=["all-time"]))
+    clock = bench.opened.clock
+    boards = 3 * BOARDS_PER_LOOK_MIN + 2
+    expired = count_calls(monkeypatch, bench.profile.shards, "expire")
+    found = []
+    for hours in (0, 3, 1, 24, 24):
+        bench.run(bench.workbench.pass_hours(bench.opened.opened, clock, hours))
+        for _ in range(2):
+            bench.run(run_job(bench.profile, "prune"))
+        found.append(len(expired))
+        del expired[:]
+    assert found == [boards, boards - 1, 0, boards - 1, boards - 1]
+
+
 def test_reconcile_repairs_and_counts(bench: Bench) -> None:
     bench.run(bench.workbench.plant(bench.opened.opened, LADDER, "bob"))
     found = [bench.run(bench.profile.reconciler.reconcile(1000)) for _ in range(60)]
     assert sum(each.repaired for each in found) == 1 == bench.profile.reconciler.repaired
     assert bench.verify() == []
+
+
+def test_a_board_that_begins_to_be_rebuilt_does_not_end_reconciling(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = bench.run(bench.opened.boards.create("other"))
+    bench.run(other.submit("dan", 1))
+    sample_cards = bench.profile.outbox.sample_cards
+
+    async def closing(generation: int, limit: int) -> list[Card]:
+        if generation == bench.board.generation:  # it was ready a moment ago
+            await bench.profile.shards.begin_rebuild(bench.board)
+        return await sample_cards(generation, limit)
+
+    monkeypatch.setattr(bench.profile.outbox, "sample_cards", closing)
+    found = bench.run(bench.profile.reconciler.reconcile(1000))
+    assert (found.looked_at, found.repaired) == (1, 0)
 
 
 def test_what_another_process_is_rebuilding_is_not_counted_as_repaired(
@@ -146,18 +327,12 @@ def test_what_another_process_is_rebuilding_is_not_counted_as_repaired(
     assert bench.verify() == []
 
 
-def test_one_process_at_a_time_reconciles(bench: Bench) -> None:
-    async def both() -> tuple[object, object]:
-        async with bench.profile.outbox.alone_reconciling() as alone:
-            assert alone
-            kept_out = await bench.profile.patrol.step()
-        return kept_out, await bench.profile.patrol.step()
-
-    kept_out, done = bench.run(both())
-    assert kept_out is None
-    assert isinstance(done, Reconciled)
-    assert done.looked_at in (1, 2, 3), "from a random player on"
-    assert done.repaired == 0
+def test_reconciling_is_a_job_that_tells_what_it_did(bench: Bench) -> None:
+    bench.run(bench.workbench.plant(bench.opened.opened, LADDER, "ann"))
+    told = [bench.run(run_job(bench.profile, "reconcile")) for _ in range(60)]
+    assert {line.partition(" players")[0] for line in told} <= {f"looked at {n}" for n in (1, 2, 3)}
+    assert [line for line in told if line.endswith("repaired 1")], "from a random player on"
+    assert bench.profile.reconciler.repaired == 1
 
 
 def test_ghosts_are_named_and_removed_by_a_rebuild(bench: Bench) -> None:
@@ -190,8 +365,8 @@ def test_erased_players_leave_no_trace(bench: Bench) -> None:
     bench.run(bench.profile.catch_up.close())  # this test does its work
     bench.run(bench.profile.journal.finish())  # whose marks come a moment later
     bench.sql("UPDATE outbox SET marked_at = now() - interval '1 hour'")
-    bench.profile.catch_up._housekept_at = -1e9
-    bench.run(bench.profile.catch_up.step())
+    told = bench.run(run_job(bench.profile, "outbox"))
+    assert told.endswith("the traces of 1 erased players")
     assert not bench.redis("HEXISTS", bench.key("cards"), "cy")
     for table in ("outbox", "players", "cards"):
         rows = bench.run(bench.profile.store.pool.fetch(f"SELECT * FROM {table}"))
@@ -214,16 +389,13 @@ def test_housekeeping_of_the_truth_goes_on_while_the_index_is_away(bench: Bench)
     bench.sql("UPDATE outbox SET marked_at = now() - interval '1 hour'")
     outbox = "SELECT erased FROM outbox"
     assert len(bench.run(bench.profile.store.pool.fetch(outbox))) == 4
-    bench.profile.catch_up._housekept_at = bench.profile.catch_up._swept_at = -1e9
     breaker = open_breaker(bench, bench.key("epoch"))
-    with pytest.raises(IndexUnavailable):
-        bench.run(bench.profile.catch_up.step())
+    bench.run(keep_house(bench.profile))
     (left,) = bench.run(bench.profile.store.pool.fetch(outbox))
     assert left["erased"] == ["cy"]
     breaker.succeeded()
     assert bench.redis("HEXISTS", bench.key("cards"), "cy")
-    bench.profile.catch_up._housekept_at = -1e9
-    bench.run(bench.profile.catch_up.step())
+    bench.run(keep_house(bench.profile))
     assert bench.run(bench.profile.store.pool.fetch(outbox)) == []
     assert not bench.redis("HEXISTS", bench.key("cards"), "cy")
 
@@ -248,7 +420,7 @@ def test_many_rows_of_a_board_that_is_incomplete(bench: Bench) -> None:
     """They were looked at again and again, and the board was never rebuilt."""
     leave_behind(bench, bench.board, 2 * ROWS_AT_ONCE)
     bench.redis("DEL", bench.key("epoch"))
-    bench.profile.catch_up._swept_at = time.monotonic()
+    bench.profile.catch_up._looked_at = time.monotonic()
     for _ in range(2):
         bench.run(asyncio.wait_for(bench.profile.catch_up.step(), SECONDS_MAX))
     assert unmarked(bench, bench.board.generation) == 0
@@ -273,7 +445,7 @@ def test_rows_of_a_server_that_is_away_do_not_keep_others_waiting(
         open_breaker(bench, bench.key("epoch"))
         with pytest.raises(IndexUnavailable):
             bench.run(bench.profile.catch_up.sweep())
-        bench.profile.catch_up._swept_at = time.monotonic()
+        bench.profile.catch_up._looked_at = time.monotonic()
         bench.run(asyncio.wait_for(bench.profile.catch_up.step(), SECONDS_MAX))
         assert unmarked(bench, other.generation) == 0
         assert unmarked(bench, bench.board.generation) == 2 * ROWS_AT_ONCE
@@ -297,7 +469,7 @@ def test_boards_that_are_set_and_rows_that_are_applied_ask_for_no_other_board(
     bench.run(bench.opened.boards.patch("new", scopes=[]))
     assert bench.run(board.standing("ann")).score == 5
     bench.run(bench.opened.boards.set_player("ann", attributes={"country": "DE"}))
-    bench.profile.catch_up._swept_at = time.monotonic()
+    bench.profile.catch_up._looked_at = time.monotonic()
     bench.run(bench.profile.outbox.unmarked(10, bench.profile.catch_up._apply))
     bench.run(bench.opened.boards.delete("new"))
 
@@ -368,15 +540,16 @@ def test_a_random_place_is_found_by_the_key(bench: Bench) -> None:
 def test_deleted_boards_are_buried(bench: Bench) -> None:
     bench.run(bench.opened.boards.delete("blitz"))
     assert bench.redis("KEYS", bench.key("*").replace("{", "\\{")) == []
-    for _ in range(2):
-        bench.run(bench.profile.outbox.housekeep())
+    assert bench.run(run_job(bench.profile, "deleted-boards")).startswith(
+        "removed the rest of 1 deleted boards"
+    )
     for table in ("cards", "graves", "names WHERE kind <> 'r'"):
         assert bench.run(bench.profile.store.pool.fetch(f"SELECT * FROM {table}")) == []
     assert [event.kind for event in bench.events()].count("score") == 3, "history stays readable"
 
 
 def test_partitions_are_made_ahead(bench: Bench) -> None:
-    bench.run(bench.profile.outbox.housekeep())
+    bench.run(run_job(bench.profile, "partitions"))
     rows = bench.run(
         bench.profile.store.pool.fetch(
             "SELECT relname FROM pg_class WHERE relname LIKE 'events_2026%' OR relname LIKE "

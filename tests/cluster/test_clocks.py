@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.cluster.workbench import ClusterWorkbench
+from tests.cluster.workbench import ClusterWorkbench, keep_house, run_job
 from tests.workbenches import open_profile
 from toprung.domain.card import entry_width
 from toprung.profiles.cluster import ClusterProfile
@@ -57,7 +57,7 @@ class Process:
     async def lose_redis(self) -> None:
         """Lose the board's shard, and have it rebuilt by this process."""
         board = await self.profile.journal.board("total")
-        await self.profile.shards.remove(board)
+        await self.profile.shards.remove(board.generation)
         async with asyncio.timeout(SECONDS_MAX):
             while not await self.profile.catch_up.sweep():  # noqa: ASYNC110 -- others rebuild
                 await asyncio.sleep(0.01)
@@ -94,7 +94,7 @@ class Cluster:
             for clock in {id(process.clock): process.clock for process in self._open}.values():
                 clock.advance(hours=1)
             for process in self._open * 2:  # in the second round all have told
-                await process.profile.outbox.housekeep()
+                await keep_house(process.profile)
 
     async def shift_server(self, span: str) -> None:
         """Move what the server knows of the past away from its present."""
@@ -137,7 +137,7 @@ def test_process_that_is_49_hours_ahead(cluster: Cluster, caplog: pytest.LogCapt
             await one.boards.create("total", **RULES)
             await one.submit("ann", 5, key="k")
             for _ in range(3):
-                await other.profile.outbox.housekeep()
+                await keep_house(other.profile)
                 assert (await other.submit("ann", 3)).standings["daily"].period == "2026-11-17"
                 assert (await one.submit("ann", 5, key="k")).replayed
                 assert (await other.submit("ann", 5, key="k")).replayed
@@ -167,7 +167,7 @@ def test_card_keeps_its_entry_while_the_clock_is_ahead(cluster: Cluster, days: i
             await process.submit("ann", 5, key="k")
             clock.jump(days=days)
             await process.submit("ann", 3)
-            await process.profile.outbox.housekeep()
+            await keep_house(process.profile)
             assert await cluster.entries(process, "ann") == 3, "both days and all time"
             clock.jump(days=-days)
             plain = await process.submit("ann", 1)
@@ -225,8 +225,8 @@ def test_process_in_1970_does_not_make_others_accept_the_past(cluster: Cluster) 
         early = FrozenClock("1970-01-01T00:00:00Z")
         async with cluster.process(FrozenClock(NOON)) as right, cluster.process(early) as other:
             await right.boards.create("total", **RULES)
-            await other.profile.outbox.housekeep()
-            await right.profile.outbox.housekeep()
+            await keep_house(other.profile)
+            await keep_house(right.profile)
             for year in range(2000, 2026):
                 late = await right.submit("ann", 1, at=f"{year}-06-01T12:00:00Z")
                 assert late.skipped == {"daily": "not-retained"}
@@ -244,8 +244,8 @@ def test_late_scores_count_by_a_clock_that_is_a_day_behind(
         behind.jump(hours=hours)
         async with cluster.process(FrozenClock(NOON)) as right, cluster.process(behind) as other:
             await right.boards.create("total", **RULES)
-            await other.profile.outbox.housekeep()
-            await right.profile.outbox.housekeep()
+            await keep_house(other.profile)
+            await keep_house(right.profile)
             late = await right.submit("ann", 1, at="2026-11-14T12:00:00Z")
             assert ("daily" not in late.skipped) == counts
 
@@ -278,7 +278,7 @@ def test_keys_are_forgotten_by_hours_of_the_server(cluster: Cluster) -> None:
             await process.submit("ann", 5, key="k")
             await cluster.pass_hours(24)
             clock.jump(days=400)
-            await process.profile.outbox.housekeep()
+            await keep_house(process.profile)
             assert (await process.submit("ann", 5, key="k")).replayed
             clock.jump(days=-400)
             await cluster.pass_hours(26)
@@ -300,10 +300,10 @@ def test_server_whose_clock_is_set(cluster: Cluster) -> None:
             for span in ("400 days", "-400 days", "400 days"):
                 await cluster.shift_server(span)
                 clock.jump(days=400)
-                await process.profile.outbox.housekeep()
+                await keep_house(process.profile)
                 await process.submit("ann", 3)
                 clock.jump(days=-400)
-                await process.profile.outbox.housekeep()
+                await keep_house(process.profile)
                 assert await process.score("ann") == 5
                 assert (await process.submit("ann", 5, key="k")).replayed
             await cluster.shift_server("-400 days")
@@ -370,7 +370,7 @@ def test_redis_is_lost_while_the_clock_is_ahead(
             shift(clock, days=days)
             await process.submit("bob", 3)
             await process.lose_redis()
-            await process.profile.catch_up._expire()
+            await run_job(process.profile, "prune")
             assert await process.score("bob") == 3
             assert await process.boards.verify() == []
             clock.jump(days=-days)
@@ -411,10 +411,10 @@ def test_ladders_go_when_they_are_certainly_obsolete(cluster: Cluster) -> None:
             await process.submit("ann", 1)
             clock.advance(days=3)
             await process.submit("bob", 1)
-            await process.profile.catch_up._expire()
+            await run_job(process.profile, "prune")
             assert await process.days() == ["2026-11-15", "2026-11-18"]
             await cluster.pass_hours(2)
-            await process.profile.catch_up._expire()
+            await run_job(process.profile, "prune")
             assert await process.days() == ["2026-11-18"]
             await process.lose_redis()
             assert await process.days() == ["2026-11-18"]
@@ -434,11 +434,14 @@ def test_clock_that_was_believed_and_came_back(cluster: Cluster, by_hand: bool) 
             await process.submit("ann", 5)
             clock.jump(days=5)
             await cluster.pass_hours(3)
-            await process.profile.catch_up._expire()
+            await run_job(process.profile, "prune")
             assert await process.days() == []
             clock.jump(days=-5)
             assert len(await process.boards.verify()) == 1
-            await (process.boards.rebuild() if by_hand else process.profile.patrol.step())
+            if by_hand:
+                await process.boards.rebuild()
+            else:
+                await run_job(process.profile, "reconcile")
             assert await process.score("ann") == 5
             assert await process.boards.verify() == []
 

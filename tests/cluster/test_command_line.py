@@ -76,6 +76,19 @@ def test_what_a_cluster_cannot_do_is_one_line(run: Run) -> None:
         assert "PostgreSQL" in complaints
 
 
+def test_status_tells_that_nobody_works_for_it(run: Run) -> None:
+    assert run("board", "create", "blitz")[0] == 0
+    nobody = "no process is doing followers and effects and jobs"
+    code, out, complaints = run("status")
+    assert (code, complaints) == (1, f"attention: {nobody}\n")
+    assert "reconcile" in out
+    code, out, complaints = run("status", "--json")
+    found = json.loads(out)
+    assert (code, complaints, found["leases"], found["faults"]) == (1, "", [], [nobody])
+    code, _, complaints = run("follower", "rebuild", "nobody")
+    assert (code, complaints) == (1, "toprung: there is no follower 'nobody'\n")
+
+
 def test_doctor_looks_at_both_servers(run: Run) -> None:
     code, out, _ = run("doctor", "--json")
     checks = {check["name"]: check["passed"] for check in json.loads(out)}

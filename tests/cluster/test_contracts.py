@@ -6,16 +6,23 @@ import pytest
 
 from tests.cluster.conftest import INDEXES
 from tests.cluster.workbench import ClusterWorkbench
+from toprung.domain.jobs import Daily
+from toprung.testing.clock import FrozenClock
+from toprung.testing.contracts.activity_contract import ActivityContract
+from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.command_contract import CommandContract
+from toprung.testing.contracts.effect_contract import EffectContract
+from toprung.testing.contracts.follower_contract import FollowerContract
 from toprung.testing.contracts.index_contract import IndexContract
+from toprung.testing.contracts.job_contract import Counting, JobContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
-from toprung.testing.contracts.workbench import Workbench
+from toprung.testing.contracts.workbench import Session, Workbench
 from toprung.testing.servers import PostgresServer, RedisServer, valkey_program
 
 
@@ -72,3 +79,36 @@ class TestKeyQuota(OnOneIndex, KeyQuotaContract):
 
 class TestLadderQuota(OnOneIndex, LadderQuotaContract):
     pass
+
+
+class TestFollowers(OnOneIndex, FollowerContract):
+    pass
+
+
+class TestActivity(OnOneIndex, ActivityContract):
+    pass
+
+
+class TestEffects(OnOneIndex, EffectContract):
+    pass
+
+
+class TestBackground(OnOneIndex, BackgroundContract):
+    pass
+
+
+class TestJobs(OnOneIndex, JobContract):
+    def test_after_a_night_of_rest_it_is_done_at_once(
+        self, opened: Session, clock: FrozenClock
+    ) -> None:
+        """How long nobody was at work is told by the server's clock, which cannot be moved on."""
+        workbench = opened.workbench
+        assert isinstance(workbench, ClusterWorkbench)
+        job = Counting("day", Daily(is_each=True))
+        self.step(opened, self.working(opened, job))
+        opened.run(opened.boards.close())
+        clock.advance(days=2)
+        opened.run(workbench.pass_on_server("2 days"))
+        opened.reopen()
+        self.step(opened, self.working(opened, job))
+        assert len(job.marks) == 3

@@ -22,6 +22,7 @@ from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.copying import CopyResult, copy_into_cluster
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.service.leaderboards import Leaderboards
+from toprung.service.webhooks.messages import rendered
 from toprung.testing.clock import FrozenClock
 from toprung.testing.servers import PostgresServer, RedisServer
 
@@ -127,6 +128,48 @@ def test_documents_and_entries_that_were_set_are_copied(make: Make) -> None:
             documents = await sides.target.journal.documents("test-squad")
             assert documents == {"first": Document(version, Squad((1, 4)))}
             assert await sides.target.verify() == []
+
+    asyncio.run(main())
+
+
+def test_webhooks_go_on_where_they_are(make: Make) -> None:
+    """With what waits for them, what they were told last, and other numbers of players."""
+
+    async def follow(profile: EmbeddedProfile | ClusterProfile) -> None:
+        lease = await profile.background.stores.leases.take("followers")
+        assert lease is not None
+        while await profile.background.following.step(lease):
+            pass
+
+    async def waiting(profile: EmbeddedProfile | ClusterProfile) -> list[tuple[str, bytes | None]]:
+        found = await profile.background.stores.effects.listed("hook", None, 100)
+        assert {each.state for each in found} <= {"waiting"}
+        return [
+            (each.effect.id, await rendered(each.effect, profile.journal))
+            for each in reversed(found)
+        ]
+
+    async def main() -> None:
+        async with make() as sides:
+            board = await sides.file.create("race", windows=["all-time"])
+            await board.submit("first", 1)
+            await sides.source.webhooks.put("hook", "https://example.org/", ["*"], ["race"])
+            await follow(sides.source)
+            await board.submit("second", 2)
+            await follow(sides.source)
+            await sides.file.erase("first")
+            kept = await waiting(sides.source)
+            assert [b"second" in (body or b"") for _, body in kept] == [True]
+            await board.submit("third", 3)  # which its follower has not seen yet
+            assert (await copy_into_cluster(sides.source, sides.target)).differences == []
+            assert await waiting(sides.target) == kept
+            assert await sides.target.webhooks.list() == await sides.source.webhooks.list()
+            for profile in (sides.source, sides.target):
+                await follow(profile)
+            theirs, ours = await waiting(sides.target), await waiting(sides.source)
+            assert theirs[0] == ours[0] == kept[0]
+            assert theirs[1][1] == ours[1][1], "told the same; each has told it once"
+            assert [b"third" in (body or b"") for _, body in theirs] == [False, True]
 
     asyncio.run(main())
 

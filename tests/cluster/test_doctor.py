@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from tests.cluster.workbench import ClusterWorkbench
 from toprung import doctor
 from toprung.config import ClusterSettings
 from toprung.doctor import Check, examine
+from toprung.errors import MissingExtra
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
 from toprung.testing.clock import FrozenClock
@@ -55,6 +57,15 @@ def sql(postgres: PostgresServer, *statements: str) -> None:
 def test_healthy_but_for_fsync(postgres: PostgresServer, index_url: str) -> None:
     """The tests' own server is not for keeping anything."""
     assert list(ailments(at(postgres.url, index_url))) == ["postgresql fsync"]
+
+
+@pytest.mark.parametrize("module", ["asyncpg", "redis.asyncio"])
+def test_a_missing_extra_is_no_fault_of_the_servers(
+    monkeypatch: pytest.MonkeyPatch, postgres: PostgresServer, index_url: str, module: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=r"toprung\[cluster\]"):
+        ailments(at(postgres.url, index_url))
 
 
 def test_healthy(redis_server: RedisServer) -> None:
@@ -218,3 +229,32 @@ def test_nobody_there() -> None:
     found = ailments(at(f"postgresql://toprung@127.0.0.1:{port}/x", f"redis://127.0.0.1:{port}"))
     assert "check journal_url" in found["postgresql"]
     assert "check index_url" in found["redis"]
+
+
+def test_background_work_that_needs_attention(
+    postgres: PostgresServer, redis_server: RedisServer
+) -> None:
+    workbench = ClusterWorkbench(postgres.url, redis_server.url)
+    schema = workbench.settings.schema
+
+    async def background() -> str:
+        await workbench.make()
+        profile = await ClusterProfile.open(workbench.settings, SystemClock())
+        try:
+            return {check.name: check.line for check in await examine(workbench.settings)}[
+                "background"
+            ]
+        finally:
+            await profile.close()
+
+    assert "no process is doing followers and effects and jobs" in asyncio.run(background())
+    sql(
+        postgres,
+        f"INSERT INTO {schema}.followers VALUES ('one', 5, '', 'event 6: KeyError')",
+        f"INSERT INTO {schema}.followers VALUES ('two', 5, '', 'held: its queue is full')",
+        f"INSERT INTO {schema}.jobs VALUES ('three', 0, 0, 0, 0.1, '', 3, 'no moon')",
+    )
+    found = ailments(workbench.settings)["background"]
+    assert found.startswith("follower one has stopped: event 6: KeyError; job three fails: no moon")
+    assert "two" not in found
+    assert "no process" not in found, "nobody is at work at all"

@@ -186,7 +186,7 @@ def test_processes_come_and_go(postgres: PostgresServer, redis_server: RedisServ
         async with loaded(workbench) as (_, load):
             for number in range(8):
                 profile = await ClusterProfile.open(workbench.settings, SystemClock())
-                boards = Leaderboards(profile.journal, profile.index, profile.clock, profile)
+                boards = Leaderboards(profile.parts)
                 other = Load(await boards.board("sum"), players=2)
                 await other.acks(5 + number)
                 await other.stop()

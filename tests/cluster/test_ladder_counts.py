@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.cluster.workbench import ClusterWorkbench
+from tests.cluster.workbench import ClusterWorkbench, keep_house
 from toprung.errors import TooManyLadders
 from toprung.profiles.cluster import ClusterProfile
 from toprung.testing.clock import FrozenClock
@@ -49,11 +49,11 @@ def test_upkeep_gives_room_back_and_processes_share_the_quota(
             with pytest.raises(TooManyLadders):
                 await board.submit("p5", 1)
         await first.erase("p0")
-        await profile.outbox.housekeep()  # what is young stays, and is counted now and then only
+        await keep_house(profile)  # what is young stays, and is counted now and then only
         with pytest.raises(TooManyLadders):
             await boards[1].submit("p5", 1)
         await age(bench)
-        await profile.outbox.housekeep()
+        await keep_house(profile)
         assert (await boards[1].submit("p5", 1)).status == "accepted"
         assert await profile.ladders.counts() == (5, 5)
         assert [await each.verify() for each in (first, second)] == [[], []]

@@ -36,6 +36,14 @@ def test_blocking_facade(target: str) -> None:
         assert boards["blitz"].standing("alice").rank == 2
 
 
+def test_a_schema_that_does_not_exist_is_named(target: str, tmp_path: Path) -> None:
+    text = Path(target).read_text()
+    elsewhere = tmp_path / "elsewhere.toml"
+    elsewhere.write_text(text.replace('schema = "', 'schema = "no_'))
+    with pytest.raises(Invalid, match="schema: does not exist in this database"):
+        toprung.open(str(elsewhere))
+
+
 def test_two_processes_see_each_other_and_hear_of_it(target: str) -> None:
     """Whoever submits reads its own write; the other sees it at once and hears of it in time."""
 

@@ -14,9 +14,11 @@ import pytest
 from tests.cluster.workbench import ClusterWorkbench
 from tests.http.conftest import problem_of
 from tests.http.serving import Serving, serving
+from toprung.domain.jobs import Every
 from toprung.http import readiness
 from toprung.http.settings import ServiceSettings
-from toprung.service import catchup, reconcile
+from toprung.profiles import cluster_jobs
+from toprung.service import catchup
 from toprung.testing.servers import PostgresServer, RedisServer
 
 SECONDS_MAX = 30.0
@@ -184,7 +186,7 @@ def test_what_differs_is_repaired_by_itself(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reconcile, "PATROL_SECONDS", 0.05)
+    monkeypatch.setattr(cluster_jobs.Reconcile, "schedule", Every(0.05))
     target = settings_file(tmp_path, postgres, own_redis)
 
     def repaired(running: Serving) -> float:

@@ -24,6 +24,24 @@ from toprung.testing.contracts.workbench import Opened, Workbench
 _numbers = itertools.count(1)
 
 
+async def keep_house(profile: ClusterProfile) -> None:
+    """What a process does for itself now and then, and the jobs that look after the truth."""
+    await profile.outbox.tell()
+    for name in ("outbox", "deleted-boards", "keys", "ladders", "partitions"):
+        await run_job(profile, name)
+
+
+async def run_job(profile: ClusterProfile, name: str) -> str:
+    """Do a job in this process, which has the lease for as long as that takes."""
+    (job,) = [job for job in profile.jobs if job.name == name]
+    lease = await profile.leases.take("jobs")
+    assert lease is not None, "another process has it"
+    try:
+        return await job.run(lease, profile.time.moment().expected)
+    finally:
+        await profile.leases.release(lease)
+
+
 class ClusterWorkbench:
     """The cluster profile on servers that other workbenches may use, too."""
 
@@ -40,7 +58,7 @@ class ClusterWorkbench:
         profile = await ClusterProfile.open(
             self.settings, clock, CLUSTER_QUOTAS.changed(self.quotas)
         )
-        boards = Leaderboards(profile.journal, profile.index, clock, profile)
+        boards = Leaderboards(profile.parts)
         return Opened(boards, profile.journal, profile.index, profile)
 
     async def make(self) -> None:
@@ -76,14 +94,18 @@ class ClusterWorkbench:
 
     async def pass_hours(self, opened: Opened, clock: FrozenClock, count: int) -> None:
         assert isinstance(opened.maintenance, ClusterProfile)
-        schema = self.settings.schema
         for _ in range(count):
-            for table, moment in (("hours", "began_at"), ("clocks", "told_at")):
-                await self._execute(
-                    f"UPDATE {schema}.{table} SET {moment} = {moment} - interval '1 hour'"
-                )
+            await self.pass_on_server("1 hour")
             clock.advance(hours=1)
-            await opened.maintenance.outbox.housekeep()
+            await keep_house(opened.maintenance)
+
+    async def pass_on_server(self, span: str) -> None:
+        """Move what the server knows of the past away from its present."""
+        schema = self.settings.schema
+        for table, moment in (("hours", "began_at"), ("clocks", "told_at")):
+            await self._execute(
+                f"UPDATE {schema}.{table} SET {moment} = {moment} - interval '{span}'"
+            )
 
     async def destroy(self) -> None:
         if self._is_made:

@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.workbenches import EmbeddedWorkbench
+from toprung.testing.contracts.activity_contract import ActivityContract
+from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.command_contract import CommandContract
+from toprung.testing.contracts.effect_contract import EffectContract
+from toprung.testing.contracts.follower_contract import FollowerContract
 from toprung.testing.contracts.index_contract import IndexContract
+from toprung.testing.contracts.job_contract import JobContract
 from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
@@ -64,4 +69,24 @@ class TestKeyQuota(OnEmbedded, KeyQuotaContract):
 
 
 class TestLadderQuota(OnEmbedded, LadderQuotaContract):
+    pass
+
+
+class TestFollowers(OnEmbedded, FollowerContract):
+    pass
+
+
+class TestEffects(OnEmbedded, EffectContract):
+    pass
+
+
+class TestJobs(OnEmbedded, JobContract):
+    pass
+
+
+class TestActivity(OnEmbedded, ActivityContract):
+    pass
+
+
+class TestBackground(OnEmbedded, BackgroundContract):
     pass

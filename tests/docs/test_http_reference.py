@@ -6,6 +6,9 @@ import asyncio
 import re
 from pathlib import Path
 
+import msgspec
+
+from toprung.domain.background import BackgroundStatus, FollowerStatus
 from toprung.domain.figures import Commits, Figures
 from toprung.domain.quotas import LadderCounts, Refusals
 from toprung.http.live.limits import MESSAGES
@@ -24,6 +27,7 @@ from toprung.http.settings import (
 )
 from toprung.http.state import ServiceState
 from toprung.opening import open_async
+from toprung.service.leaderboards import Leaderboards
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PAGE = (REFERENCE / "http.md").read_text()
@@ -46,13 +50,20 @@ Kind = tuple[str, frozenset[str]]
 """What a metric is, and its labels."""
 
 
+async def status(boards: Leaderboards) -> BackgroundStatus:
+    """With a follower, and with jobs that were done."""
+    await boards.background.settle()
+    follower = FollowerStatus("activity", "following", 1, 0, 0.0)
+    return msgspec.structs.replace(await boards.status(), followers=[follower])
+
+
 async def exposed() -> dict[str, Kind]:
     """Every metric by the name that Prometheus knows it under."""
     async with open_async("memory:") as boards:
         state = ServiceState(boards, ServiceSettings(memory_max=2**40))
         state.meter("GET", "/healthz").note(200, 0.001)  # labels are seen on samples only
         state.upkeep.add("keys", 5, boards.close)
-        metrics = list(ServiceCollector(state, OF_BOTH_PROFILES).collect())
+        metrics = list(ServiceCollector(state, OF_BOTH_PROFILES, await status(boards)).collect())
     return {
         metric.name + ("_total" if metric.type == "counter" else ""): (
             metric.type,

@@ -89,6 +89,7 @@ def test_python_examples_run(
     start_service: StartService,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", os.environ.copy())  # a page may set something
     names: dict[str, Any] = {"__name__": "__main__"}
     on_page = [block for block in BLOCKS if block.page == page]
     if any(SERVED in block.text for block in on_page if block.language == "python"):

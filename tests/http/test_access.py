@@ -25,6 +25,9 @@ BODIES: dict[str, Any] = {
     "put_player": {"name": "Mallory"},
     "patch_player": {"name": "Mallory"},
     "create_key": {"name": "mine"},
+    "put_webhook": {"url": "https://mallory.example/", "events": ["*"]},
+    "replay_delivery": {},
+    "test_webhook": {},
     "backup": {},
 }
 
@@ -45,7 +48,14 @@ def guarded(targets: Targets) -> Iterator[Serving]:
 
 
 def ask(running: Serving, route: Route, key: str | None, board: str = "secret") -> httpx2.Response:
-    names = {"board": board, "player": "alice", "other": "bob", "key": "aaaaaaaa"}
+    names = {
+        "board": board,
+        "player": "alice",
+        "other": "bob",
+        "key": "aaaaaaaa",
+        "follower": "activity",
+    }
+    names |= {"webhook": "chat", "message": "msg_1"}
     headers = {} if key is None else {"authorization": f"Bearer {key}"}
     body = BODIES.get(route.handler.__name__)
     if body is None and route.method in ("POST", "PUT"):
@@ -80,8 +90,8 @@ def test_without_the_right_key_nothing_happens(guarded: Serving, route: Route) -
         problem_of(refused, 401, "unauthorized")
         assert refused.headers["www-authenticate"].startswith("Bearer")
     problem_of(ask(guarded, route, wrong_verbs), 403, "forbidden")
-    if name_of(route) == "list_boards":  # shows what the key may read: nothing
-        assert ask(guarded, route, wrong_board).json()["boards"] == []
+    if name_of(route) in ("list_boards", "list_webhooks"):  # shows what the key is for: nothing
+        assert next(iter(ask(guarded, route, wrong_board).json().values())) == []
     else:
         problem_of(ask(guarded, route, wrong_board), 403, "forbidden")
     assert everything(guarded) == before
@@ -129,7 +139,14 @@ def test_a_public_board_shows_what_is_public_and_nothing_else(
     guarded: Serving, route: Route
 ) -> None:
     assert {name_of(route) for route in CLOSED if route.public} == SHOWN
-    names = {"board": "open", "player": "alice", "other": "bob", "key": "aaaaaaaa"}
+    names = {
+        "board": "open",
+        "player": "alice",
+        "other": "bob",
+        "key": "aaaaaaaa",
+        "follower": "activity",
+    }
+    names |= {"webhook": "chat", "message": "msg_1"}
     path, body = route.path.format(**names), BODIES.get(name_of(route))
     before = everything(guarded)
     answer = guarded.anyone.stream(

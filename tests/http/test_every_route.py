@@ -11,6 +11,7 @@ from websockets.sync.client import connect
 
 from tests.conftest import RunningService
 from tests.http.conftest import MakeBoard
+from tests.http.waiting import eventually
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route
 
@@ -24,7 +25,11 @@ BODIES: dict[str, Any] = {
     "patch_player": {"attributes": {"country": "NZ"}},
     "befriend": {},
     "create_key": {"name": "game"},
+    "put_webhook": {"url": "https://example.org/", "events": ["board.changed"]},
+    "replay_delivery": {},
+    "test_webhook": {},
     "backup": {},
+    "rebuild_follower": {},
 }
 PARAMETERS = {
     "get_around_score": {"score": "7"},
@@ -35,6 +40,22 @@ PARAMETERS = {
 
 def name_of(route: Route) -> str:
     return route.handler.__name__
+
+
+def told(http: httpx2.Client, board: str) -> str:
+    """The id of a message to a webhook that has just been set."""
+    body = {"url": "http://127.0.0.1:9/", "events": ["board.changed"], "boards": [board]}
+    assert http.put("/v1/webhooks/chat", json=body).is_success
+    assert http.patch(f"/v1/boards/{board}", json={"title": "Told"}).is_success
+    found: list[str] = []
+
+    def is_told() -> bool:
+        page = http.get("/v1/webhooks/chat/deliveries").json()
+        found.extend(each["message"] for each in page["deliveries"])
+        return bool(found)
+
+    eventually(is_told)
+    return found[0]
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=name_of)
@@ -48,7 +69,11 @@ def test_every_route_answers(
     http.put("/v1/players/ann/friends/ben")
     key = http.post("/v1/keys", json={"name": "spare"}).json()["id"]
     name = name_of(route)
-    path = route.path.format(board=board, player="ann", other="ben", key=key)
+    names = {"board": board, "player": "ann", "other": "ben", "key": key, "webhook": "chat"}
+    if "{webhook}" in route.path:
+        names["message"] = told(http, board)
+    names["follower"] = "activity"
+    path = route.path.format(**names)
     request = http.build_request(
         route.method, path, json=BODIES.get(name), params=PARAMETERS.get(name)
     )

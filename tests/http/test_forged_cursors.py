@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing
 from base64 import urlsafe_b64decode
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -11,16 +12,24 @@ import msgspec
 import pytest
 
 from tests.http.conftest import pointers, problem_of
-from toprung.service.cursor import FriendsCursor, PageCursor, SubmissionsCursor, cursor_text
+from tests.http.waiting import eventually
+from toprung.service.cursor import (
+    ActivityCursor,
+    FriendsCursor,
+    PageCursor,
+    SubmissionsCursor,
+    cursor_text,
+)
 
 EDGES = [-(2**63), -1, 0, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1]
 """The largest is all that MessagePack can say."""
 
-KINDS: list[type[Any]] = [PageCursor, FriendsCursor, SubmissionsCursor]
+KINDS: list[type[Any]] = [PageCursor, FriendsCursor, SubmissionsCursor, ActivityCursor]
 PATHS: dict[type[Any], str] = {
     PageCursor: "standings",
     FriendsCursor: "standings/ann/friends",
     SubmissionsCursor: "players/ann/submissions",
+    ActivityCursor: "activity",
 }
 
 
@@ -50,11 +59,16 @@ def walked(http: httpx2.Client) -> dict[type[Any], str]:
             http.post(f"{board}/scores", json=body).raise_for_status()
     found: dict[type[Any], str] = {}
     for kind, path in PATHS.items():
-        answer = http.get(f"{board}/{path}", params={"limit": 1})
-        found[kind] = answer.json()["next"]
+        asked = partial(_next, http, f"{board}/{path}")
+        eventually(asked)  # activity may follow
+        found[kind] = asked()
         following = http.get(f"{board}/{path}", params={"limit": 1, "cursor": found[kind]})
         assert following.status_code == 200
     return found
+
+
+def _next(http: httpx2.Client, path: str) -> str:
+    return str(http.get(path, params={"limit": 1}).json()["next"] or "")
 
 
 def forged(text: str, kind: type[Any], **changes: Any) -> str:

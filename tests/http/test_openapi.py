@@ -15,6 +15,7 @@ import pytest
 from tests.conftest import RunningService, StartService
 from tests.http.conftest import Targets
 from tests.http.serving import serving
+from tests.http.test_every_route import told
 from toprung.http.examples import EXAMPLES, PARAMETERS
 from toprung.http.openapi import document as document_of
 from toprung.http.problems import TITLES
@@ -109,7 +110,14 @@ def test_who_needs_a_key_is_told_and_true() -> None:
 
 
 def _asked_without_key(http: httpx2.Client, method: str, path: str, board: str) -> int:
-    names = {"board": board, "player": "alice", "other": "bob", "key": "aaaaaaaa"}
+    names = {
+        "board": board,
+        "player": "alice",
+        "other": "bob",
+        "key": "aaaaaaaa",
+        "follower": "activity",
+    }
+    names |= {"webhook": "chat", "message": "msg_1"}
     with http.stream(method, path.format(**names)) as answer:
         return answer.status_code
 
@@ -133,7 +141,7 @@ README = re.findall(
 def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board() -> None:
     wanted = {route.handler.__name__ for route in ROUTES if route.body is not None}
     assert wanted == set(EXAMPLES)
-    names = {"board": "blitz", "player": "alice"}
+    names = {"board": "blitz", "player": "alice", "follower": "activity", "webhook": "chat"}
     with serving(ServiceSettings()) as running:
         assert len(README) >= 3
         for put, body, path in README:
@@ -144,7 +152,9 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
         score = {"score": PARAMETERS["score"]["example"]}
         near = running.http.get("/v1/boards/blitz/around", params=score)
         assert near.is_success, near.text
+        names["message"] = told(running.http, "blitz")
         for name, body in EXAMPLES.items():
+            names["webhook"] = "other" if name == "put_webhook" else "chat"
             route = next(route for route in ROUTES if route.handler.__name__ == name)
             answer = running.http.request(route.method, route.path.format(**names), json=body)
             assert answer.is_success, (name, answer.text)

@@ -44,7 +44,15 @@ def name_of(route: Route) -> str:
 
 
 def write(http: httpx2.Client, route: Route, headers: dict[str, str]) -> httpx2.Response:
-    path = route.path.format(board="open", player="ann", other="bob", key="aaaaaaaa")
+    path = route.path.format(
+        board="open",
+        player="ann",
+        other="bob",
+        key="aaaaaaaa",
+        follower="activity",
+        webhook="chat",
+        message="m",
+    )
     return http.request(
         route.method, path, content=b"{}", headers={"content-type": "application/json"} | headers
     )

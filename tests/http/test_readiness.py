@@ -60,8 +60,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def running(tmp_path: Path, quick: None) -> Iterator[Serving]:
-    """A service with keys on a file, a board and a score."""
-    with serving(ServiceSettings(needs_keys=True), target=str(tmp_path / "scores.db")) as found:
+    """A service with keys on a file, a board and a score; nothing writes but the test."""
+    settings = ServiceSettings(needs_keys=True, does_background_work=False)
+    with serving(settings, target=str(tmp_path / "scores.db")) as found:
         found.http.put("/v1/boards/blitz", json={"windows": ["all-time"]})
         assert post(found, "ann").status_code == 200
         yield found

@@ -44,7 +44,15 @@ def other_key(guarded: Serving) -> str:
 
 def heard(running: Serving, route: Route, board: str, headers: dict[str, str]) -> Any:
     """All that an answer tells, but for the board's name and what differs each time."""
-    path = route.path.format(board=board, player="ann", other="ben", key="none")
+    path = route.path.format(
+        board=board,
+        player="ann",
+        other="ben",
+        key="none",
+        follower="activity",
+        webhook="chat",
+        message="m",
+    )
     name = name_of(route)
     answer = running.anyone.request(
         route.method, path, json=BODIES.get(name), params=PARAMETERS.get(name), headers=headers

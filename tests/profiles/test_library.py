@@ -905,10 +905,12 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
     from toprung.service import leaderboards as asynchronous
 
     inside = {
+        "activity_mark",
         "definition",
         "figures",
         "first_rows",
         "listed_token",
+        "newest_activity",
         "health",
         "fingerprint",
         "page_of",

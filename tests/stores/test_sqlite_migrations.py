@@ -168,7 +168,7 @@ def make_older(path: str) -> None:
     """Give a file the layout of format 1."""
     first = apsw.Connection(":memory:")
     MIGRATIONS[0](first)
-    names = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+    names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     connection = apsw.Connection(path)
     for (table,) in set(connection.execute(names)) - set(first.execute(names)):
         connection.execute(f"DROP TABLE {table}")
@@ -195,4 +195,4 @@ def test_what_is_recorded_is_not_written_again(tmp_path: Path) -> None:
     after = pages(path)
     assert len(before) > 300
     assert sum(old != new for old, new in zip(before, after, strict=False)) < 10
-    assert len(after) - len(before) < 10
+    assert len(after) - len(before) < 30  # new tables and their indexes, all empty

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from toprung.cli import (
+    background,
     boards,
     demo,
     doctor,
@@ -20,12 +21,13 @@ from toprung.cli import (
     upkeep,
     version,
     watching,
+    webhooks,
 )
 from toprung.cli.options import CommandGroup
 
 _GROUPS = (
     *(serve, demo, boards, scores, standings, overview, watching, players, importing, exporting),
-    *(keys, upkeep, migrate, doctor, version),
+    *(keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 
 app = typer.Typer(

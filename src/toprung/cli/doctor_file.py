@@ -12,7 +12,7 @@ from typing import Final
 
 import apsw
 
-from toprung.doctor import CHECK_THE_TIME, Check, verdict
+from toprung.doctor import CHECK_THE_TIME, Check, background_check, verdict
 from toprung.errors import DatabaseInUse, ToprungError
 from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite_time import known_fault
@@ -111,11 +111,11 @@ def _ownership(path: Path) -> Iterator[Check]:
         return
     ownership.release()
     yield Check("ownership", True, "not in use")
-    yield _opens(path)
+    yield from _opens(path)
 
 
-def _opens(path: Path) -> Check:
-    """Whether it opens, and how the start went."""
+def _opens(path: Path) -> Iterator[Check]:
+    """Whether it opens, how the start went, and whether background work needs attention."""
     from toprung.opening import open as open_local
 
     checkpoint = Path(f"{path}.checkpoint")
@@ -123,6 +123,9 @@ def _opens(path: Path) -> Check:
     try:
         with open_local(path) as boards:
             boards.list(limit=1)
+            status = boards.status()
     except (ToprungError, OSError) as error:
-        return Check("opens", False, f"{error}; restore a backup with toprung restore")
-    return Check("opens", True, note)
+        yield Check("opens", False, f"{error}; restore a backup with toprung restore")
+        return
+    yield Check("opens", True, note)
+    yield background_check(status.faults)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from typing import Final, NamedTuple
 
-from toprung.doctor import CHECK_THE_TIME, SKEW_SECONDS_MAX, Check, verdict
+from toprung.doctor import CHECK_THE_TIME, SKEW_SECONDS_MAX, Check, background_check, verdict
 from toprung.errors import ToprungError
 
 TIMEOUT_SECONDS: Final = 10
@@ -56,6 +56,7 @@ def _checks(url: str, key: str | None, now: Callable[[], float]) -> Iterator[Che
     )
     yield _clock(ready.date, now())
     yield _clock_jump(ready.body)
+    yield _background(ready.body)
     yield _access(url, key)
 
 
@@ -116,6 +117,12 @@ def _clock_jump(body: bytes) -> Check:
     if said in ("ok", "not reported"):
         return Check("clock jump", True, "none" if said == "ok" else said)
     return Check("clock jump", False, " ".join(f"{said}: {CHECK_THE_TIME}".split()))
+
+
+def _background(body: bytes) -> Check:
+    """Whether what runs in the background needs attention."""
+    said = _told(body).get("background", "ok")
+    return background_check([] if said == "ok" else [said])
 
 
 def _access(url: str, key: str | None) -> Check:

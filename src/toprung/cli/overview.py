@@ -1,4 +1,4 @@
-"""`toprung submissions`, `periods` and `distribution`: what a board has besides standings."""
+"""`toprung submissions`, `activity`, `periods`, `distribution`: a board besides its standings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from toprung.cli.options import (
     Cursor,
     LadderFlags,
     PlayerId,
+    Scope,
     Target,
     Window,
     command,
@@ -20,12 +21,19 @@ from toprung.cli.options import (
 from toprung.cli.show import Column, filled, note, print_json, print_table
 from toprung.cli.target import opened
 from toprung.contract import PeriodsAnswer
-from toprung.http.wire import distribution_answer, period_answer, submissions_answer
+from toprung.domain.player import GLOBAL
+from toprung.http.wire import (
+    activity_answer,
+    distribution_answer,
+    period_answer,
+    submissions_answer,
+)
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     command(app)(submissions)
+    command(app)(activity)
     command(app)(periods)
     command(app)(distribution)
 
@@ -45,6 +53,25 @@ def submissions(
     print_table(*filled(columns, rows))
     if not rows:
         note(f"{player} has no submissions on {board}")
+    if found.next is not None:
+        note(f"there are older ones: --cursor {found.next}")
+
+
+def activity(
+    target: Target, board: BoardId, scope: Scope = GLOBAL, n: Count = 20, cursor: Cursor = None
+) -> None:
+    """List the newest submissions to a board."""
+    with opened(target) as boards:
+        found = boards.board(board).activity(n, scope, cursor)
+    if target.json:
+        print_json(activity_answer(found))
+        return
+    columns = [Column("submission", True), Column("player"), Column("name")]
+    columns += [Column("score", True), Column("subscore", True), Column("at")]
+    rows = [(s.submission, s.player, s.name, s.score, s.subscore, s.at) for s in found.submissions]
+    print_table(*filled(columns, rows))
+    if not rows:
+        note(f"nothing has happened on {board} yet")
     if found.next is not None:
         note(f"there are older ones: --cursor {found.next}")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from toprung.cli.options import command
-from toprung.config import is_cluster_target
+from toprung.config import PRIVATE_WEBHOOKS, is_cluster_target
 from toprung.domain.quotas import QUOTA_MAX, Quotas
 from toprung.domain.values import whole_or_text
 from toprung.errors import Invalid
@@ -34,6 +34,21 @@ Host = Annotated[
     str,
     typer.Option(
         metavar="ADDRESS", help="the address to listen on; anything but loopback requires keys"
+    ),
+]
+
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    typer.Option(help="the lowest level to log"),
+]
+
+
+WebhooksPrivate = Annotated[
+    bool,
+    typer.Option(
+        "--webhooks-private",
+        envvar=PRIVATE_WEBHOOKS,
+        help="allow webhooks at private addresses, such as those of this machine",
     ),
 ]
 
@@ -154,10 +169,12 @@ class ServeOptions:
             show_default="4,000,000; 400,000,000 in a cluster",
         ),
     ] = None
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        typer.Option(help="the lowest level to log"),
-    ] = "warning"
+    webhooks_private: WebhooksPrivate = False
+    no_work: Annotated[
+        bool,
+        typer.Option("--no-work", help="in a cluster: leave background work to other processes"),
+    ] = False
+    log_level: LogLevel = "warning"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -194,6 +211,8 @@ async def _serve(
     async with open_async(options.db, quotas=_quotas(options)) as boards:
         if settings.needs_keys:
             await _check_keys(options, boards)
+        if options.webhooks_private:
+            boards.webhooks.allow_private_addresses()
         service = Service(boards, settings)
         url = url_of(listener)
         boards.announce(url)
@@ -251,6 +270,8 @@ def _settings(options: ServeOptions) -> ServiceSettings:
             ("address-rate", options.address_rate, DEFAULT_ADDRESS_RATE),
         )
     ]
+    if options.no_work and not is_cluster_target(options.db):
+        raise Invalid("no-work", "only this process can do the background work of a file")
     connections = DEFAULT_CONNECTIONS_PER_ADDRESS_MAX if is_limited else None
     live = LIVE_WHERE_OTHERS_ASK if is_limited else LIVE_HERE
     return ServiceSettings(
@@ -263,6 +284,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         sockets_per_caller_max=options.live_connections or live.connections,
         subscriptions_per_caller_max=options.live_subscriptions or live.subscriptions,
         kept_seconds=1.0 if is_cluster_target(options.db) else 0.0,
+        does_background_work=not options.no_work,
     )
 
 

@@ -14,12 +14,13 @@ except ImportError:
 from toprung.client.blocking import Leaderboard, Leaderboards, Watch
 from toprung.client.caller import Retries
 from toprung.client.connecting import connect, connect_async
-from toprung.client.messages import Message, PeriodChange, Rank, ScoreChange, Top
+from toprung.client.messages import Message, NewSubmissions, PeriodChange, Rank, ScoreChange, Top
 
 __all__ = [
     "Leaderboard",
     "Leaderboards",
     "Message",
+    "NewSubmissions",
     "PeriodChange",
     "Rank",
     "Retries",

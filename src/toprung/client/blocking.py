@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from toprung.blocking import Blocking, Closing, blocking, blocking_face
-from toprung.client import keys, leaderboards, watch
+from toprung.client import keys, leaderboards, watch, webhooks
 from toprung.client.messages import Message
 
 A = TypeVar("A")
@@ -81,6 +81,7 @@ class Leaderboard(Blocking[leaderboards.Leaderboard]):
     friends = blocking(leaderboards.Leaderboard.friends)
     distribution = blocking(leaderboards.Leaderboard.distribution)
     submissions = blocking(leaderboards.Leaderboard.submissions)
+    activity = blocking(leaderboards.Leaderboard.activity)
     periods = blocking(leaderboards.Leaderboard.periods)
     scopes = blocking(leaderboards.Leaderboard.scopes)
     current_periods = blocking(leaderboards.Leaderboard.current_periods)
@@ -98,18 +99,35 @@ class Keys(Blocking[keys.Keys]):
     revoke = blocking(keys.Keys.revoke)
 
 
+class Webhooks(Blocking[webhooks.Webhooks]):
+    """Addresses that a service tells of what happens; they need a key that allows `admin`."""
+
+    __slots__ = ()
+
+    put = blocking(webhooks.Webhooks.put)
+    get = blocking(webhooks.Webhooks.get)
+    list = blocking(webhooks.Webhooks.list)
+    delete = blocking(webhooks.Webhooks.delete)
+    deliveries = blocking(webhooks.Webhooks.deliveries)
+    delivery = blocking(webhooks.Webhooks.delivery)
+    send_again = blocking(webhooks.Webhooks.send_again)
+    test = blocking(webhooks.Webhooks.test)
+
+
 class Leaderboards(Closing, Blocking[leaderboards.Leaderboards]):
     """All boards and players of one service: the methods of `toprung.Leaderboards`.
 
     Close it, or use it as a context manager.
     """
 
-    __slots__ = ("keys",)
+    __slots__ = ("keys", "webhooks")
 
     def __init__(self, face_of: leaderboards.Leaderboards) -> None:
         super().__init__(face_of)
         self.keys = Keys(face_of.keys)
         """The access keys of the service."""
+        self.webhooks = Webhooks(face_of.webhooks)
+        """Addresses that the service tells of what happens."""
 
     def __repr__(self) -> str:
         return repr(self._face_of)
@@ -133,4 +151,6 @@ class Leaderboards(Closing, Blocking[leaderboards.Leaderboards]):
     verify = blocking(leaderboards.Leaderboards.verify)
     rebuild = blocking(leaderboards.Leaderboards.rebuild)
     backup = blocking(leaderboards.Leaderboards.backup)
+    status = blocking(leaderboards.Leaderboards.status)
+    rebuild_follower = blocking(leaderboards.Leaderboards.rebuild_follower)
     close = blocking(leaderboards.Leaderboards.close)

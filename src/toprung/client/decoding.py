@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from toprung.contract import (
+    ActivityAnswer,
     BatchAnswer,
     BoardAnswer,
     DistributionAnswer,
@@ -20,6 +21,7 @@ from toprung.contract import (
     PageAnswer,
     PeriodAnswer,
     ProfileAnswer,
+    RecentSubmissionAnswer,
     StandingAnswer,
     StandingRow,
     SubmissionsAnswer,
@@ -32,6 +34,7 @@ from toprung.domain.calendar import PeriodState
 from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import Counts, counts_along, shares
 from toprung.domain.standing import (
+    Activity,
     Bucket,
     Distribution,
     Lookup,
@@ -39,6 +42,7 @@ from toprung.domain.standing import (
     PastSubmission,
     PastSubmissions,
     ReadablePeriod,
+    RecentSubmission,
     Rejected,
     Standing,
     SubmitResult,
@@ -202,6 +206,25 @@ def submissions_of(answer: SubmissionsAnswer) -> PastSubmissions:
         for each in answer.submissions
     ]
     return PastSubmissions(tuple(found), answer.next)
+
+
+def activity_of(answer: ActivityAnswer) -> Activity:
+    """What has happened on a board."""
+    return Activity(tuple(map(recent_of, answer.submissions)), answer.next)
+
+
+def recent_of(answer: RecentSubmissionAnswer) -> RecentSubmission:
+    """A line of it."""
+    return RecentSubmission(
+        exact(answer.submission),
+        answer.player,
+        exact(answer.score),
+        exact(answer.subscore),
+        answer.at,
+        answer.recorded_at,
+        answer.name,
+        answer.avatar_url,
+    )
 
 
 def board_of(answer: BoardAnswer) -> BoardRules:

@@ -22,7 +22,7 @@ from toprung.errors import Invalid
 
 NUMBERS: Final = {"numbers": "string"}
 
-_WHOLE: Final = frozenset({"limit", "from", "above", "below", "buckets", "top"})
+_WHOLE: Final = frozenset({"limit", "from", "above", "below", "buckets", "top", "activity"})
 """Parameters that are whole numbers; the others are text."""
 
 DEPTH_MAX: Final = 8

@@ -16,6 +16,7 @@ from toprung.client.keys import Keys
 from toprung.client.reads import BoardReads
 from toprung.client.transport import Request
 from toprung.client.watch import BoardLive
+from toprung.client.webhooks import Webhooks
 from toprung.client.writes import BoardWrites
 from toprung.contract import (
     BoardAnswer,
@@ -24,6 +25,7 @@ from toprung.contract import (
     PlayerStandingsAnswer,
     ProfileAnswer,
 )
+from toprung.domain.background import BackgroundStatus, parse_follower
 from toprung.domain.board import parse_board_id
 from toprung.domain.board_rules import BoardRules
 from toprung.domain.player import (
@@ -58,6 +60,8 @@ class Leaderboards:
         self._caller = caller
         self.keys = Keys(caller)
         """The access keys of the service."""
+        self.webhooks = Webhooks(caller)
+        """Addresses that the service tells of what happens."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {self._caller.address.url!r}>"
@@ -183,6 +187,20 @@ class Leaderboards:
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; it can be in use meanwhile."""
         await download(self._caller, path)
+
+    async def status(self) -> BackgroundStatus:
+        """Return how followers, effects and jobs fare, and which process does them."""
+        request = Request(method="GET", path=path("status"), effect="none")
+        return await self._caller.call(request, BackgroundStatus)
+
+    async def rebuild_follower(self, follower: str) -> None:
+        """Have a follower start over from the beginning of the journal, with nothing derived.
+
+        It returns at once; `status` shows how far it is. Raises NotFound if there is no such one.
+        """
+        address = path("followers", parse_follower(follower), "rebuild")
+        request = Request(method="POST", path=address, body=b"{}", effect="idempotent")
+        await self._caller.answer(request)
 
     async def close(self) -> None:
         """Close all connections; closing twice is harmless."""

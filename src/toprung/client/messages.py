@@ -6,11 +6,11 @@ from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
-from toprung.client.decoding import LadderName, exact, standing_of, top_of
+from toprung.client.decoding import LadderName, exact, recent_of, standing_of, top_of
 from toprung.client.events import Event
-from toprung.contract import PeriodPart, RankPart, ScorePart, TopPart
+from toprung.contract import ActivityPart, PeriodPart, RankPart, ScorePart, TopPart
 from toprung.domain.calendar import PeriodState
-from toprung.domain.standing import Score, Standing
+from toprung.domain.standing import RecentSubmission, Score, Standing
 from toprung.errors import ServiceFailed
 
 T = TypeVar("T")
@@ -51,9 +51,16 @@ class PeriodChange(msgspec.Struct, frozen=True):
     state: PeriodState
 
 
-Message: TypeAlias = Top | Rank | ScoreChange | PeriodChange
+class NewSubmissions(msgspec.Struct, frozen=True):
+    """Submissions that changed something since the last such message, newest first."""
 
-KINDS: Final = frozenset({"top", "rank", "score", "period"})
+    token: str
+    submissions: tuple[RecentSubmission, ...]
+
+
+Message: TypeAlias = Top | Rank | ScoreChange | PeriodChange | NewSubmissions
+
+KINDS: Final = frozenset({"top", "rank", "score", "period", "activity"})
 
 
 def part_of(event: Event, kind: type[T]) -> T:
@@ -79,5 +86,8 @@ def message_of(event: Event, board: str, window: str, scope: str) -> Message:
         change = part_of(event, ScorePart)
         scores = exact(change.score), exact(change.previous_score)
         return ScoreChange(change.token, change.player, *scores)
+    if event.kind == "activity":
+        news = part_of(event, ActivityPart)
+        return NewSubmissions(news.token, tuple(map(recent_of, news.submissions)))
     period = part_of(event, PeriodPart)
     return PeriodChange(period.token, period.period, period.previous_period, period.state)

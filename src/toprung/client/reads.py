@@ -9,6 +9,7 @@ from msgspec.structs import asdict, astuple
 
 from toprung.client.board_access import BoardAccess, asked_ranking, listed
 from toprung.client.decoding import (
+    activity_of,
     distribution_of,
     lookup_of,
     period_of,
@@ -24,6 +25,7 @@ from toprung.client.encoding import (
 )
 from toprung.client.transport import Request
 from toprung.contract import (
+    ActivityAnswer,
     BoardAnswer,
     DistributionAnswer,
     LookupAnswer,
@@ -36,6 +38,7 @@ from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL, parse_name, parse_player, parse_players
 from toprung.domain.ranking import Ranking
 from toprung.domain.standing import (
+    Activity,
     Distribution,
     Lookup,
     Page,
@@ -220,6 +223,24 @@ class BoardReads(BoardAccess):
             **NUMBERS,
         )
         return submissions_of(answer)
+
+    async def activity(
+        self, limit: int = 50, scope: str = GLOBAL, cursor: str | None = None
+    ) -> Activity:
+        """Return the newest submissions of all players that changed something, newest first.
+
+        At most 1,000 are kept of a board, and fewer after a burst, but at least 100. `scope`: only
+        those that counted there. Players who were erased or removed from the board are not shown.
+        """
+        answer = await self._read(
+            ActivityAnswer,
+            "activity",
+            limit=bounded(limit, LIMIT_MAX, "limit"),
+            scope=scope,
+            cursor=cursor,
+            **NUMBERS,
+        )
+        return activity_of(answer)
 
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
         """Return the available periods of a window, newest first."""

@@ -40,6 +40,7 @@ class Watched(msgspec.Struct, frozen=True):
     top: int | None
     player: str | None
     friends: bool
+    activity: int | None
     window: str | None
     scope: str
 
@@ -57,7 +58,7 @@ class Watch:
         self._board = board
         self._watched = watched
         self._window = watched.window
-        self._progress = Progress(is_top_alone=watched.player is None)
+        self._progress = Progress(is_top_alone=watched.player is None and watched.activity is None)
         self._reply: Reply | None = None
         self._reader = EventReader()
         self._events: deque[Event] = deque()
@@ -149,6 +150,7 @@ class Watch:
                 top=watched.top,
                 player=watched.player,
                 friends="true" if watched.friends else None,
+                activity=watched.activity,
                 window=self._window,
                 scope=watched.scope,
                 **NUMBERS,
@@ -243,18 +245,21 @@ class BoardLive(BoardAccess):
         *,
         player: str | None = None,
         friends: bool = False,
+        activity: int | None = None,
         window: str | None = None,
         scope: str = GLOBAL,
     ) -> Watch:
         """Watch the first places (at most 100), a player and their friends, live.
 
-        A snapshot comes first: `Top`, and `Rank` if there is a `player`. After that, each change
-        sends a message, at most ten a second: newer ones replace those in between.
+        And `activity`: submissions of all players, at most this many (up to 50) at a time. A
+        snapshot comes first: `Top`, and `Rank` if there is a `player`, and `NewSubmissions`. After
+        that, each change sends a message, at most ten a second: newer ones replace those in
+        between.
         """
-        if top is None and player is None:
-            raise Invalid("top", "watch the top, a player or both")
+        if (top, player, activity) == (None, None, None):
+            raise Invalid("top", "watch the top, a player or activity")
         if friends and player is None:
             raise Invalid("friends", "requires a player")
         if player is not None:
             parse_player(player)
-        return Watch(self._caller, self, Watched(top, player, friends, window, scope))
+        return Watch(self._caller, self, Watched(top, player, friends, activity, window, scope))

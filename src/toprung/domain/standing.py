@@ -149,6 +149,26 @@ class PastSubmissions(msgspec.Struct, frozen=True):
     next: str | None = None
 
 
+class RecentSubmission(msgspec.Struct, frozen=True):
+    """A submission that changed something on its board, with what is shown of its player."""
+
+    submission: int
+    player: str
+    score: Score
+    subscore: int | None
+    at: datetime
+    recorded_at: datetime
+    name: str | None = None
+    avatar_url: str | None = None
+
+
+class Activity(msgspec.Struct, frozen=True):
+    """The newest submissions of a board, newest first, and a cursor to older ones."""
+
+    submissions: tuple[RecentSubmission, ...]
+    next: str | None = None
+
+
 class ReadablePeriod(msgspec.Struct, frozen=True):
     """An available period; None means unbounded."""
 

@@ -74,9 +74,12 @@ class Service:
         if self.state.memory.bytes_max is not None:
             upkeep.add("memory", MEMORY_SECONDS, self.state.memory.tend)
         upkeep.start()
+        if self.state.settings.does_background_work:
+            self.state.boards.background.start()
         return self
 
     async def __aexit__(self, *_error: object) -> None:
+        await self.state.boards.background.stop()
         await self.state.upkeep.stop()
         await self.state.readiness.close()
         if self.state.boards.keys is not None:

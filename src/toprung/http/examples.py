@@ -36,6 +36,14 @@ EXAMPLES: Final[dict[str, Any]] = {
     },
     "patch_player": {"name": "Alice B.", "attributes": {"team": "red", "country": None}},
     "backup": {},
+    "rebuild_follower": {},
+    "put_webhook": {
+        "url": "https://example.org/hooks/toprung",
+        "events": ["leader.changed", "board.changed"],
+        "boards": ["blitz", "eu-*"],
+    },
+    "replay_delivery": {},
+    "test_webhook": {},
     "create_key": {"name": "game server", "verbs": ["read", "write"], "boards": ["blitz", "eu-*"]},
 }
 """Bodies by the name of their handler."""

@@ -7,9 +7,9 @@ when somebody asks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -20,6 +20,12 @@ from prometheus_client.core import (
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import CollectorRegistry
 
+from toprung.domain.background import (
+    BackgroundStatus,
+    EffectsStatus,
+    FollowerStatus,
+    family,
+)
 from toprung.domain.figures import SECONDS, Figures, Histogram
 from toprung.errors import ToprungError
 from toprung.waiting.pace import LongWork
@@ -46,16 +52,31 @@ class Meter:
 class ServiceCollector:
     """Turns the service's counters into metrics."""
 
-    def __init__(self, state: ServiceState, figures: Figures | None) -> None:
+    def __init__(
+        self,
+        state: ServiceState,
+        figures: Figures | None,
+        background: BackgroundStatus | None = None,
+    ) -> None:
         self._state = state
         self._figures = figures
+        self._background = background
 
     def collect(self) -> Iterator[Metric]:
         """Every metric of the service."""
         yield from self._requests()
         if self._figures is not None:
             yield from _profile(self._figures)
+        if self._background is not None:
+            yield from _followers(self._background.followers)
+            yield from _effects(self._background.effects)
+            yield from _jobs(self._background)
         state = self._state
+        yield CounterMetricFamily(
+            "toprung_effects_delivered",
+            "Effects that this process has delivered",
+            value=state.boards.background.delivering.delivered,
+        )
         yield _counter("toprung_submissions", "Submissions by outcome", "outcome", state.outcomes)
         refused = {"backups": state.backups.refused, **state.refused}
         yield _counter("toprung_refused", "Requests there was no room for", "reason", refused)
@@ -155,6 +176,87 @@ def _profile(figures: Figures) -> Iterator[Metric]:
         yield CounterMetricFamily("toprung_clock_jumps", "Jumps of the clock", value=jumps)
 
 
+def _followers(followers: list[FollowerStatus]) -> Iterator[Metric]:
+    """Of those that come and go, such as those of webhooks, the worst."""
+    groups = _grouped((family(each.name), each) for each in followers)
+    yield _gauge(
+        *("toprung_follower_lag_events", "Positions that a follower is behind", "follower"),
+        {name: max(each.lag_events for each in found) for name, found in groups.items()},
+    )
+    yield _gauge(
+        *("toprung_follower_lag_seconds", "Age of the first event it has not seen", "follower"),
+        {name: max(each.lag_seconds for each in found) for name, found in groups.items()},
+    )
+    for state, text in (
+        ("stopped", "Followers that an event has stopped"),
+        ("held", "Followers that wait because a queue is full"),
+    ):
+        counts = {
+            name: sum(each.state == state for each in found) for name, found in groups.items()
+        }
+        yield _gauge(f"toprung_follower_{state}", text, "follower", counts)
+
+
+def _effects(effects: list[EffectsStatus]) -> Iterator[Metric]:
+    """Of all targets together: their number has no bound that a label could have."""
+    for name, text, value in (
+        ("waiting", "Effects to be sent", sum(each.waiting for each in effects)),
+        ("dead", "Effects that were given up", sum(each.dead for each in effects)),
+        (
+            "oldest_seconds",
+            "Age of the oldest that waits",
+            max((each.oldest_seconds for each in effects), default=0.0),
+        ),
+    ):
+        yield GaugeMetricFamily(f"toprung_effects_{name}", text, value=value)
+
+
+def _jobs(background: BackgroundStatus) -> Iterator[Metric]:
+    """By `name`: a label `job` is Prometheus' own."""
+    jobs, now = background.jobs, background.at
+    runs = {job.name: job.runs for job in jobs}
+    yield _counter("toprung_job_runs", "How often a job was done", "name", runs)
+    ages = {
+        job.name: (now - job.last_at).total_seconds() for job in jobs if job.last_at is not None
+    }
+    for name, text, values in (
+        ("last_seconds", "Time since a job last ended", ages),
+        (
+            "next_seconds",
+            "Time until a job is due; negative if it is late",
+            {job.name: (job.next_at - now).total_seconds() for job in jobs},
+        ),
+        (
+            "duration_seconds",
+            "How long it took the last time",
+            {job.name: job.last_seconds for job in jobs},
+        ),
+        (
+            "failures",
+            "How often it has failed since it was last done",
+            {job.name: job.failures for job in jobs},
+        ),
+    ):
+        yield _gauge(f"toprung_job_{name}", text, "name", values)
+
+
+T = TypeVar("T")
+
+
+def _grouped(named: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = {}
+    for name, each in named:
+        found.setdefault(name, []).append(each)
+    return found
+
+
+def _gauge(name: str, text: str, label: str, values: Mapping[str, float]) -> Metric:
+    gauge = GaugeMetricFamily(name, text, labels=(label,))
+    for value, number in values.items():
+        gauge.add_metric((value,), number)
+    return gauge
+
+
 class Exposition:
     """The metrics in Prometheus' text format. It takes a while, so those who ask together share it.
 
@@ -172,14 +274,19 @@ class Exposition:
         return await asyncio.shield(self._next)
 
     async def _make(self) -> bytes:
+        boards = self._state.boards
         async with LongWork():  # whoever comes while it waits for its turn gets this one
             self._next = None
-        figures: Figures | None
-        try:
-            figures = await self._state.boards.figures()
-        except (ToprungError, OSError):
-            figures = None
+        figures, background = await _asked(boards.figures()), await _asked(boards.status())
         async with LongWork():
             registry = CollectorRegistry(auto_describe=False)
-            registry.register(ServiceCollector(self._state, figures))
+            registry.register(ServiceCollector(self._state, figures, background))
             return generate_latest(registry)
+
+
+async def _asked(question: Awaitable[T]) -> T | None:
+    """The answer; None if whoever knows it is out of reach."""
+    try:
+        return await question
+    except (ToprungError, OSError):
+        return None

@@ -44,6 +44,21 @@ _PATH: Final[dict[str, dict[str, Any]]] = {
         "example": "bob",
     },
     "key": {"description": "A key's id.", "schema": {"type": "string"}, "example": "mfzwizlr"},
+    "follower": {
+        "description": "A follower's name.",
+        "schema": {"type": "string"},
+        "example": "activity",
+    },
+    "webhook": {
+        "description": "A webhook's id.",
+        "schema": {"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$"},
+        "example": "chat",
+    },
+    "message": {
+        "description": "A message's id.",
+        "schema": {"type": "string"},
+        "example": "msg_2x637tlsjcdqrxoyx5atoomfvets4wo2",
+    },
 }
 
 _HEADERS: Final[dict[str, dict[str, Any]]] = {

@@ -250,6 +250,14 @@ class PageQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     cursor: str | None = None
 
 
+class ActivityQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """A page of a board's activity."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 50
+    scope: str = GLOBAL
+    cursor: str | None = None
+
+
 class NoQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """No parameters."""
 

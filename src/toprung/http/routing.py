@@ -50,6 +50,7 @@ class Route:
         hot: bool = False,
         raw: bool = False,
         grows: bool = False,
+        checks_boards: bool = False,
     ) -> None:
         self.method = method
         self.path = path
@@ -80,6 +81,9 @@ class Route:
         """`raw`: the handler gets the body as it came, because it decodes long ones in slices."""
         self.grows = grows
         """Whether it may need more memory for good: see `memory`."""
+        self.checks_boards = checks_boards
+        """Whether its handler looks which boards a key is for; else a route without a board needs
+        a key for all of them."""
         self.decode_query = QueryDecoder(query).decode
         self.decode_body: Callable[[bytes], Any] | None = None
         if body is not None:

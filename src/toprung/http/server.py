@@ -24,6 +24,7 @@ from toprung.http.live.protocol import LiveSocket, Malformed, tell_malformed
 from toprung.http.proxies import ProxiedConnection, ProxiedSocket, Proxies
 from toprung.http.settings import ServiceSettings
 from toprung.http.transport import Tray
+from toprung.senders.poster import files_max
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ HEAD_SECONDS_MAX: Final = 10
 """For the head of a request to arrive."""
 CONNECTIONS_MAX: Final = 50_000
 FILES_KEPT: Final = 200
-"""Open files that a service needs beside its connections, generously."""
+"""Open files that a service needs beside connections, generously."""
 HELD_BYTES_MAX: Final = 128 * 1024 * 1024
 """Of all connections together: what callers have not taken yet, and what waits to be parsed."""
 MESSAGE_BYTES_MAX: Final = 4 * 1024
@@ -82,8 +83,14 @@ def affordable_connections() -> int:
 
     A process that has run out of files cannot even refuse, so connections must run out first.
     """
+    files = raise_file_limit()
+    return max(1, files - FILES_KEPT - files_max(files))
+
+
+def raise_file_limit() -> int:
+    """Ask the system for as many open files as may be of use; how many this process may have."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS_MAX + FILES_KEPT
+    wanted = CONNECTIONS_MAX + FILES_KEPT + files_max(CONNECTIONS_MAX)
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -93,7 +100,7 @@ def affordable_connections() -> int:
             wanted = soft
     if wanted < 2 * FILES_KEPT:
         _log.warning("the system lets this process have only %d open files", wanted)
-    return max(1, wanted - FILES_KEPT)
+    return wanted
 
 
 def url_of(listener: socket.socket) -> str:

@@ -86,6 +86,8 @@ class ServiceSettings:
     """Live connections of one key, or of one address without a key."""
     subscriptions_per_caller_max: int = LIVE_HERE.subscriptions
     """The subscriptions of all these connections."""
+    does_background_work: bool = True
+    """Whether this process takes part in followers, effects and jobs; embedded nobody else can."""
 
 
 DEFAULT_KEY_RATE = Rate(1000.0, 2000)

@@ -9,12 +9,14 @@ from typing import Any
 from msgspec import Raw
 
 from toprung.contract import (
+    ActivityAnswer,
     BatchAnswer,
     BoardAnswer,
     BucketAnswer,
     DistributionAnswer,
     PageAnswer,
     PeriodAnswer,
+    RecentSubmissionAnswer,
     RejectedRow,
     StandingAnswer,
     StandingRow,
@@ -26,11 +28,13 @@ from toprung.contract import (
 from toprung.domain.board_rules import BoardRules
 from toprung.domain.score import number_text
 from toprung.domain.standing import (
+    Activity,
     BatchResult,
     Distribution,
     Page,
     PastSubmissions,
     ReadablePeriod,
+    RecentSubmission,
     Standing,
     SubmitResult,
 )
@@ -199,3 +203,22 @@ def submissions_answer(found: PastSubmissions, show: Show = number_of) -> Submis
         for past in found.submissions
     ]
     return SubmissionsAnswer(rows, found.next)
+
+
+def activity_answer(found: Activity, show: Show = number_of) -> ActivityAnswer:
+    """What has happened on a board."""
+    return ActivityAnswer([recent_answer(each, show) for each in found.submissions], found.next)
+
+
+def recent_answer(recent: RecentSubmission, show: Show = number_of) -> RecentSubmissionAnswer:
+    """A line of it."""
+    return RecentSubmissionAnswer(
+        show(recent.submission),
+        recent.player,
+        show(recent.score),
+        recent.at,
+        recent.recorded_at,
+        show(recent.subscore),
+        recent.name,
+        recent.avatar_url,
+    )

@@ -84,6 +84,10 @@ class FoldState:
         """A document, if there is one."""
         return self._recorded.document(*name)
 
+    def is_wanted(self, event: str) -> bool:
+        """Whether somebody outside wants to be told of events of a type."""
+        return self._recorded.is_wanted(event)
+
 
 class EventPlan(DecidedBatch):
     """A decided command; making it raises what refuses it."""
@@ -125,6 +129,7 @@ class EventPlan(DecidedBatch):
             if isinstance(body, PlayerErased):
                 self.erased.append(body.player)
         self.profiles += decision.profiles
+        self.effects += [(effect, moment.recorded_at) for effect in decision.effects]
         self.result = decision.result
 
     def _make(self, player: str) -> None:

@@ -101,6 +101,13 @@ class MemoryFold:
         number = self.players.number(player)
         return None if number is None or number >= self._players_recorded else number
 
+    def id(self, number: int) -> str | None:
+        """The id behind a number; None if the player was erased."""
+        if number >= self._players_recorded:
+            return None
+        found = self.players.id(number)
+        return None if found is None else found.decode()
+
     def note_players(self) -> None:
         """All players in the table are recorded: from now on readers find them."""
         self.columns.extend(self.players.limit)
@@ -394,8 +401,11 @@ class MemoryFold:
 
     # --- letting go ------------------------------------------------------------------------------
 
-    def prune(self, board: Board, moment: Moment) -> None:
-        """Drop ladders that are empty or left retention more than a day ago, and their routes."""
+    def prune(self, board: Board, moment: Moment) -> int:
+        """Drop ladders that are empty or left retention more than a day ago, and their routes.
+
+        Answers how many ladders there were.
+        """
         known: dict[tuple[str, ...], bool] = {}
         self.held = self.held.without(moment.horizon)
 
@@ -406,9 +416,14 @@ class MemoryFold:
             return found
 
         self.routes.forget(board.id, lambda routed: all(map(is_of_use, routed.ladders)))
-        for ladder, ranked in self.index.sets(board.id):
-            if not ranked or not is_of_use(ladder):
-                self.index.drop(ladder)
+        obsolete = [
+            ladder
+            for ladder, ranked in self.index.sets(board.id)
+            if not ranked or not is_of_use(ladder)
+        ]
+        for ladder in obsolete:
+            self.index.drop(ladder)
+        return len(obsolete)
 
     def tidy(self, moment: Moment) -> None:
         """Forget attributes of the past that no late submission can ask for any more."""

@@ -31,6 +31,9 @@ class _Span:
         self._table, self._positions = PlayerTable(), array("q")
         self.use = KeyUse()
 
+    def __len__(self) -> int:
+        return len(self._table)
+
     def find(self, key: bytes) -> int | None:
         number = self._table.number(key)
         return None if number is None else self._positions[number]
@@ -67,6 +70,9 @@ class KeyMemory:
     def use(self) -> KeyUse:
         """What quotas judge by; a key that was forgotten on request still counts."""
         return self._young.use
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
 
     def find(self, key: bytes) -> int | None:
         """The position at which the key was used, while it is remembered."""

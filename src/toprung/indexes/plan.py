@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from toprung.domain.commands.deciding import Profile
+from toprung.domain.effects import Effect
 from toprung.domain.events import Event
 from toprung.domain.ladder import Route
 
-WRITTEN = ("players", "routes", "submissions", "details", "events", "profiles", "erased")
+WRITTEN = (
+    *("players", "routes", "submissions", "details", "events", "profiles", "erased", "effects"),
+)
 """What a journal writes of a plan."""
 
 
@@ -24,3 +27,4 @@ class DecidedBatch:
         self.events: list[Event] = []
         self.profiles: list[Profile] = []
         self.erased: list[int] = []
+        self.effects: list[tuple[Effect, int]] = []

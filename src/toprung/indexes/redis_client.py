@@ -15,9 +15,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import os
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -38,6 +39,8 @@ RETRIES = 1
 CLUSTER_RETRIES = 3
 PROBE_SECONDS = 0.25
 CLOSE_SECONDS_MAX = 5.0
+MARKERS_TRIED = 2_000
+"""Keys that are tried to find one on each server of a Cluster."""
 
 _log = logging.getLogger("toprung")
 _LUA = files(__package__).joinpath("lua")
@@ -156,18 +159,51 @@ class ScriptClient:
         following, found = await self._ask(key, lambda: self.client.hscan(key, cursor, count=count))
         return int(following), found
 
-    async def server_of(self, key: str) -> str:
-        """Which server now answers for a key: its run id."""
-        info = await self._ask(key, lambda: self._info(key))
-        return str(info["run_id"])
+    async def marker_keys(self, names: Callable[[int], str]) -> dict[str, str]:
+        """A key on each server, by the server's name: the first of `names` that lie there.
 
-    async def _info(self, key: str) -> Any:
+        One that has next to no slots of a Cluster may be left out.
+        """
         if not self._is_cluster:
-            return await self.client.info("server")
-        if not self.client.nodes_manager.nodes_cache:
-            await self.client.initialize()
-        node = self.client.get_node_from_key(key)
-        return await self.client.info("server", target_nodes=node)
+            return {"": names(0)}
+        if not self.client.nodes_manager.slots_cache:
+            with self._outage():
+                await self.client.initialize()
+        missing = {node.name for node in self.client.get_primaries()}
+        found: dict[str, str] = {}
+        for number in range(MARKERS_TRIED):
+            if not missing:
+                break
+            server = self.server_name(key := names(number))
+            if server in missing:
+                missing.discard(server)
+                found[server] = key
+        return found
+
+    def server_name(self, key: str) -> str:
+        """Which server a key is on, as far as this client knows."""
+        if self._is_cluster and self.client.nodes_manager.slots_cache:
+            with suppress(*self._lost):
+                return str(self.client.get_node_from_key(key).name)
+        return ""
+
+    async def identity(self, key: str) -> str:
+        """What changes when the server of a marker is another one, or was emptied."""
+        asks_epoch = int(self._is_cluster)
+        run_id, epoch, marker = await self.run("server", key, asks_epoch)
+        if not marker:
+            value = os.urandom(8).hex()
+            with suppress(IndexUnavailable):  # it takes no writes: then nothing is put there either
+                await self._ask(key, lambda: self.client.set(key, value, nx=True))
+                run_id, epoch, marker = await self.run("server", key, asks_epoch)
+        return b" ".join((run_id, epoch, marker)).decode()
+
+    @contextmanager
+    def _outage(self) -> Iterator[None]:
+        try:
+            yield
+        except self._lost as error:
+            raise IndexUnavailable("the index cannot be reached at the moment") from error
 
     async def _ask(self, key: str, call: Callable[[], Awaitable[Any]]) -> Any:
         breaker = self.breaker(key)
@@ -188,10 +224,7 @@ class ScriptClient:
 
     def breaker(self, key: str) -> CircuitBreaker:
         """The breaker of the server that `key` is on: others may be well."""
-        server = ""
-        if self._is_cluster and self.client.nodes_manager.slots_cache:
-            with suppress(*self._lost):
-                server = self.client.get_node_from_key(key).name
+        server = self.server_name(key)
         breaker = self._breakers.get(server)
         if breaker is None:
             breaker = self._breakers[server] = CircuitBreaker()

@@ -12,7 +12,7 @@ from toprung.domain.calendar import Period
 from toprung.domain.card import Card, entry_width, number_bytes, parse_period_name, period_ladder
 from toprung.domain.ladder import Ladder, is_retained
 from toprung.domain.window import Window
-from toprung.errors import NotReady
+from toprung.errors import IndexUnavailable, NotReady
 from toprung.indexes.redis import CARD_BYTES_PER_READ, shard_key
 from toprung.indexes.redis_client import ScriptClient, UndefinedNames
 from toprung.ports import Clock, Names, Shards, ShardState
@@ -60,14 +60,29 @@ class RedisShards:
         self._went_back: set[int] = set()
         """Generations that were seen to go back: what is kept is to be applied again."""
 
-    async def state(self, board: Board) -> ShardState:
+    async def servers(self) -> tuple[dict[str, str], IndexUnavailable | None]:
+        """What tells each server from any other, and from itself before it was emptied."""
+        found: dict[str, str] = {}
+        away = None
+        keys = await self._client.marker_keys(lambda n: f"{self._prefix}{{server.{n}}}:marker")
+        for name, key in keys.items():
+            try:
+                found[name] = await self._client.identity(key)
+            except IndexUnavailable as error:
+                away = error
+        return found, away
+
+    def server(self, generation: int) -> str:
+        """The name of the server that a shard is on."""
+        return self._client.server_name(shard_key(self._prefix, generation))
+
+    async def state(self, generation: int) -> ShardState:
         """Whether the shard is complete, and how far it is."""
-        ready, reached = await self._run("state", board)
-        server = await self._client.server_of(shard_key(self._prefix, board.generation))
-        if board.generation in self._went_back:
-            self._went_back.discard(board.generation)
+        ready, reached, server = await self._run("state", generation)
+        if generation in self._went_back:
+            self._went_back.discard(generation)
             reached = -1
-        return ShardState(bool(ready), int(reached), server)
+        return ShardState(bool(ready), int(reached), server.decode())
 
     async def put(
         self, board: Board, outbox_id: int, cards: Sequence[Card], *, force: bool = False
@@ -123,20 +138,20 @@ class RedisShards:
 
     async def begin_rebuild(self, board: Board) -> bytes:
         """Empty the shard and accept cards, but no reads."""
-        token = await self._empty(board)
+        token = await self._empty(board.generation)
         if not await self._run("accept", board, token):
             raise NotReady
         await self._define(board)
         return token
 
-    async def _empty(self, board: Board) -> bytes:
+    async def _empty(self, generation: int) -> bytes:
         """Close the shard and drop its ladders; the token of who did. NotReady: somebody else."""
         token = os.urandom(8).hex().encode()
-        await self._run("begin_rebuild", board, token)
+        await self._run("begin_rebuild", generation, token)
         cursor = -1
         while cursor:
             arguments = (token, max(cursor, 0), LADDERS_DROPPED_PER_SCRIPT)
-            cursor = int(await self._run("empty", board, *arguments))
+            cursor = int(await self._run("empty", generation, *arguments))
             if cursor < 0:
                 raise NotReady
         return token
@@ -205,13 +220,14 @@ class RedisShards:
             cursor, dropped = int(following), dropped + some
         return dropped
 
-    async def remove(self, board: Board) -> None:
+    async def remove(self, generation: int) -> None:
         """Forget the shard."""
-        self._reached.pop(board.generation, None)
-        await self._run("remove", board, await self._empty(board))
+        self._reached.pop(generation, None)
+        await self._run("remove", generation, await self._empty(generation))
 
-    async def _run(self, name: str, board: Board, *arguments: Any) -> Any:
-        return await self._client.run(name, shard_key(self._prefix, board.generation), *arguments)
+    async def _run(self, name: str, of: Board | int, *arguments: Any) -> Any:
+        generation = of if isinstance(of, int) else of.generation
+        return await self._client.run(name, shard_key(self._prefix, generation), *arguments)
 
 
 def _some(cards: Sequence[Card], at: int, size: int) -> list[str | bytes]:

@@ -21,7 +21,6 @@ from uuid import UUID
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.board_table import boards_token
 from toprung.domain.commands import Bundle, Command, SingleCommand, Submit
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.documents import Document, read_document
@@ -331,12 +330,7 @@ class PostgresJournal:
 
     async def boards_token(self) -> str:
         """What tells whether boards have changed: the same in every process."""
-        async with self._store.connection() as connection:
-            row = await connection.fetchrow(
-                "SELECT count(*), coalesce(max(version), 0), coalesce(sum(version), 0)::text"
-                " FROM boards"
-            )
-        return boards_token(row[0], row[1], int(row[2]))
+        return await self._store.boards_token()
 
     async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
         """The profiles of those players that are known, in one query."""
@@ -355,6 +349,22 @@ class PostgresJournal:
         """Players whose names begin like this, in the order of their names."""
         rows = await self._store.select("named", *name_range(prefix), limit)
         return [row[0] for row in rows]
+
+    async def ids(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The ids of players by their numbers, in one query."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch(
+                "SELECT number, id FROM players WHERE number = ANY ($1)", list(numbers)
+            )
+        return dict(map(tuple, rows))
+
+    async def numbers(self, players: Sequence[str]) -> dict[str, int]:
+        """What events name these players by, where they are known, in one query."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch(
+                "SELECT id, number FROM players WHERE id = ANY ($1)", list(players)
+            )
+        return dict(map(tuple, rows))
 
     async def document(self, kind: str, key: str) -> Document | None:
         """A document, if there is one."""

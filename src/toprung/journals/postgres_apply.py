@@ -226,6 +226,8 @@ class Applying:
             "UPDATE events SET details = NULL WHERE player = $1 AND details IS NOT NULL",
             _DELETE_KEYS,
             "DELETE FROM players WHERE number = $1",
+            "DELETE FROM effects WHERE player = $1",  # last: see add_effects.sql
+            "UPDATE effects SET answer = '' WHERE other = $1 AND answer <> ''",
         ):
             await self._execute(text, player)
 

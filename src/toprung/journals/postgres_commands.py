@@ -15,6 +15,7 @@ from toprung.domain.timekeeping import Moment
 from toprung.errors import OlderProcesses, ToprungError, Unavailable
 from toprung.journals.postgres_apply import Applying, Follow
 from toprung.journals.postgres_cards import CardNames
+from toprung.journals.postgres_effects import add_effects
 from toprung.journals.postgres_formats import PostgresFormats
 from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_state import load, lock_all
@@ -115,6 +116,7 @@ class CommandsRun:
             await applying.apply(Event(position, moment.recorded_at, body))
         for profile in decision.profiles:
             await applying.put_profile(profile)
+        await add_effects(connection, decision.effects, moment.now)
         self.changes += applying.changes
         self.follow = applying.follow
         self.touched = needs.board if needs.sets_rules else None

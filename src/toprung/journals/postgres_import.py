@@ -27,7 +27,21 @@ KEY_COLUMNS = (
     "generation", "key", "digest", "position", "recorded_at", "status", "outcome", "player",
 )  # fmt: skip
 
-_TABLES = "boards, players, friends, cards, events, keys, documents, copies"
+EFFECT_COLUMNS = (
+    "id", "kind", "target", "type", "body", "player", "other", "is_brief", "created_at", "state",
+    "attempts", "due_at", "attempted_at", "status", "answer",
+)  # fmt: skip
+WEBHOOK_COLUMNS = (
+    "id", "url", "events", "boards", "secret", "nonce", "since", "created_at", "updated_at",
+    "disabled",
+)  # fmt: skip
+FOLLOWER_COLUMNS = ("name", "position", "note", "fault")
+DERIVED_COLUMNS = ("follower", "board", "key", "player", "value")
+
+_TABLES = (
+    "boards, players, friends, cards, events, keys, documents, copies, effects, webhooks,"
+    " followers, derived"
+)
 
 
 class Copied(NamedTuple):
@@ -63,6 +77,7 @@ class PostgresImport:
             return Copied(row[0], row[1], last == row[1])
         is_used = await self._connection.fetchval(
             "SELECT EXISTS (SELECT FROM events) OR EXISTS (SELECT FROM players)"
+            " OR EXISTS (SELECT FROM webhooks)"
         )
         if last or is_used:
             raise Invalid("to", "the cluster contains other data; use an empty schema")

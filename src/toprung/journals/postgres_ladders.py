@@ -134,13 +134,11 @@ class PostgresLadders:
 
     # --- counting anew ---------------------------------------------------------------------------
 
-    async def count_crowded(self, horizon: int) -> None:
-        """Count the ladders of boards that are near their quota, or were never counted."""
+    async def claim_crowded(self, connection: Any) -> list[Board]:
+        """Boards whose ladders are to be counted: near their quota, or never counted."""
         crowded = int(self._quotas.scope_ladders * CROWDED)
-        async with self._store.connection() as connection:
-            rows = await connection.fetch(_CLAIM_CROWDED, crowded, COUNT_EVERY_SECONDS)
-        for row in rows:
-            await self.count(read_board(row), horizon, GRACE_SECONDS)
+        rows = await connection.fetch(_CLAIM_CROWDED, crowded, COUNT_EVERY_SECONDS)
+        return [read_board(row) for row in rows]
 
     async def count(self, board: Board, horizon: int, grace_seconds: float = 0.0) -> None:
         """Find out which ladders the board has, except those of periods that are obsolete.

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.journals.postgres_histories import PostgresHistories
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
-from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.journals.postgres_time import PostgresTime
-from toprung.ports import Histories, Outbox, OutboxRow, OutboxWork
+from toprung.ports import Histories, Outbox, OutboxRow, OutboxWork, ShardReach
 
-KEPT_SECONDS = 900.0
-BURIED_AT_ONCE = 5_000
 GRACE_SECONDS = 1.0
 """Rows younger than this are left to the process that wrote them."""
 
 _REBUILD_LOCKS = 21617
-_RECONCILE_LOCK = 21618
 
 
 class PostgresOutbox:
@@ -34,14 +29,27 @@ class PostgresOutbox:
         store: PostgresStore,
         time: PostgresTime,
         key_counts: PostgresKeyCounts,
-        ladders: PostgresLadders,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._store = store
         self._time = time
         self._key_counts = key_counts
-        self._ladders = ladders
         self._grace_seconds = grace_seconds
+
+    async def tell(self) -> None:
+        """Tell others what only this process knows: its time, and how many keys were used."""
+        await self._time.tell()
+        await self._key_counts.tell()
+
+    async def boards_token(self) -> str:
+        """What tells whether boards have changed."""
+        return await self._store.boards_token()
+
+    async def versions(self) -> dict[int, int]:
+        """The version of every board, by generation."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch("SELECT generation, version FROM boards")
+        return dict(map(tuple, rows))
 
     async def all_boards(self) -> list[Board]:
         """Every board."""
@@ -63,7 +71,12 @@ class PostgresOutbox:
             return await self._time.horizon(connection)
 
     async def unmarked(self, limit: int, work: OutboxWork, without: Sequence[int] = ()) -> int:
-        """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied."""
+        """Hand rows nobody marked to `work`, hidden from other processes; mark what it applied.
+
+        Nearly always there are none, and one question without a transaction is all that is asked.
+        """
+        if not await self._has_unmarked():
+            return 0
         async with self._store.connection(writes=True) as connection, connection.transaction():
             rows = [
                 OutboxRow(*row)
@@ -77,6 +90,15 @@ class PostgresOutbox:
                     "UPDATE outbox SET marked_at = now() WHERE id = ANY ($1)", ids
                 )
         return len(rows)
+
+    async def _has_unmarked(self) -> bool:
+        async with self._store.connection() as connection:
+            found: bool = await connection.fetchval(
+                "SELECT EXISTS (SELECT FROM outbox WHERE marked_at IS NULL"
+                " AND written_at < now() - make_interval(secs => $1))",
+                self._grace_seconds,
+            )
+        return found
 
     async def lag(self) -> tuple[int, float]:
         """How many rows nobody has marked, and the age of the oldest in seconds."""
@@ -121,36 +143,29 @@ class PostgresOutbox:
         async with self._store.connection() as connection:
             return int(await connection.fetchval("SELECT last_value FROM positions"))
 
-    async def shard(self, generation: int) -> tuple[int, str]:
-        """The outbox id that the index has reached, and the server that told."""
+    async def reached(self, generations: Sequence[int]) -> dict[int, ShardReach]:
+        """What shards are known to have reached, where anything is known."""
         async with self._store.connection() as connection:
-            row = await connection.fetchrow(
-                "SELECT mark, server FROM shards WHERE generation = $1 AND shard = 0", generation
+            rows = await connection.fetch(
+                "SELECT generation, mark, server FROM shards"
+                " WHERE generation = ANY ($1) AND shard = 0",
+                list(generations),
             )
-        return (0, "") if row is None else (row[0], row[1])
+        return {row[0]: ShardReach(row[1], row[2]) for row in rows}
 
-    async def note_shard(self, generation: int, reached: int, server: str) -> None:
-        """Remember that the index, on this server, has reached the outbox id."""
+    async def note_reached(self, reached: Mapping[int, ShardReach]) -> None:
+        """Remember what shards have reached."""
+        order = sorted(reached)  # the same for everybody: nobody locks in turn
         await self._store.execute(
-            "INSERT INTO shards VALUES ($1, 0, $2, $3) ON CONFLICT (generation, shard) DO UPDATE "
-            "SET mark = excluded.mark, server = excluded.server "
-            "WHERE (shards.mark, shards.server) IS DISTINCT FROM (excluded.mark, excluded.server)",
-            generation,
-            reached,
-            server,
+            statement("note_reached"),
+            order,
+            [reached[generation].outbox_id for generation in order],
+            [reached[generation].server for generation in order],
         )
 
     def alone(self, generation: int) -> AbstractAsyncContextManager[bool]:
         """Whether this process alone now rebuilds the board's shard."""
         return self._locked(_REBUILD_LOCKS, generation % 2**31)
-
-    @asynccontextmanager
-    async def alone_reconciling(self) -> AsyncIterator[bool]:
-        """Whether this process alone now compares cards with the index."""
-        async with self._store.connection() as connection:  # a database may have several clusters
-            number = await connection.fetchval("SELECT hashtext(current_schema())")
-        async with self._locked(_RECONCILE_LOCK, number) as alone:
-            yield alone
 
     @asynccontextmanager
     async def _locked(self, kind: int, number: int) -> AsyncIterator[bool]:
@@ -165,62 +180,6 @@ class PostgresOutbox:
     def histories(self) -> AbstractAsyncContextManager[Histories]:
         """A snapshot of the truth."""
         return PostgresHistories.open(self._store)
-
-    async def erased(self) -> list[tuple[int, int, Sequence[str]]]:
-        """(outbox id, generation, players) of erasures that nothing late can undo any more."""
-        async with self._store.connection() as connection:
-            rows: list[Any] = await connection.fetch(
-                "SELECT id, generation, erased FROM outbox WHERE erased <> '{}'"
-                " AND marked_at < now() - make_interval(secs => $1)",
-                KEPT_SECONDS,
-            )
-        return [(row[0], row[1], row[2]) for row in rows]
-
-    async def drop_erased(self, ids: Sequence[int]) -> None:
-        """Prune erasures, now that the index knows nothing of the players."""
-        await self._store.execute("DELETE FROM outbox WHERE id = ANY ($1)", list(ids))
-
-    async def housekeep(self) -> None:
-        """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
-        await self._time.tell()
-        await self._key_counts.tell()
-        execute = self._store.execute
-        await execute(
-            "DELETE FROM outbox WHERE erased = '{}'"
-            " AND marked_at < now() - make_interval(secs => $1)",
-            KEPT_SECONDS,
-        )
-        await execute(
-            "DELETE FROM batches WHERE written_at <"
-            " (SELECT began_at FROM hours ORDER BY number DESC OFFSET 2 LIMIT 1)"
-        )
-        await execute("DELETE FROM keys WHERE position <= $1", self._time.forgotten)
-        await self._ladders.count_crowded(await self.horizon())
-        await self._bury()
-        await self._store.prepare_partitions(self._time.moment().recorded_at)
-
-    async def _bury(self) -> None:
-        """Delete cards and keys of deleted boards, a bounded number at a time."""
-        async with self._store.connection() as connection:
-            rows = await connection.fetch("SELECT generation FROM graves")
-        for (generation,) in rows:
-            status = await self._store.execute(
-                "DELETE FROM cards WHERE generation = $1 AND player IN "
-                "(SELECT player FROM cards WHERE generation = $1 LIMIT $2)",
-                generation,
-                BURIED_AT_ONCE,
-            )
-            if status != "DELETE 0":
-                continue
-            await self._store.execute(  # routes stay: events name them
-                "DELETE FROM names WHERE generation = $1 AND kind <> 'r'", generation
-            )
-            ladders = ("scope_ladders", "scope_ladder_counts")
-            for table in (*ladders, "keys", "shards", "outbox", "graves"):
-                await self._store.execute(
-                    f"DELETE FROM {table} WHERE generation = $1",  # noqa: S608
-                    generation,
-                )
 
 
 _: type[Outbox] = PostgresOutbox

@@ -28,12 +28,8 @@ def event_of(row: Mapping[str, Any]) -> Event:
     """An event from its row; a score's body is put together from columns and its route."""
     if row["kind"] != "score":
         return read_event(row["position"], row["recorded_at"], row["kind"], row["body"])
-    board, version, source, stops = msgspec.json.decode(row["route"])
     body = Scored(
-        board,
-        version,
-        source,
-        msgspec.convert({"stops": stops}, Route),
+        *_route(row["route"]),
         row["player"],
         row["at"],
         row["score"],
@@ -41,3 +37,10 @@ def event_of(row: Mapping[str, Any]) -> Event:
         row["status"],
     )
     return Event(row["position"], row["recorded_at"], body)
+
+
+@lru_cache(maxsize=1024)
+def _route(text: str) -> tuple[str, int, str, Route]:
+    """Board, version, source and route: thousands of events share one."""
+    board, version, source, stops = msgspec.json.decode(text)
+    return board, version, source, msgspec.convert({"stops": stops}, Route)

@@ -23,6 +23,7 @@ from toprung.domain.documents import Document, read_document
 from toprung.domain.events import PeriodName
 from toprung.domain.layout import Entries, Placed, kept_periods
 from toprung.domain.timekeeping import Moment
+from toprung.domain.webhooks import EVERY_EVENT
 from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_rows import read_board
 
@@ -45,6 +46,8 @@ class LoadedState:
         """Those among the players."""
         self.friend_counts: dict[int, int] = {}
         self.documents: dict[DocumentName, Document] = {}
+        self.wanted: set[str] = set()
+        """Types of events that webhooks want to be told of, of those that were asked for."""
         self.known_periods: Collection[PeriodName] = ()
         self.is_filled = self.is_used = False
         """Of the board whose rules may change: whether it has entries, and ever had a score."""
@@ -97,6 +100,10 @@ class LoadedState:
         """A document, if there is one."""
         return self.documents.get(name)
 
+    def is_wanted(self, event: str) -> bool:
+        """Whether somebody outside wants to be told of events of a type."""
+        return event in self.wanted
+
 
 async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) -> LoadedState:
     """Lock and load what is needed; positions are drawn when everything is locked."""
@@ -113,6 +120,8 @@ async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) 
         await loading.friends()
     for name in needs.documents:
         await loading.document(name)
+    if needs.announced is not None:
+        await loading.wanted(needs.announced)
     state = loading.state
     state.position = await connection.fetchval("SELECT (draw_positions(1))[1]")
     return state
@@ -231,6 +240,14 @@ class _Loading:
         )
         if row is not None:
             self.state.documents[name] = read_document(name[0], row[0], row[1])
+
+    async def wanted(self, event: str) -> None:
+        """Whether a webhook wants to be told of events of a type."""
+        if await self._connection.fetchrow(_WANTED, event, EVERY_EVENT) is not None:
+            self.state.wanted.add(event)
+
+
+_WANTED = "SELECT FROM webhooks WHERE disabled IS NULL AND events && ARRAY[$1, $2]::text[] LIMIT 1"
 
 
 async def cards_page(

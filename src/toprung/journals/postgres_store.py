@@ -11,16 +11,18 @@ import logging
 import math
 import re
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from toprung.domain.board_table import boards_token
 from toprung.errors import (
     Closed,
     DatabaseDamaged,
+    Invalid,
     StorageFailed,
     TruthUnavailable,
 )
@@ -41,6 +43,9 @@ UNOWNED_SECONDS = 3 * 86_400.0
 """How long after that migration keys without an owner are looked for: 48 hours, and one more day
 in which processes of the version before may still have run."""
 
+Begin: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
+"""Opens a connection for a transaction."""
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -54,6 +59,15 @@ _MIGRATION = re.compile(r"(\d{4})_\w+\.sql")
 def statement(name: str) -> str:
     """The statement in `sql/postgres/<name>.sql`."""
     return _SQL.joinpath(f"{name}.sql").read_text()
+
+
+def count_of(status: str) -> int:
+    """How many rows a statement has changed, of the server's words.
+
+    >>> count_of("DELETE 17")
+    17
+    """
+    return int(status.rpartition(" ")[2])
 
 
 def migrations() -> list[tuple[int, str]]:
@@ -183,6 +197,14 @@ class PostgresStore:
 
     async def migrate(self) -> list[int]:
         """Apply the migrations that are missing, one process at a time; their numbers."""
+        try:
+            return await self._migrate()
+        except self._asyncpg.InvalidSchemaNameError:
+            raise Invalid(
+                "schema", "does not exist in this database; create it first: CREATE SCHEMA ..."
+            ) from None
+
+    async def _migrate(self) -> list[int]:
         known = migrations()
         async with self.connection(writes=True) as connection, alone(connection):
             await connection.execute(
@@ -209,28 +231,43 @@ class PostgresStore:
         """Whether idempotency keys of before keys had owners may still count."""
         return time.monotonic() < self._unowned_until
 
-    async def prepare_partitions(self, now: int) -> None:
-        """Make the partitions of events for this month and the next two."""
+    async def prepare_partitions(self, now: int, begin: Begin | None = None) -> list[str]:
+        """Make the partitions of events for this month and the next two; those that were missing.
+
+        `begin` opens the transaction that makes one.
+        """
+        made = []
         moment = datetime.fromtimestamp(now / 1e6, UTC)
         first = moment.year * 12 + moment.month - 1
         for month in range(first, first + 1 + MONTHS_AHEAD):
             begins, ends = _month_start(month), _month_start(month + 1)
             name = f"events_{month // 12:04}_{month % 12 + 1:02}"
-            async with self.connection(writes=True) as connection:
-                if await connection.fetchval("SELECT to_regclass($1)", name) is not None:
-                    continue
-                try:
+            try:
+                async with begin() if begin else self.connection(writes=True) as connection:
+                    if await connection.fetchval("SELECT to_regclass($1)", name) is not None:
+                        continue
                     await connection.execute(
                         f"CREATE TABLE IF NOT EXISTS {name} PARTITION OF events "
                         f"FOR VALUES FROM ({begins}) TO ({ends})"
                     )
-                except (
-                    self._asyncpg.CheckViolationError,  # the default partition has such rows
-                    self._asyncpg.UniqueViolationError,  # another process was faster
-                    self._asyncpg.DuplicateTableError,
-                    self._asyncpg.InvalidObjectDefinitionError,
-                ):
-                    continue
+            except (
+                self._asyncpg.CheckViolationError,  # the default partition has such rows
+                self._asyncpg.UniqueViolationError,  # another process was faster
+                self._asyncpg.DuplicateTableError,
+                self._asyncpg.InvalidObjectDefinitionError,
+            ):
+                continue
+            made.append(name)
+        return made
+
+    async def boards_token(self) -> str:
+        """What tells whether boards have changed: the same in every process."""
+        async with self.connection() as connection:
+            row = await connection.fetchrow(
+                "SELECT count(*), coalesce(max(version), 0), coalesce(sum(version), 0)::text"
+                " FROM boards"
+            )
+        return boards_token(row[0], row[1], int(row[2]))
 
     # --- names -----------------------------------------------------------------------------------
 

@@ -335,6 +335,7 @@ class SubmitBatch:
             versions,
             [card.entries for card in cards],
             max(versions),
+            each.decided[0][0],
         )
         self.changes.append(CardChanges(outbox_id, each.board, cards))
 

@@ -48,8 +48,9 @@ class PostgresTime:
     def __init__(self, store: PostgresStore, clock: Clock, keeper: Timekeeper) -> None:
         self._store = store
         self._now, self._elapsed = clock.now, elapsed_of(clock)
-        self._process = uuid4()
-        self._name = f"{socket.gethostname()}:{os.getpid()}"
+        self.process = uuid4()
+        self.name = f"{socket.gethostname()}:{os.getpid()}"
+        """For people."""
         self._keeper = keeper
         self._told = 0
         """Jumps that are in the log."""
@@ -119,8 +120,8 @@ class PostgresTime:
         async with self._store.connection() as connection:
             row = await connection.fetchrow(
                 "SELECT * FROM tell_clock($1, $2, $3, $4, $5, $6)",
-                self._process,
-                self._name,
+                self.process,
+                self.name,
                 moment.now,
                 moment.expected,
                 is_open,

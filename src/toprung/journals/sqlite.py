@@ -20,36 +20,27 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import apsw
-import msgspec
 
-from toprung.domain.board import Board
 from toprung.domain.commands import Command, CommandResult, Submit
 from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.sharing import Sharing
-from toprung.domain.documents import Document
-from toprung.domain.events import Event
 from toprung.domain.figures import Commits
 from toprung.domain.timekeeping import Moment
 from toprung.errors import Closed, OutcomeUnknown, Overloaded, StorageFailed, ToprungError
-from toprung.journals.sqlite_events import SqliteEvents
+from toprung.journals.besides import Beside, Execute
 from toprung.journals.sqlite_faults import FILE_LOST, FileLostError, passing_reason, refused
-from toprung.journals.sqlite_histories import link_behind, walk
-from toprung.journals.sqlite_profiles import ProfileCache
+from toprung.journals.sqlite_reads import SqliteReads
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.journals.sqlite_time import SqliteTime
 from toprung.ports import (
-    NAMELESS,
     Clock,
     Fold,
     Journal,
-    NameAndAvatar,
     Plan,
-    PlayerProfile,
-    RecordedSubmission,
 )
 from toprung.waiting.blocking import running_loop
 from toprung.waiting.pending import Pending, resolve_all
@@ -72,33 +63,31 @@ T = TypeVar("T")
 
 
 class _Request:
-    """A command on its way to the writer."""
+    """A command, or something to be written beside, on its way to the writer."""
 
     __slots__ = ("command", "pending", "rows", "weight")
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command | Beside[Any]) -> None:
         self.command = command
-        self.pending: Pending[CommandResult] = Pending()
+        self.pending: Pending[Any] = Pending()
         if isinstance(command, Submit):  # so many are
             self.rows, self.weight = len(command.submissions), command.weight
+        elif isinstance(command, Beside):
+            self.rows, self.weight = 0, command.weight
         else:
             submits = [each for each in parts_of(command) if isinstance(each, Submit)]
             self.rows = sum([len(each.submissions) for each in submits]) or 1
             self.weight = sum([each.weight for each in submits]) or 1
 
 
-class SqliteJournal:
+class SqliteJournal(SqliteReads):
     """Append-only events in SQLite, written by one thread."""
 
-    _fold: Fold
     _prepare: Callable[[Moment], Moment]
     _after_commit: Callable[[bool], None]
 
     def __init__(self, store: SqliteStore, clock: Clock) -> None:
-        self._store = store
-        self._profiles = ProfileCache(store)
-        self.recorded = SqliteEvents(store)
-        """What is recorded, for those who read all of it."""
+        super().__init__(store)
         self._position, self._recorded_at = self.recorded.last()
         self.time = SqliteTime(store, clock, self.recorded)
         """What time it is."""
@@ -144,9 +133,18 @@ class SqliteJournal:
 
     async def record(self, command: Command) -> CommandResult:
         """Record a command; durable when this returns."""
-        return await self._enqueue(command)
+        result: CommandResult = await self._enqueue(command)
+        return result
 
-    def _enqueue(self, command: Command) -> Pending[CommandResult]:
+    async def write_beside(self, write: Callable[[Execute], T], weight: int = 1) -> T:
+        """Have something written in the next commit, beside the events; durable when this returns.
+
+        `write` runs in the writer thread. What it raises undoes what it did, and nothing else.
+        """
+        result: T = await self._enqueue(Beside(write, weight))
+        return result
+
+    def _enqueue(self, command: Command | Beside[Any]) -> Pending[Any]:
         request = _Request(command)
         with self._lock:
             if self._closing:
@@ -204,14 +202,15 @@ class SqliteJournal:
 
     def _run(self) -> None:
         while batch := self._take():
-            outcomes: Sequence[CommandResult | Exception]
+            outcomes: Sequence[Any]
             begin = time.perf_counter()
             try:
                 with self._committing:
                     outcomes = self._commit(batch)
             except Exception as error:  # noqa: BLE001 -- a caller must never wait in vain
                 outcomes = [self._failed(error) for _ in batch]
-            self.commits.note(sum([r.rows for r in batch]), time.perf_counter() - begin)
+            if rows := sum([request.rows for request in batch]):
+                self.commits.note(rows, time.perf_counter() - begin)
             resolve_all(zip((request.pending for request in batch), outcomes, strict=True))
 
     def _take(self) -> list[_Request]:
@@ -224,34 +223,40 @@ class SqliteJournal:
             weight = 0
             while self._queue and weight < COMMIT_WEIGHT_MAX:
                 command = self._queue[0].command
-                if sharing is None and not isinstance(command, Submit):  # those always share
-                    sharing = Sharing([request.command for request in batch])
-                if sharing is not None and not sharing.takes(command):
-                    break
+                if not isinstance(command, Beside):  # nothing else touches what those write
+                    if sharing is None and not isinstance(command, Submit):  # those always share
+                        sharing = Sharing(_commands(batch))
+                    if sharing is not None and not sharing.takes(command):
+                        break
                 request = self._queue.popleft()
                 batch.append(request)
                 weight += request.weight
                 self._queued_rows -= request.rows
             return batch
 
-    def _commit(self, batch: list[_Request]) -> Sequence[CommandResult | Exception]:
+    def _commit(self, batch: list[_Request]) -> Sequence[Any]:
+        """Record a batch; what each of its requests is told."""
         if self._failure is not None:
             return [StorageFailed(self._failure) for _ in batch]
+        commands = _commands(batch)
+        besides = [each.command for each in batch if isinstance(each.command, Beside)]
+        if not commands:
+            return self._commit_besides(besides)
         moment = self.time.moment()
         recorded_at = max(moment.recorded_at, self._recorded_at)
         moment = self._prepare(moment._replace(recorded_at=recorded_at))
         try:
-            commands = [request.command for request in batch]
             plan = self._fold.plan(commands, self._position, moment, self._store)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the callers must hear of it
             if isinstance(error, apsw.Error):  # it could not be found out what was recorded
                 error = self._failed(error)
             return [error] * len(batch)
         forgotten: list[tuple[int, str]] = []
+        told: list[Any] = []
         try:
             # Routes are remembered even when the rows that needed them are refused.
-            if plan.last_position > self._position or plan.routes or plan.players:
-                forgotten = self._write(plan)
+            if plan.last_position > self._position or plan.routes or plan.players or besides:
+                forgotten, told = self._write(plan, besides)
         except Exception as error:  # noqa: BLE001
             plan.discard()
             return [self._failed(error) for _ in batch]
@@ -264,25 +269,41 @@ class SqliteJournal:
             self._failure = f"it is recorded, but memory failed ({error}); reopen the database"
             return [StorageFailed(self._failure) for _ in batch]
         if plan.last_position > self._position:
-            self._position, self._recorded_at = plan.last_position, recorded_at
-            self.time.position = plan.last_position
-            if plan.profiles or plan.erased:
-                self._profiles.tell([*(number for number, _ in plan.profiles), *plan.erased])
-            try:
-                self._after_commit(bool(plan.erased))
-            except Exception:  # noqa: BLE001 -- what is recorded stays recorded all the same
-                _log.exception("the checkpoint could not be looked after")
-            self.time.keep_now_and_then(moment)
-        return results
+            self._note(plan, moment)
+        return results if not besides else _in_order(batch, results, told)
 
-    def _write(self, plan: Plan) -> list[tuple[int, str]]:
-        """Make a plan durable; the (board generation, key) pairs that erased players had used."""
+    def _note(self, plan: Plan, moment: Moment) -> None:
+        """A plan is recorded and visible: tell whoever has to know."""
+        self._position, self._recorded_at = plan.last_position, moment.recorded_at
+        self.time.position = plan.last_position
+        if plan.profiles or plan.erased:
+            self._profiles.tell([*(number for number, _ in plan.profiles), *plan.erased])
+        try:
+            self._after_commit(bool(plan.erased))
+        except Exception:  # noqa: BLE001 -- what is recorded stays recorded all the same
+            _log.exception("the checkpoint could not be looked after")
+        self.time.keep_now_and_then(moment)
+
+    def _commit_besides(self, besides: Sequence[Beside[Any]]) -> Sequence[Any]:
+        try:
+            return self._write(None, besides)[1]
+        except Exception as error:  # noqa: BLE001
+            return [self._failed(error) for _ in besides]
+
+    def _write(
+        self, plan: Plan | None, besides: Sequence[Beside[Any]]
+    ) -> tuple[list[tuple[int, str]], list[Any]]:
+        """Make a plan and what is beside it durable.
+
+        Answers the (board generation, key) pairs that erased players had used, and what each of
+        the others made of it.
+        """
         self._store.check_place()
-        forgotten = self._store.write(plan, self._fold.last_submission)
+        forgotten, told = self._store.write(plan, self._fold.last_submission, besides)
         self._trouble = None
         if not self._store.is_in_place():  # it went into a file that is gone, or is about to be
             raise OutcomeUnknown
-        return forgotten
+        return forgotten, told
 
     def paused(self, work: Callable[[], T]) -> T:
         """Do `work` while no batch is being recorded."""
@@ -293,6 +314,11 @@ class SqliteJournal:
     def queued_rows(self) -> int:
         """How many submissions wait for the writer."""
         return self._queued_rows
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """The position of the last event, and when it was recorded."""
+        return self._position, self._recorded_at
 
     @property
     def position(self) -> int:
@@ -358,91 +384,18 @@ class SqliteJournal:
         finally:
             self._committing.release()
 
-    # --- the Journal port: reading -------------------------------------------------------------
 
-    async def read(self, after: int = 0, limit: int = 1000) -> AsyncIterator[Event]:
-        """The events after a position, in order."""
-        for event in self.recorded.events_after(after, limit):
-            yield event
+def _commands(batch: Sequence[_Request]) -> list[Command]:
+    """The commands of a batch."""
+    return [each.command for each in batch if not isinstance(each.command, Beside)]
 
-    async def last_position(self) -> int:
-        """The position of the last event."""
-        return self._position
 
-    async def board(self, board_id: str) -> Board:
-        """The board as now recorded."""
-        board = self._fold.boards.get(board_id)  # every read asks: no call unless it is missing
-        return self._fold.board(board_id) if board is None else board
-
-    async def boards(self, after: str = "", limit: int = 100) -> list[Board]:
-        """Boards in the order of their ids."""
-        return self._fold.boards.after(after, limit)
-
-    async def boards_token(self) -> str:
-        """What tells whether boards have changed."""
-        return self._fold.boards.token
-
-    async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
-        """The profiles of those players that are known, in at most one query."""
-        known = ((self._fold.number(player), player) for player in players)
-        numbers = {number: player for number, player in known if number is not None}
-        shown = self._profiles.find(numbers)
-        attributes_of = self._fold.attributes
-        return {
-            player: PlayerProfile(player, *shown.get(number, NAMELESS), attributes_of(number))
-            for number, player in numbers.items()
-        }
-
-    async def names(self, players: Sequence[str]) -> dict[str, NameAndAvatar]:
-        """Name and avatar of those players that have one or the other, in at most one query."""
-        number_of, is_named = self._fold.number, self._profiles.has
-        numbers: dict[int, str] = {}
-        for player in players:  # every standing is read with its name: nothing but this for most
-            number = number_of(player)
-            if number is not None and is_named(number):
-                numbers[number] = player
-        if not numbers:
-            return {}
-        return {numbers[number]: shown for number, shown in self._profiles.find(numbers).items()}
-
-    async def named(self, prefix: str, limit: int) -> Sequence[str]:
-        """Players whose names begin like this, in the order of their names."""
-        return self._profiles.named(prefix, limit)
-
-    async def document(self, kind: str, key: str) -> Document | None:
-        """A document, if there is one."""
-        return self._store.document(kind, key)
-
-    async def documents(self, kind: str, after: str = "", limit: int = 100) -> dict[str, Document]:
-        """Documents of a kind by key, in the order of keys."""
-        return self._store.documents(kind, after, limit)
-
-    async def friends(self, player: str) -> Sequence[str]:
-        """A player's friends."""
-        return self._fold.friends_of(player)
-
-    async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
-        """The details submitted at these positions, in one query."""
-        return dict(
-            self._store.select(
-                "SELECT position, body FROM details WHERE position IN "
-                "(SELECT value FROM json_each(?))",
-                (msgspec.json.encode(list(versions)).decode(),),
-            )
-        )
-
-    async def submissions(
-        self, board_id: str, player: str, before: int | None, limit: int
-    ) -> list[RecordedSubmission]:
-        """A player's submissions on the board as it now exists, newest first."""
-        board, number = self._fold.board(board_id), self._fold.number(player)
-        if number is None:
-            return []
-        if before is not None:
-            start = link_behind(self._store, board, number, before)
-        else:
-            start = self._fold.newest_submission(board, number)
-        return await walk(self._store, board, player, start, limit)
+def _in_order(
+    batch: Sequence[_Request], results: Sequence[Any], told: Sequence[Any]
+) -> Sequence[Any]:
+    """What each request is told: the results of commands, and of what was written beside."""
+    of_commands, of_besides = iter(results), iter(told)
+    return [next(of_besides if isinstance(each.command, Beside) else of_commands) for each in batch]
 
 
 class _Elsewhere:

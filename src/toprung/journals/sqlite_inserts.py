@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from toprung.domain.effects import Effect
 from toprung.domain.events import DocumentSet, Event
 from toprung.domain.ladder import Route
 from toprung.ports import SUBMISSION_COLUMNS, Plan
@@ -23,31 +24,66 @@ _ROWS_EXACT = 100
 
 def inserts_of(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
     """The statements that append a batch, with their values."""
-    yield from _insert("players (number, id)", 2, _flat(plan.players))
-    yield from _insert("routes", 6, _flat(map(_route_row, plan.routes)))
-    yield from _insert("submissions", len(SUBMISSION_COLUMNS), plan.submissions)
-    yield from _insert("details", 2, _flat(plan.details))
-    yield from _insert("events", 4, _flat(map(_event_row, plan.events)))
+    yield from insert_many("players (number, id)", 2, _flat(plan.players))
+    yield from insert_many("routes", 6, _flat(map(_route_row, plan.routes)))
+    yield from insert_many("submissions", len(SUBMISSION_COLUMNS), plan.submissions)
+    yield from insert_many("details", 2, _flat(plan.details))
+    yield from insert_many("events", 4, _flat(map(_event_row, plan.events)))
     for event in plan.events:
         if isinstance(event.body, DocumentSet):
             yield _document(event.body, event.position)
+    if plan.effects:
+        yield from effect_inserts(plan.effects)
 
 
-def _insert(table: str, width: int, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
+_DROP_ERASED = (
+    "DELETE FROM effects WHERE player = ?1 AND NOT EXISTS (SELECT 1 FROM players WHERE number = ?1)"
+)
+
+
+def effect_inserts(effects: Iterable[tuple[Effect, int]]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """The statements that write effects, with the time of each; one that is there stays.
+
+    One that names a player who was erased since it was derived goes at once.
+    """
+    rows = [
+        (
+            effect.id,
+            effect.kind,
+            effect.target,
+            effect.type,
+            effect.body,
+            effect.player,
+            effect.other,
+            int(effect.is_brief),
+            at,
+        )
+        for effect, at in effects
+    ]
+    table = "effects (id, kind, target, type, body, player, other, is_brief, created_at)"
+    for statement, values in insert_many(table, 9, _flat(rows)):
+        yield f"{statement} ON CONFLICT DO NOTHING", values
+    for player in {row[5] for row in rows} - {None}:
+        yield _DROP_ERASED, (player,)
+
+
+def insert_many(
+    table: str, width: int, values: Sequence[Any], *, replace: bool = False
+) -> Iterator[tuple[str, Sequence[Any]]]:
     """Statements of many rows each that append them; sizes repeat, so statements are cached."""
     start = 0
     while start < len(values):
         left = (len(values) - start) // width
         rows = left if left < _ROWS_EXACT else next(n for n in _ROWS_MANY if n <= left)
         stop = start + rows * width
-        yield _insert_statement(table, width, rows), values[start:stop]
+        yield _insert_statement(table, width, rows, replace), values[start:stop]
         start = stop
 
 
 @lru_cache(maxsize=1024)
-def _insert_statement(table: str, width: int, rows: int) -> str:
-    row = "(" + ",".join("?" * width) + ")"
-    return f"INSERT INTO {table} VALUES {','.join([row] * rows)}"  # noqa: S608
+def _insert_statement(table: str, width: int, rows: int, replace: bool) -> str:
+    row, verb = "(" + ",".join("?" * width) + ")", "INSERT OR REPLACE" if replace else "INSERT"
+    return f"{verb} INTO {table} VALUES {','.join([row] * rows)}"
 
 
 def _flat(rows: Iterable[Sequence[Any]]) -> list[Any]:

@@ -88,7 +88,13 @@ def _documents(writer: apsw.Connection) -> None:
     writer.execute(_statements("0004_documents"))
 
 
-MIGRATIONS: Sequence[Migration] = (_journal, _names_and_links, _access_keys, _documents)
+def _background(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0005_background"))
+
+
+MIGRATIONS: Sequence[Migration] = (
+    *(_journal, _names_and_links, _access_keys, _documents, _background),
+)
 """By number, from 1."""
 
 

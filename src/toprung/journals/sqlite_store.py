@@ -11,8 +11,8 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,8 +23,10 @@ from toprung.domain.commands.deciding import Profile
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.commands.repeats import RecordedKey
 from toprung.domain.documents import Document, read_document
+from toprung.domain.webhooks import EVERY_EVENT
 from toprung.errors import Closed, DatabaseDamaged, Invalid, StorageFailed
 from toprung.files import create
+from toprung.journals.besides import Beside
 from toprung.journals.sqlite_faults import FileLostError, FilePlace, check_room, keep_log
 from toprung.journals.sqlite_file import BUSY_MILLISECONDS, connect, prepare
 from toprung.journals.sqlite_inserts import inserts_of
@@ -39,6 +41,9 @@ TRIED_MILLISECONDS = 100
 PAGE_ROWS = 20_000
 """Rows that one query of a long reading answers."""
 
+_OWN_FAULTS = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError, apsw.MismatchError)
+"""What a statement is to blame for, and not the disk."""
+
 _log = logging.getLogger("toprung")
 
 
@@ -49,6 +54,8 @@ class SqliteStore:
         self.path = path
         self._writer, self._reader = connect(path, synchronous)
         self._reading = threading.RLock()
+        self._slow_reader: apsw.Connection | None = None
+        self._slow_reading = threading.Lock()
         self._place = FilePlace(path)
         self.is_lost = False
         """Whether the file was deleted or replaced since."""
@@ -68,24 +75,45 @@ class SqliteStore:
                 keep_log(self._writer)
             self._reader.close()
             self._writer.close()
+        with self._slow_reading:
+            if self._slow_reader is None:  # nobody opens one any more
+                self._slow_reader = self._reader
+            self._slow_reader.close()
 
     # --- writing (the writer thread only) ----------------------------------------------------
 
-    def write(self, plan: Plan, last_submission: Callable[[int], int]) -> list[tuple[int, str]]:
-        """Append a batch and commit it; `last_submission` finds an erased player's history.
+    def write(
+        self,
+        plan: Plan | None,
+        last_submission: Callable[[int], int],
+        besides: Sequence[Beside[Any]] = (),
+    ) -> tuple[list[tuple[int, str]], list[Any]]:
+        """Append a batch and commit it, and what is written beside it.
 
-        Answers the (board generation, key) pairs that erased players had used.
+        `last_submission` finds an erased player's history. Answers the (board generation, key)
+        pairs that erased players had used, and what each of `besides` returned or raised.
         """
-        inserts = list(inserts_of(plan))
+        inserts = [] if plan is None else list(inserts_of(plan))
+        erased = () if plan is None else plan.erased
+        profiles = () if plan is None else plan.profiles
+        told: list[Any] = []
+        keys: list[tuple[int, str]] = []
         with self._writing():
-            if len(inserts) == 1 and not plan.profiles and not plan.erased:
+            if len(inserts) == 1 and not profiles and not erased and not besides:
                 # A statement is a transaction: no need to ask for the interpreter lock thrice.
                 self._writer.execute(*inserts[0])
-                return []
-            keys = self._transact(plan, inserts, last_submission)
-        if plan.erased:
-            self._empty_log()
-        return keys
+                return keys, told
+            with self._transaction():
+                for statement, values in inserts:
+                    self._writer.execute(statement, values)
+                for profile in profiles:
+                    self._change_profile(profile)
+                for number in erased:
+                    keys += self._erase(number, last_submission(number))
+                told += map(self._write_beside, besides)
+        if erased:
+            self.empty_log()
+        return keys, told
 
     def check_place(self) -> None:
         """Raise FileLostError if the file is no longer the one at its path."""
@@ -113,29 +141,31 @@ class SqliteStore:
         with self._writing():
             self._writer.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
-    def _transact(
-        self,
-        plan: Plan,
-        inserts: Iterable[tuple[str, Sequence[Any]]],
-        last_submission: Callable[[int], int],
-    ) -> list[tuple[int, str]]:
-        """Several statements as one transaction; the keys of erased players."""
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         execute = self._writer.execute
-        keys: list[tuple[int, str]] = []
         execute("BEGIN IMMEDIATE")
         try:
-            for statement, values in inserts:
-                execute(statement, values)
-            for profile in plan.profiles:
-                self._change_profile(profile)
-            for number in plan.erased:
-                keys += self._erase(number, last_submission(number))
+            yield
             execute("COMMIT")
         except BaseException:
             if not self._writer.get_autocommit():
                 execute("ROLLBACK")
             raise
-        return keys
+
+    def _write_beside(self, beside: Beside[Any]) -> Any:
+        """What it returned; or what it raised, and then nothing of it is written."""
+        execute = self._writer.execute
+        execute("SAVEPOINT beside")
+        try:
+            result = beside.write(execute)
+        except Exception as error:
+            if isinstance(error, apsw.Error) and not isinstance(error, _OWN_FAULTS):
+                raise  # the disk's: the whole commit fails
+            execute("ROLLBACK TO beside")
+            result = error
+        execute("RELEASE beside")
+        return result
 
     def _change_profile(self, profile: Profile) -> None:
         columns = profile.columns
@@ -144,7 +174,7 @@ class SqliteStore:
             statement = f"UPDATE players SET {assigned} WHERE number = ?"  # noqa: S608
             self._writer.execute(statement, (*columns.values(), profile.player))
 
-    def _empty_log(self) -> None:
+    def empty_log(self) -> None:
         """Move the log into the file, so that no old page of it names who was erased."""
         try:
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -175,6 +205,8 @@ class SqliteStore:
                 )
             execute("DELETE FROM details WHERE position = ?", (position,))
             position = previous
+        execute("DELETE FROM effects WHERE player = ?", (number,))
+        execute("UPDATE effects SET answer = '' WHERE other = ?", (number,))
         execute("DELETE FROM players WHERE number = ?", (number,))
         return keys
 
@@ -199,6 +231,15 @@ class SqliteStore:
             "SELECT version, value FROM documents WHERE kind = ? AND key = ?", (kind, key)
         )
         return read_document(kind, *rows[0]) if rows else None
+
+    def is_wanted(self, event: str) -> bool:
+        """Whether a webhook wants to be told of events of a type."""
+        found = self.select(
+            "SELECT 1 FROM webhooks AS w, json_each(w.events) AS e"
+            " WHERE w.disabled IS NULL AND e.value IN (?, ?) LIMIT 1",
+            (event, EVERY_EVENT),
+        )
+        return bool(found)
 
     def document_pairs(self) -> list[tuple[Any, ...]]:
         """Every document beside the event that set it last: see `documents.differing`."""
@@ -226,14 +267,28 @@ class SqliteStore:
     def select(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         with self._reading:
-            try:
-                return list(self._reader.execute(statement, parameters))
-            except apsw.ConnectionClosedError:
-                raise Closed from None
-            except (apsw.CorruptError, apsw.NotADBError) as error:
-                raise DatabaseDamaged(f"{self.path!r} is damaged: {error}") from error
-            except apsw.IOError as error:
-                raise StorageFailed(f"{self.path!r} cannot be read: {error}") from error
+            return self._query(self._reader, statement, parameters)
+
+    def select_slowly(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query that takes a while, on a connection that nobody else waits for."""
+        if self._reader is self._writer:
+            return self.select(statement, parameters)
+        with self._slow_reading:
+            if self._slow_reader is None:
+                self._slow_reader = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
+            return self._query(self._slow_reader, statement, parameters)
+
+    def _query(
+        self, connection: apsw.Connection, statement: str, parameters: Any
+    ) -> list[tuple[Any, ...]]:
+        try:
+            return list(connection.execute(statement, parameters))
+        except apsw.ConnectionClosedError:
+            raise Closed from None
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise DatabaseDamaged(f"{self.path!r} is damaged: {error}") from error
+        except apsw.IOError as error:
+            raise StorageFailed(f"{self.path!r} cannot be read: {error}") from error
 
     def noted(self, name: str) -> str | None:
         """What `note` has kept."""

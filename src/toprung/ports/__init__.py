@@ -5,18 +5,31 @@ these Protocols, and `toprung.testing` holds the suites that an implementation m
 Embedded implementations never suspend in reads.
 
 One module per port, with the values that cross it. Every profile has `clock`, `journal`, `index`,
-`feed`, `key_store` and `maintenance`. An embedded journal decides against a `fold`. The others
-stand between a journal and an index that are reached over a network: what was committed goes to
-the `card_sink`, what did not arrive there goes from the `outbox` to the `shards`, and `histories`
-tell whether the cards of both are right.
+`feed`, `key_store` and `maintenance`. What runs beside the journal needs `leases`, and keeps what
+it knows in `follower_store`, `effect_store`, `job_store` and `webhook_store`; a `sender` carries
+effects out, and a `poster` sends requests to addresses that others named. An embedded journal
+decides against a `fold`. The others stand between a journal and an index that are reached over a
+network: what was committed goes to the `card_sink`, what did not arrive there goes from the
+`outbox` to the `shards`, and `histories` tell whether the cards of both are right.
 """
 
 from toprung.ports.card_sink import CardChanges, CardSink
 from toprung.ports.clock import Clock
+from toprung.ports.effect_store import EffectCounts, EffectStore
 from toprung.ports.feed import Feed
 from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, Recorded
+from toprung.ports.follower_store import (
+    HELD,
+    DerivedRow,
+    FollowerState,
+    FollowerStore,
+    Selection,
+    Step,
+    Stretch,
+)
 from toprung.ports.histories import Histories, HistoryRow, RulesSet
 from toprung.ports.index import Index, Place, Slice
+from toprung.ports.job_store import JobStore
 from toprung.ports.journal import (
     NAMELESS,
     Journal,
@@ -25,23 +38,37 @@ from toprung.ports.journal import (
     RecordedSubmission,
 )
 from toprung.ports.key_store import KeyStore
+from toprung.ports.leases import Lease, LeaseHolder, Leases
 from toprung.ports.maintenance import Maintenance
-from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork
+from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork, ShardReach
+from toprung.ports.poster import Posted, Poster
+from toprung.ports.sender import Sender, Senders
 from toprung.ports.shards import Names, Shards, ShardState
+from toprung.ports.webhook_store import WebhookStore
 
 __all__ = [
+    "HELD",
     "NAMELESS",
     "SUBMISSION_COLUMNS",
     "CardChanges",
     "CardSink",
     "Clock",
+    "DerivedRow",
+    "EffectCounts",
+    "EffectStore",
     "Feed",
     "Fold",
+    "FollowerState",
+    "FollowerStore",
     "Histories",
     "HistoryRow",
     "Index",
+    "JobStore",
     "Journal",
     "KeyStore",
+    "Lease",
+    "LeaseHolder",
+    "Leases",
     "Maintenance",
     "NameAndAvatar",
     "Names",
@@ -51,10 +78,19 @@ __all__ = [
     "Place",
     "Plan",
     "PlayerProfile",
+    "Posted",
+    "Poster",
     "Recorded",
     "RecordedSubmission",
     "RulesSet",
+    "Selection",
+    "Sender",
+    "Senders",
+    "ShardReach",
     "ShardState",
     "Shards",
     "Slice",
+    "Step",
+    "Stretch",
+    "WebhookStore",
 ]

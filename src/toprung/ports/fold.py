@@ -11,6 +11,7 @@ from toprung.domain.commands import Command, CommandResult
 from toprung.domain.commands.deciding import Profile
 from toprung.domain.commands.repeats import RecordedKey
 from toprung.domain.documents import Document
+from toprung.domain.effects import Effect
 from toprung.domain.events import Event
 from toprung.domain.ladder import Route
 from toprung.domain.timekeeping import Moment
@@ -30,6 +31,10 @@ class Recorded(Protocol):
 
     def document(self, kind: str, key: str) -> Document | None:
         """A document, if there is one."""
+        ...
+
+    def is_wanted(self, event: str) -> bool:
+        """Whether a webhook wants to be told of events of a type."""
         ...
 
 
@@ -52,6 +57,8 @@ class Plan(Protocol):
     """What people see of players, where that changes."""
     erased: list[int]
     """Numbers of players to be forgotten."""
+    effects: list[tuple[Effect, int]]
+    """What must happen outside once this is recorded, and when it was decided."""
 
     def apply(self) -> list[CommandResult | Exception]:
         """Make the batch visible; the result of each command."""
@@ -88,6 +95,10 @@ class Fold(Protocol):
 
     def number(self, player: str) -> int | None:
         """The number that events name the player by."""
+        ...
+
+    def id(self, number: int) -> str | None:
+        """The id behind a number; None if the player was erased."""
         ...
 
     def attributes(self, number: int) -> Mapping[str, str]:

@@ -95,6 +95,14 @@ class Journal(Protocol):
         """
         ...
 
+    async def ids(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The ids of players by their numbers; who was erased has none any more."""
+        ...
+
+    async def numbers(self, players: Sequence[str]) -> dict[str, int]:
+        """What events name these players by, where they are known."""
+        ...
+
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends, in any order; empty for an unknown player."""
         ...

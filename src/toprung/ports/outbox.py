@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 
@@ -21,6 +21,14 @@ class OutboxRow(NamedTuple):
     erased: Sequence[str]
 
 
+class ShardReach(NamedTuple):
+    """How far a shard is."""
+
+    outbox_id: int
+    server: str
+    """Who told."""
+
+
 class OutboxWork(Protocol):
     """What to do with rows of the outbox; answers the ids of those that were applied."""
 
@@ -31,6 +39,18 @@ class OutboxWork(Protocol):
 
 class Outbox(Protocol):
     """The journal's side of catching up."""
+
+    async def tell(self) -> None:
+        """Tell others what only this process knows: its time, and how many keys were used."""
+        ...
+
+    async def boards_token(self) -> str:
+        """A text that is another one whenever a board was created, changed or deleted."""
+        ...
+
+    async def versions(self) -> dict[int, int]:
+        """The version of every board, by generation."""
+        ...
 
     async def all_boards(self) -> list[Board]:
         """Every board."""
@@ -75,34 +95,18 @@ class Outbox(Protocol):
         """A position that nothing recorded so far lies beyond."""
         ...
 
-    async def shard(self, generation: int) -> tuple[int, str]:
-        """The outbox id that the index has reached, and the server that told; (0, "")."""
+    async def reached(self, generations: Sequence[int]) -> dict[int, ShardReach]:
+        """What shards are known to have reached, where anything is known."""
         ...
 
-    async def note_shard(self, generation: int, reached: int, server: str) -> None:
-        """Remember that the index, on this server, has reached the outbox id."""
+    async def note_reached(self, reached: Mapping[int, ShardReach]) -> None:
+        """Remember what shards have reached."""
         ...
 
     def alone(self, generation: int) -> AbstractAsyncContextManager[bool]:
         """Whether this process alone now rebuilds the board's shard."""
         ...
 
-    def alone_reconciling(self) -> AbstractAsyncContextManager[bool]:
-        """Whether this process alone now compares cards with the index."""
-        ...
-
     def histories(self) -> AbstractAsyncContextManager[Histories]:
         """A snapshot of the truth."""
-        ...
-
-    async def erased(self) -> list[tuple[int, int, Sequence[str]]]:
-        """(outbox id, generation, players) of erasures that nothing late can undo any more."""
-        ...
-
-    async def drop_erased(self, ids: Sequence[int]) -> None:
-        """Prune erasures, now that the index knows nothing of the players."""
-        ...
-
-    async def housekeep(self) -> None:
-        """Prune what is kept for a while only, bury deleted boards, prepare partitions."""
         ...

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.ladder import Ladder
+from toprung.errors import IndexUnavailable
 
 
 class Names(Protocol):
@@ -31,7 +32,18 @@ class ShardState(NamedTuple):
 class Shards(Protocol):
     """The index's side of catching up. Everything raises Unavailable when it is not reachable."""
 
-    async def state(self, board: Board) -> ShardState:
+    async def servers(self) -> tuple[dict[str, str], IndexUnavailable | None]:
+        """What tells each server from any other, and from itself before it was emptied, by name.
+
+        Those that cannot be reached are left out; the second part is what one of them raised.
+        """
+        ...
+
+    def server(self, generation: int) -> str:
+        """The name of the server that a board's shard is on."""
+        ...
+
+    async def state(self, generation: int) -> ShardState:
         """Whether the shard is complete, and how far it is."""
         ...
 
@@ -73,6 +85,6 @@ class Shards(Protocol):
         """
         ...
 
-    async def remove(self, board: Board) -> None:
-        """Forget the shard."""
+    async def remove(self, generation: int) -> None:
+        """Forget the shard; harmless if there is none."""
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Mapping
+from functools import partial
 from typing import cast
 
 from toprung.config import ClusterSettings
@@ -20,20 +21,40 @@ from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.indexes.redis_shards import RedisShards
 from toprung.journals.postgres import PostgresJournal
+from toprung.journals.postgres_effects import PostgresEffects
+from toprung.journals.postgres_followers import PostgresFollowers
 from toprung.journals.postgres_formats import PostgresFormats
+from toprung.journals.postgres_jobs import PostgresJobs
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_keys import PostgresKeys
 from toprung.journals.postgres_ladders import PostgresLadders
+from toprung.journals.postgres_leases import PostgresLeases
 from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_time import PostgresTime
-from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
+from toprung.journals.postgres_upkeep import PostgresUpkeep
+from toprung.journals.postgres_webhooks import PostgresWebhooks
+from toprung.ports import Clock, Feed, FollowerStore, Index, Journal, KeyStore, Maintenance
+from toprung.profiles.background import activity_log, background_of
+from toprung.profiles.cluster_jobs import (
+    BuryBoards,
+    CountLadders,
+    ForgetKeys,
+    MakePartitions,
+    PruneLadders,
+    PruneOutbox,
+    Reconcile,
+)
 from toprung.profiles.embedded import SystemClock
 from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
+from toprung.service.background.runner import Background, Stores
+from toprung.service.background.working import Job
 from toprung.service.catchup import CatchUp, IndexFollower
 from toprung.service.leaderboards import Leaderboards
+from toprung.service.parts import Parts
 from toprung.service.rebuilder import Rebuilder
-from toprung.service.reconcile import Patrol, Reconciler
+from toprung.service.reconcile import Reconciler
+from toprung.service.webhooks.service import Webhooks
 from toprung.waiting.blocking import run_blocking
 
 REBUILD_POLL_SECONDS = 0.05
@@ -56,14 +77,7 @@ async def open_cluster(
     """
     chosen = CLUSTER_QUOTAS.changed(quotas)
     profile = await ClusterProfile.open(settings, clock or SystemClock(), chosen)
-    return Leaderboards(
-        profile.journal,
-        profile.index,
-        profile.clock,
-        profile,
-        keys=profile.keys,
-        feed=profile.feed,
-    )
+    return Leaderboards(profile.parts)
 
 
 def open_cluster_blocking(
@@ -81,12 +95,17 @@ def open_cluster_blocking(
         portal.stop()
         raise
     return Leaderboards(
-        cast(Journal, Crossing(profile.journal, portal)),
-        cast(Index, Crossing(profile.index, portal)),
-        profile.clock,
-        cast(Maintenance, CrossingMaintenance(profile, portal)),
-        keys=cast(KeyStore, Crossing(profile.keys, portal)),
-        feed=cast(Feed, Crossing(profile.feed, portal)),
+        Parts(
+            cast(Journal, Crossing(profile.journal, portal)),
+            cast(Index, Crossing(profile.index, portal)),
+            profile.clock,
+            cast(Maintenance, CrossingMaintenance(profile, portal)),
+            cast(KeyStore, Crossing(profile.keys, portal)),
+            cast(Feed, Crossing(profile.feed, portal)),
+            cast(Background, Crossing(profile.background, portal)),
+            profile.webhooks.across(partial(Crossing, portal=portal)),
+            activity_log(cast(FollowerStore, Crossing(profile.followers, portal))),
+        )
     )
 
 
@@ -114,7 +133,7 @@ class ClusterProfile:
         self.ladders = PostgresLadders(store, quotas, self.key_counts.refusals)
         self.formats = PostgresFormats(store)
         self.journal = PostgresJournal(store, time, self.key_counts, self.ladders, self.formats)
-        self.outbox = PostgresOutbox(store, time, self.key_counts, self.ladders)
+        self.outbox = PostgresOutbox(store, time, self.key_counts)
         self.client = ScriptClient(connect(settings.index_url), settings.index_url)
         self.shards = RedisShards(self.client, store, clock, settings.prefix)
         self.index = RedisIndex(
@@ -124,9 +143,12 @@ class ClusterProfile:
         self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
         self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
         self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock, self.rebuilder)
-        self.patrol = Patrol(self.outbox, self.reconciler)
         self.keys = PostgresKeys(store)
         self.feed = RedisFeed(self.client.one_server, settings.prefix)
+        self.leases = PostgresLeases(store, time.process, time.name)
+        self.followers = PostgresFollowers(store, self.leases, clock)
+        self.jobs = self._jobs()
+        self.background, self.webhooks = self._background()
         self._is_closed = False
 
     @classmethod
@@ -136,8 +158,8 @@ class ClusterProfile:
         """Connect, migrate, and start the writer and the catch-up worker."""
         store = await PostgresStore.connect(settings.journal_url, schema=settings.schema)
         try:
-            if await store.migrate():
-                await store.prepare_partitions(clock.now())  # before the first event needs one
+            await store.migrate()
+            await store.prepare_partitions(clock.now())  # before the first event needs one
             profile = cls(store, settings, clock, await PostgresTime.open(store, clock), quotas)
             await profile.key_counts.tell()
         except BaseException:
@@ -149,12 +171,53 @@ class ClusterProfile:
         except Unavailable as error:
             _log.warning("the index is not there yet: %s", error)
         profile.catch_up.start()
-        profile.patrol.start()
         profile.feed.start()
         return profile
 
-    def _on_not_ready(self, _board: Board) -> None:
-        self.catch_up.nudge()
+    @property
+    def parts(self) -> Parts:
+        """What the services need of it."""
+        return Parts(
+            self.journal,
+            self.index,
+            self.clock,
+            self,
+            self.keys,
+            self.feed,
+            self.background,
+            self.webhooks,
+            activity_log(self.followers),
+        )
+
+    def _background(self) -> tuple[Background, Webhooks]:
+        store, leases = self.store, self.leases
+        stores = Stores(
+            leases,
+            self.followers,
+            PostgresEffects(store, leases),
+            PostgresJobs(store, leases),
+            self.clock,
+            self.time.moment,
+            self.feed,
+        )
+        return background_of(stores, self.journal, self.index, PostgresWebhooks(store), self.jobs)
+
+    def _jobs(self) -> list[Job]:
+        """What one process at a time does for all of them."""
+        outbox, shards = self.outbox, self.shards
+        upkeep = PostgresUpkeep(self.store, self.leases, self.time, self.ladders)
+        return [
+            PruneLadders(outbox, shards),
+            PruneOutbox(upkeep, outbox, shards),
+            BuryBoards(upkeep, shards),
+            ForgetKeys(upkeep),
+            CountLadders(upkeep),
+            MakePartitions(upkeep),
+            Reconcile(self.reconciler),
+        ]
+
+    def _on_not_ready(self, board: Board) -> None:
+        self.catch_up.nudge(board.generation)
 
     # --- the Maintenance port ------------------------------------------------------------------
 
@@ -229,7 +292,7 @@ class ClusterProfile:
         self._is_closed = True
         await self.journal.finish()
         await self.catch_up.close()
-        await self.patrol.close()
+        await self.leases.end()
         await self.key_counts.end()
         await self.time.end()
         await self.feed.close()

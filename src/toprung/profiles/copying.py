@@ -1,8 +1,9 @@
 """From the embedded profile to the cluster profile without losing a score.
 
 Everything is copied as it was recorded: positions (so submissions keep their ids), times, routes,
-idempotency keys, access keys. All of it goes into one transaction, so an interrupted copy leaves
-nothing behind and can simply be run again; a finished one is recognised and only compared.
+idempotency keys, access keys, webhooks with what they still have to be told. All of it goes into
+one transaction, so an interrupted copy leaves nothing behind and can simply be run again; a
+finished one is recognised and only compared.
 
 Players' numbers grow by one: the embedded profile counts from 0, the cluster from 1.
 """
@@ -27,6 +28,7 @@ from toprung.domain.events import Event, Scored, renumbered, renumbered_document
 from toprung.domain.idempotency import key_digest, owner_of, unowned_digest
 from toprung.domain.ladder import Route, is_kept
 from toprung.domain.player import GLOBAL
+from toprung.domain.webhooks import MESSAGE
 from toprung.errors import Invalid
 from toprung.journals import postgres_import as into
 from toprung.journals.postgres_import import PostgresImport
@@ -34,6 +36,9 @@ from toprung.journals.postgres_routes import route_name
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import EmbeddedProfile
 from toprung.service.compare import Side, board_differences, player_differences
+from toprung.service.webhooks.follower import PREFIX
+from toprung.service.webhooks.leaders import renumbered_told
+from toprung.service.webhooks.messages import renumbered_message
 
 PAGE = 5000
 DIFFERENCES_MAX = 100
@@ -106,6 +111,8 @@ class _Copying:
             await self._copy_events(target)
             await self._copy_documents(target)
             await self._copy_keys(target)
+            await self._copy_effects(target)
+            await self._copy_webhooks(target)
             await target.finish(self._source.store.database, self.last_position)
         return None
 
@@ -280,6 +287,62 @@ class _Copying:
             "access_keys", columns, [tuple(getattr(key, name) for name in columns) for key in keys]
         )
 
+    # --- what runs in the background -------------------------------------------------------------
+
+    async def _copy_effects(self, target: PostgresImport) -> None:
+        """What still waits or was given up, in the order in which it was written."""
+        pages = self._source.store.pages(
+            f"SELECT number, {', '.join(into.EFFECT_COLUMNS)} FROM effects"  # noqa: S608
+            " WHERE state <> 1 AND number > ?",
+            0,
+        )
+        for page in pages:
+            rows = []
+            for _, effect_id, kind, whose, event, body, player, other, is_brief, *rest in page:
+                moved = renumbered_message(event, body, _number) if kind == MESSAGE else body
+                named = [None if each is None else _number(each) for each in (player, other)]
+                rows.append((effect_id, kind, whose, event, moved, *named, bool(is_brief), *rest))
+            await target.add("effects", into.EFFECT_COLUMNS, rows)
+
+    async def _copy_webhooks(self, target: PostgresImport) -> None:
+        """Webhooks with their followers, which go on where they are: positions stay the same.
+
+        Every other follower begins anew, for it can derive again what it keeps.
+        """
+        select = self._source.store.select
+        found = select(f"SELECT {', '.join(into.WEBHOOK_COLUMNS)} FROM webhooks")  # noqa: S608
+        rows = [
+            (webhook, url, _list(events), _list(boards), *rest)
+            for webhook, url, events, boards, *rest in found
+        ]
+        await target.add("webhooks", into.WEBHOOK_COLUMNS, rows)
+        whose = f"{PREFIX}*"
+        followers = select(
+            "SELECT name, position, note, fault FROM followers WHERE name GLOB ?", (whose,)
+        )
+        await target.add("followers", into.FOLLOWER_COLUMNS, followers)
+        for name, *_ in followers:
+            await self._copy_derived(target, name)
+
+    async def _copy_derived(self, target: PostgresImport, follower: str) -> None:
+        """What a webhook was told, by ladder."""
+        after: tuple[Any, ...] = ("", b"")
+        while page := self._source.store.select(
+            "SELECT board, key, player, value FROM derived"
+            " WHERE follower = ? AND (board, key) > (?, ?) ORDER BY board, key LIMIT ?",
+            (follower, *after, PAGE),
+        ):
+            after = page[-1][:2]
+            rows = [
+                (
+                    *(follower, board, key),
+                    None if player is None else _number(player),
+                    renumbered_told(value, _number),
+                )
+                for board, key, player, value in page
+            ]
+            await target.add("derived", into.DERIVED_COLUMNS, rows)
+
     # --- comparing -----------------------------------------------------------------------------
 
     async def differences(self) -> AsyncIterator[str]:
@@ -328,6 +391,10 @@ def _in_order(board: Board, scopes: tuple[str, ...] | None) -> str:
 def _number(number: int) -> int:
     """The number of a player in the cluster."""
     return number + 1
+
+
+def _list(text: str) -> list[str]:
+    return msgspec.json.decode(text, type=list[str])
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -29,13 +29,23 @@ from toprung.indexes.fold import MemoryFold
 from toprung.indexes.held import Held, Holding
 from toprung.indexes.memory import MemoryIndex
 from toprung.indexes.replay import replay_submissions, restore_players
+from toprung.journals.local_leases import LocalLeases
 from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite import SqliteJournal
+from toprung.journals.sqlite_effects import SqliteEffects
+from toprung.journals.sqlite_followers import SqliteFollowers
+from toprung.journals.sqlite_jobs import SqliteJobs
 from toprung.journals.sqlite_keys import SqliteKeys
 from toprung.journals.sqlite_store import SqliteStore
+from toprung.journals.sqlite_webhooks import SqliteWebhooks
 from toprung.journals.timer import machine_elapsed
 from toprung.ports import Clock, Maintenance
+from toprung.profiles.background import activity_log, background_of
+from toprung.profiles.embedded_jobs import ForgetKeys, PruneLadders
+from toprung.service.background.runner import Background, Stores
 from toprung.service.leaderboards import Leaderboards
+from toprung.service.parts import Parts
+from toprung.service.webhooks.service import Webhooks
 from toprung.waiting.pending import Pending
 
 MEMORY = "memory:"
@@ -81,14 +91,7 @@ def open_embedded(
     profile = EmbeddedProfile(
         path, clock or SystemClock(), synchronous, EMBEDDED_QUOTAS.changed(quotas)
     )
-    return Leaderboards(
-        profile.journal,
-        profile.index,
-        profile.clock,
-        profile,
-        keys=profile.keys,
-        feed=profile.feed,
-    )
+    return Leaderboards(profile.parts)
 
 
 class EmbeddedProfile:
@@ -121,6 +124,8 @@ class EmbeddedProfile:
             self.index = self.fold.index
             self.feed = LocalFeed(self.journal.position)
             self.keys = SqliteKeys(self._path, self.journal.paused, _in_thread)
+            self.followers = SqliteFollowers(self.journal, self.store, clock, _in_thread)
+            self.background, self.webhooks = self._background()
             self.journal.start(self.fold, self._prepare, self._after_commit)
         except BaseException as error:
             if store is not None:
@@ -130,6 +135,36 @@ class EmbeddedProfile:
             if isinstance(error, Exception) and not isinstance(error, ToprungError | OSError):
                 raise DatabaseDamaged(f"{self._path!r} cannot be replayed: {error!r}") from error
             raise
+
+    @property
+    def parts(self) -> Parts:
+        """What the services need of it."""
+        return Parts(
+            self.journal,
+            self.index,
+            self.clock,
+            self,
+            self.keys,
+            self.feed,
+            self.background,
+            self.webhooks,
+            activity_log(self.followers, self.background.catch_up),
+        )
+
+    def _background(self) -> tuple[Background, Webhooks]:
+        journal, store = self.journal, self.store
+        stores = Stores(
+            LocalLeases(),
+            self.followers,
+            SqliteEffects(journal, store, _in_thread),
+            SqliteJobs(journal, store),
+            self.clock,
+            journal.time.moment,
+            self.feed,
+        )
+        jobs = [job(self.fold, journal, _in_thread) for job in (PruneLadders, ForgetKeys)]
+        webhooks = SqliteWebhooks(journal, store)
+        return background_of(stores, journal, self.index, webhooks, jobs)
 
     # --- recovery ------------------------------------------------------------------------------
 

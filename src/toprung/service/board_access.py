@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import msgspec
 
@@ -15,6 +15,9 @@ from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
 from toprung.service.view import View, current_period, view_of
 
+if TYPE_CHECKING:
+    from toprung.service.activity import ActivityLog
+
 _RecentView: TypeAlias = tuple[
     tuple[str | None, str | None, str, Ranking | None], Board, int, int | None, View
 ]
@@ -25,6 +28,7 @@ class BoardAccess:
     """One board by its id, and the ports to reach it. Threads may share it."""
 
     __slots__ = (
+        "_activity",
         "_clock",
         "_index",
         "_journal",
@@ -41,6 +45,7 @@ class BoardAccess:
         journal: Journal,
         index: Index,
         clock: Clock,
+        activity: ActivityLog,
         source: str,
         owner: str = NOBODY,
         read_details: ReadDetails = msgspec.json.decode,
@@ -49,6 +54,7 @@ class BoardAccess:
         self._journal = journal
         self._index = index
         self._clock = clock
+        self._activity = activity
         self._source = source
         self._owner = owner
         self._read_details = read_details
@@ -59,7 +65,7 @@ class BoardAccess:
 
     def for_owner(self, owner: str) -> Self:
         """The same board for a caller whose idempotency keys belong to `owner`."""
-        ports = self._journal, self._index, self._clock
+        ports = self._journal, self._index, self._clock, self._activity
         return type(self)(self.id, *ports, self._source, owner, self._read_details)
 
     async def rules(self) -> BoardRules:

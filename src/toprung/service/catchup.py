@@ -9,6 +9,11 @@ Three ways lead from the journal to the index:
 Cards are absolute and carry versions, so all of them may happen twice, at once and in any order.
 A shard that tells of an older outbox id, or is served by another server, may have lost what
 it knew (a replica took over): then everything the outbox still keeps for it is applied again.
+
+There may be thousands of shards and there are few servers, so servers are what is looked at every
+two seconds: one that was emptied or is another one now is known by its marker and its run id, and
+its shards are looked at then. Whatever else can happen to a single shard is found by whoever reads
+or writes it, who nudges, and by looking at some shards each time, so that all have their turn.
 """
 
 from __future__ import annotations
@@ -16,26 +21,41 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 
 from toprung.domain.board import Board
 from toprung.domain.health import HealthCheck
 from toprung.domain.ladder import Ladder
 from toprung.domain.ranking import Counts
 from toprung.errors import IndexUnavailable, NotReady, Unavailable
-from toprung.ports import CardChanges, CardSink, Index, Outbox, OutboxRow, Shards
+from toprung.ports import (
+    CardChanges,
+    CardSink,
+    Index,
+    Outbox,
+    OutboxRow,
+    ShardReach,
+    Shards,
+    ShardState,
+)
 from toprung.service.rebuilder import Rebuilder
 from toprung.waiting.tasks import end_task
 
 ROWS_AT_ONCE = 100
 POLL_SECONDS = 0.5
-SWEEP_SECONDS = 2.0
-HOUSEKEEPING_SECONDS = 60.0
+LOOK_SECONDS = 2.0
+TELL_SECONDS = 60.0
 REBUILD_SECONDS_MAX = 600.0
 CHECKED_AT_ONCE = 4
+CHECKED_TOGETHER = 100
+BOARDS_PER_LOOK_MIN = 10
+LOOKS_PER_ROUND = 300
+"""In so many looks every board has its turn, in fewer where there are few boards."""
+
 NOTICE_SECONDS = 3.0
-"""How long a board may be incomplete before that is a fault: longer than from sweep to sweep."""
+"""How long a board may be incomplete before that is a fault: longer than from look to look."""
 
 STALL_SECONDS = 60.0
 
@@ -46,8 +66,9 @@ class IndexFollower:
     """Brings what a journal commits to the index."""
 
     def __init__(
-        self, index: Index, shards: Shards, rebuilder: Rebuilder, nudge: Callable[[], None]
+        self, index: Index, shards: Shards, rebuilder: Rebuilder, nudge: Callable[[int], None]
     ) -> None:
+        """`nudge` is told the generations of boards that are not complete."""
         self._index = index
         self._shards = shards
         self._rebuilder = rebuilder
@@ -67,8 +88,10 @@ class IndexFollower:
         for outbox_id, board, cards in changes:
             try:
                 await self._shards.put(board, outbox_id, cards, force=False)
-            except Unavailable:
-                self._nudge()
+            except NotReady:
+                self._nudge(board.generation)
+            except Unavailable:  # the row stays unmarked until the index is back
+                continue
             else:
                 applied.append(outbox_id)
         return applied
@@ -87,12 +110,12 @@ class IndexFollower:
                 await asyncio.sleep(0.02)
         except Unavailable as error:
             _log.warning("board %r will be rebuilt later: %s", board.id, error)
-            self._nudge()
+            self._nudge(board.generation)
 
     async def drop_board(self, board: Board) -> None:
         """The board was deleted."""
-        with suppress(Unavailable):  # then its keys are never read again, only in the way
-            await self._shards.remove(board)
+        with suppress(Unavailable):  # whoever buries the board does it again
+            await self._shards.remove(board.generation)
 
 
 class CatchUp:
@@ -105,25 +128,38 @@ class CatchUp:
         self._wake = asyncio.Event()
         self._closing = False
         self._task: asyncio.Task[None] | None = None
-        self._swept_at = self._housekept_at = -1e9
+        self._looked_at = self._told_at = -1e9
         self._moved_at = time.monotonic()
         self._away: set[int] = set()
         """Generations whose shards took no cards when last asked."""
+        self._token = ""
+        self._versions: dict[int, int] = {}
+        """The boards there are: versions by generation."""
+        self._rounds: Iterator[int] = iter(())
+        """Boards that this round over all of them has not come to yet."""
+        self._servers: dict[str, str] = {}
+        """What each server was known by when it was last looked at."""
+        self._suspects: set[int] = set()
+        """Boards that something may have happened to, and that are looked at next."""
         self._incomplete: dict[int, float] = {}
         """Since when boards cannot be read, by generation."""
         self._behind: set[int] = set()
         """Generations whose shards have gone back: what is kept is to be applied to them."""
-        self._boards = 0
         self._cards_done = 0
 
     def start(self) -> None:
         """Begin to work in the background."""
         self._task = asyncio.create_task(self._run(), name="toprung-catch-up")
 
-    def nudge(self) -> None:
-        """Something was left behind or found incomplete: look soon, and everywhere."""
-        self._swept_at = -1e9
-        self._wake.set()
+    def nudge(self, generation: int) -> None:
+        """A board was found incomplete: look at it soon, and at the servers.
+
+        One that is known to be is looked at anyway: it may have thousands of readers.
+        """
+        if generation not in self._incomplete:
+            self._suspects.add(generation)
+            self._looked_at = -1e9
+            self._wake.set()
 
     def health(self) -> list[HealthCheck]:
         """Whether every board can be read, and whether this worker gets on with it.
@@ -136,7 +172,7 @@ class CatchUp:
         return [
             HealthCheck(
                 "boards",
-                f"{missing} of {self._boards} boards are being rebuilt" if missing else None,
+                f"{missing} of {len(self._versions)} boards are being rebuilt" if missing else None,
                 ("reads",),
             ),
             HealthCheck(
@@ -166,61 +202,84 @@ class CatchUp:
             self._wake.clear()
 
     async def step(self) -> None:
-        """Look once: now and then the housekeeping, then shards, then what was left behind.
-
-        The housekeeping comes first because the truth's does not need the index.
-        """
+        """Look once: now and then tell the others, then the index, then what was left behind."""
         now = time.monotonic()
-        if now - self._housekept_at >= HOUSEKEEPING_SECONDS:
-            self._housekept_at = now
-            await self._housekeep()
-        if now - self._swept_at >= SWEEP_SECONDS:
-            self._swept_at = now
-            await self.sweep()
+        if now - self._told_at >= TELL_SECONDS:
+            self._told_at = now
+            await self._outbox.tell()
+        if now - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = now
+            await self.look()
         self._away.clear()
         while await self._outbox.unmarked(ROWS_AT_ONCE, self._apply, [*self._away]) == ROWS_AT_ONCE:
             self._moved_at = time.monotonic()
         self._moved_at = time.monotonic()
 
-    async def _housekeep(self) -> None:
-        """Drop what is obsolete; the index's part waits where a server of it is away."""
-        await self._outbox.housekeep()
-        await self._expire()
-        await self._forget_erased()
+    # --- looking ---------------------------------------------------------------------------------
 
-    async def _expire(self) -> None:
-        """Drop ladders that are certainly obsolete."""
-        horizon = await self._outbox.horizon()
-        for board in await self._outbox.all_boards():
-            with suppress(IndexUnavailable):
-                await self._shards.expire(board, horizon)
+    async def look(self) -> bool:
+        """See whether anything was lost, and mend it; whether all that is known is complete.
 
-    async def _forget_erased(self) -> None:
-        """Nothing late can bring them back any more: drop the last traces of erased players."""
-        erased = await self._outbox.erased()
-        boards = await self._outbox.boards_of({generation for _, generation, _ in erased})
-        forgotten = []
-        for outbox_id, generation, players in erased:
-            with suppress(IndexUnavailable, NotReady):
-                if generation in boards:
-                    await self._shards.forget(boards[generation], players)
-                forgotten.append(outbox_id)
-        await self._outbox.drop_erased(forgotten)
+        Asks the servers, not the boards: only those of a server that is another one or was emptied,
+        those that are new or suspected, and a few more, so that each has its turn now and then.
+        """
+        await self._learn_boards()
+        away = await self._look_at_servers()
+        return await self._go_over([*self._suspects, *self._next_boards()], away)
 
     async def sweep(self) -> bool:
-        """See that every shard is complete and none has gone back; whether all are complete.
+        """See that every shard is complete and none has gone back; whether all are complete."""
+        await self._learn_boards()
+        away = await self._look_at_servers()
+        return await self._go_over(list(self._versions), away)
+
+    async def _learn_boards(self) -> None:
+        """Read which boards there are, if that has changed; what is new is looked at."""
+        token = await self._outbox.boards_token()
+        if token != self._token:
+            versions = await self._outbox.versions()
+            new = versions.items() - self._versions.items()
+            self._suspects |= {generation for generation, _ in new}
+            self._versions, self._token = versions, token
+            self._incomplete = {g: at for g, at in self._incomplete.items() if g in versions}
+            self._behind &= versions.keys()
+        self._suspects &= self._versions.keys()
+
+    async def _look_at_servers(self) -> IndexUnavailable | None:
+        """Suspect the boards of servers that are others now, or have lost what they knew."""
+        try:
+            servers, away = await self._shards.servers()
+        except IndexUnavailable as error:
+            return error
+        changed = {
+            name for name, known_by in servers.items() if self._servers.get(name) != known_by
+        }
+        if changed:
+            self._servers |= servers
+            self._suspects |= {g for g in self._versions if self._shards.server(g) in changed}
+        return away
+
+    def _next_boards(self) -> list[int]:
+        """The boards whose turn it is, although nothing is known against them."""
+        count = max(BOARDS_PER_LOOK_MIN, -(-len(self._versions) // LOOKS_PER_ROUND))
+        found = list(islice(self._rounds, count))
+        if len(found) < count:
+            self._rounds = iter(list(self._versions))
+        return [generation for generation in found if generation in self._versions]
+
+    async def _go_over(self, generations: Sequence[int], away: IndexUnavailable | None) -> bool:
+        """Look at boards and at those known to lack something, and mend what can be mended.
 
         All are looked at before the first is rebuilt, so that `health` knows of every board that
         cannot be read. Boards on a server that is away do not keep the others waiting; what they
         raised is raised in the end.
         """
-        boards = await self._outbox.all_boards()
-        self._boards, known = len(boards), {board.generation for board in boards}
-        self._incomplete = {g: at for g, at in self._incomplete.items() if g in known}
-        self._behind &= known
-        away = await self._check_shards(boards)
-        for board in boards:
-            if board.generation in self._incomplete or board.generation in self._behind:
+        chosen = dict.fromkeys([*generations, *self._incomplete, *self._behind])
+        away = await self._check_shards(list(chosen)) or away
+        broken = list(dict.fromkeys([*self._incomplete, *self._behind]))
+        for at in range(0, len(broken), CHECKED_TOGETHER):
+            boards = await self._outbox.boards_of(broken[at : at + CHECKED_TOGETHER])
+            for board in boards.values():
                 try:
                     await self._mend(board)
                 except IndexUnavailable as error:
@@ -229,56 +288,75 @@ class CatchUp:
             raise away
         return not self._incomplete
 
-    async def _check_shards(self, boards: Sequence[Board]) -> IndexUnavailable | None:
+    async def _check_shards(self, generations: Sequence[int]) -> IndexUnavailable | None:
         """Look at boards, some at a time; what those raised that cannot be reached."""
         away = None
-        for at in range(0, len(boards), CHECKED_AT_ONCE):
-            checks = map(self._check_shard, boards[at : at + CHECKED_AT_ONCE])
-            for error in await asyncio.gather(*checks, return_exceptions=True):
-                if isinstance(error, IndexUnavailable):
-                    away = error
-                elif error is not None:
-                    raise error
+        for at in range(0, len(generations), CHECKED_TOGETHER):
+            some = generations[at : at + CHECKED_TOGETHER]
+            away = await self._check_some(some) or away
             self._moved_at = time.monotonic()
         return away
 
-    async def _check_shard(self, board: Board) -> None:
-        """Note whether a board can be read, and whether its shard has gone back."""
-        state = await self._shards.state(board)
-        known_reached, known_server = await self._outbox.shard(board.generation)
-        if state.reached < known_reached or (known_server and state.server != known_server):
-            self._behind.add(board.generation)
+    async def _check_some(self, generations: Sequence[int]) -> IndexUnavailable | None:
+        """Note which boards can be read, and which shards have gone back."""
+        known, away = await self._outbox.reached(generations), None
+        further: dict[int, ShardReach] = {}
+        for at in range(0, len(generations), CHECKED_AT_ONCE):
+            some = generations[at : at + CHECKED_AT_ONCE]
+            states = await asyncio.gather(*map(self._shards.state, some), return_exceptions=True)
+            for generation, state in zip(some, states, strict=True):
+                if isinstance(state, IndexUnavailable):
+                    away = state
+                elif isinstance(state, BaseException):
+                    raise state
+                elif self._note(generation, state, known.get(generation, ShardReach(0, ""))):
+                    further[generation] = ShardReach(state.reached, state.server)
+        if further:
+            await self._outbox.note_reached(further)
+        return away
+
+    def _note(self, generation: int, state: ShardState, known: ShardReach) -> bool:
+        """Note whether a board can be read and has gone back; whether it is further than known."""
+        self._suspects.discard(generation)
+        is_another = known.server and state.server != known.server
+        if is_another or state.reached < known.outbox_id:
+            self._behind.add(generation)
         if not state.ready:
-            self._incomplete.setdefault(board.generation, time.monotonic())
-            return
-        self._incomplete.pop(board.generation, None)
-        if board.generation not in self._behind:
-            await self._outbox.note_shard(board.generation, state.reached, state.server)
+            self._incomplete.setdefault(generation, time.monotonic())
+            return False
+        self._incomplete.pop(generation, None)
+        if generation in self._behind:
+            return False
+        return known != (state.reached, state.server)
+
+    # --- mending ---------------------------------------------------------------------------------
 
     async def _mend(self, board: Board) -> None:
         """Rebuild a board that is incomplete, and apply what is kept to one that has gone back."""
-        if board.generation in self._incomplete and not await self._rebuild(board):
+        generation = board.generation
+        if generation in self._incomplete and not await self._rebuild(board):
             return
-        if board.generation in self._behind:
+        if generation in self._behind:
             _log.warning("board %r: the index went back; applying what is kept", board.id)
             await self._apply_kept(board)
-            state = await self._shards.state(board)
+            state = await self._shards.state(generation)
             if state.reached < 0:  # it has gone back once more
                 return
-            self._behind.discard(board.generation)
-            await self._outbox.note_shard(board.generation, state.reached, state.server)
-        await self._check_shard(board)
+            self._behind.discard(generation)
+            await self._outbox.note_reached({generation: ShardReach(state.reached, state.server)})
+        away = await self._check_some([generation])
+        if away is not None:
+            raise away
 
     async def _rebuild(self, board: Board) -> bool:
         """Rebuild a board; the others that cannot be read are looked at meanwhile."""
         rebuilding = asyncio.create_task(self._rebuilder.rebuild(board))
         try:
-            while not (await asyncio.wait([rebuilding], timeout=SWEEP_SECONDS))[0]:
+            while not (await asyncio.wait([rebuilding], timeout=LOOK_SECONDS))[0]:
                 if self._cards_done != self._rebuilder.cards_done:
                     self._cards_done = self._rebuilder.cards_done
                     self._moved_at = time.monotonic()
-                boards = await self._outbox.boards_of(self._incomplete)
-                await self._check_shards(list(boards.values()))
+                await self._check_shards(list(self._incomplete))
             return rebuilding.result()
         finally:
             await end_task(rebuilding)
@@ -310,7 +388,7 @@ class CatchUp:
                 except (NotReady, IndexUnavailable) as error:
                     self._away.add(row.generation)
                     if isinstance(error, NotReady):
-                        self._swept_at = -1e9
+                        self.nudge(row.generation)
                     continue
             done.append(row.outbox_id)
         return done

@@ -64,8 +64,16 @@ class SubmissionsCursor(msgspec.Struct, frozen=True, array_like=True, tag="s1"):
     before: Position
 
 
-Cursor = PageCursor | FriendsCursor | SubmissionsCursor
-C = TypeVar("C", PageCursor, FriendsCursor, SubmissionsCursor)
+class ActivityCursor(msgspec.Struct, frozen=True, array_like=True, tag="a1"):
+    """Where older activity begins."""
+
+    generation: Position
+    scope: str
+    before: Position
+
+
+Cursor = PageCursor | FriendsCursor | SubmissionsCursor | ActivityCursor
+C = TypeVar("C", PageCursor, FriendsCursor, SubmissionsCursor, ActivityCursor)
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -85,7 +93,7 @@ def parse_cursor(text: object, kind: type[C], board: Board) -> C:
     cursor = _decode(parse_text(text, "cursor"), kind)
     if cursor.generation != board.generation:
         raise Invalid("cursor", f"belongs to a board other than {board.id!r}")
-    if not isinstance(cursor, SubmissionsCursor):
+    if isinstance(cursor, PageCursor | FriendsCursor):
         _check_edge(cursor, board)
     return cursor
 

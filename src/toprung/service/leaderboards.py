@@ -7,19 +7,21 @@ from typing import Any, Self
 
 import msgspec
 
+from toprung.domain.background import BackgroundStatus, parse_follower
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.commands import DeleteBoard, SetBoard
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
 from toprung.domain.values import bounded, parse_text
-from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
+from toprung.service.activity import BoardActivity
 from toprung.service.distribution import BoardDistribution
 from toprung.service.friends import BoardFriends
 from toprung.service.keys import Keys
 from toprung.service.ladders import BoardLadders
 from toprung.service.listing import ReadDetails
 from toprung.service.pages import BoardPages
+from toprung.service.parts import Parts
 from toprung.service.players import Players
 from toprung.service.read import BoardReads
 from toprung.service.submissions import BoardSubmissions
@@ -34,6 +36,7 @@ class Leaderboard(
     BoardFriends,
     BoardDistribution,
     BoardSubmissions,
+    BoardActivity,
     BoardLadders,
     BoardWrites,
 ):
@@ -61,37 +64,27 @@ class Leaderboards(Players):
 
     def __init__(
         self,
-        journal: Journal,
-        index: Index,
-        clock: Clock,
-        maintenance: Maintenance,
+        parts: Parts,
         source: str = "library",
-        keys: KeyStore | None = None,
-        feed: Feed | None = None,
         read_details: ReadDetails = msgspec.json.decode,
     ) -> None:
-        super().__init__(journal, index, clock)
+        super().__init__(parts.journal, parts.index, parts.clock)
+        self._parts = parts
         self._source = source
         self._read_details = read_details
-        self._maintenance = maintenance
-        self._key_store = keys
-        self.feed = feed
+        self._maintenance = parts.maintenance
+        self.feed = parts.feed
         """What tells of changes as they happen, where the profile has such a thing."""
-        self.keys = None if keys is None else Keys(keys, clock)
+        self.background = parts.background
+        """What runs beside the journal, where the profile has such a thing."""
+        self.webhooks = parts.webhooks
+        """Addresses that are told of what happens; None if the profile has no such thing."""
+        self.keys = None if parts.keys is None else Keys(parts.keys, parts.clock)
         """The access keys of services; None if the profile stores none."""
 
     def recording_as(self, source: str, read_details: ReadDetails) -> Leaderboards:
         """The same leaderboards for another way in, which is recorded with its submissions."""
-        return Leaderboards(
-            self._journal,
-            self._index,
-            self._clock,
-            self._maintenance,
-            source,
-            self._key_store,
-            self.feed,
-            read_details,
-        )
+        return Leaderboards(self._parts, source, read_details)
 
     async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
         """Create a board; refused if it exists.
@@ -141,7 +134,18 @@ class Leaderboards(Players):
 
     async def health(self) -> list[HealthCheck]:
         """What works at the moment, and what does not."""
-        return await self._maintenance.health()
+        return [*await self._maintenance.health(), await self.background.health()]
+
+    async def status(self) -> BackgroundStatus:
+        """Return how followers, effects and jobs fare, and which process does them."""
+        return await self.background.status()
+
+    async def rebuild_follower(self, follower: str) -> None:
+        """Have a follower start over from the beginning of the journal, with nothing derived.
+
+        It returns at once; `status` shows how far it is. Raises NotFound if there is no such one.
+        """
+        await self.background.rebuild(parse_follower(follower))
 
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; it can be in use meanwhile."""
@@ -153,6 +157,8 @@ class Leaderboards(Players):
 
     async def close(self) -> None:
         """Finish what was accepted and close the database; closing twice is harmless."""
+        if self.background.is_running:
+            await self.background.stop()
         await self._maintenance.close()
 
     async def __aenter__(self) -> Self:
@@ -183,5 +189,5 @@ class Leaderboards(Players):
         return self._board(board)
 
     def _board(self, board: Board) -> Leaderboard:
-        ports = self._journal, self._index, self._clock
+        ports = self._journal, self._index, self._clock, self._parts.activity
         return Leaderboard(board.id, *ports, self._source, read_details=self._read_details)

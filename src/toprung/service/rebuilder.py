@@ -39,7 +39,7 @@ class Rebuilder:
             if current is None:
                 return True
             self.cards_done = 0
-            if (await self._shards.state(current)).ready:
+            if (await self._shards.state(current.generation)).ready:
                 if anew:
                     await self._put_anew(current)
                 return True

@@ -10,28 +10,22 @@ import asyncio
 import logging
 import random
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import NamedTuple
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.ladder import Ladder, is_retained
-from toprung.errors import Unavailable
+from toprung.errors import NotReady
 from toprung.ports import Clock, Index, Outbox, Shards
 from toprung.service.rebuilder import Rebuilder, card_pages
 from toprung.service.recount import Recount
-from toprung.waiting.tasks import end_task
 
 DIFFERENCES_MAX = 1000
 """Differences that are named; more would help nobody."""
 
 LOOKS = 8
 LOOK_SECONDS = 0.05
-
-PATROL_SECONDS = 60.0
-SAMPLE = 100
-BOARDS_MAX = 50
-"""Players of a board, and boards, that one round looks at; each round picks others."""
 
 _log = logging.getLogger("toprung")
 
@@ -65,21 +59,27 @@ class Reconciler:
         Boards that are being rebuilt are left out.
         """
         looked_at = repaired = 0
-        boards = await self._outbox.all_boards()
-        if boards_max is not None and len(boards) > boards_max:
-            boards = random.sample(boards, boards_max)
-        for board in boards:
-            if not (await self._shards.state(board)).ready:
-                continue
-            cards = await self._outbox.sample_cards(board.generation, sample)
-            players = sorted({player for player, _ in await self._differing(board, cards)})
-            looked_at += len(cards)
-            self.looked_at += len(cards)
-            if players and await self._repair(board, players):
-                _log.warning("board %r: %s players were repaired", board.id, len(players))
-                repaired += len(players)
-                self.repaired += len(players)
+        generations = sorted(await self._outbox.versions())
+        if boards_max is not None and len(generations) > boards_max:
+            generations = random.sample(generations, boards_max)
+        for generation in generations:
+            board = (await self._outbox.boards_of([generation])).get(generation)
+            with suppress(NotReady):  # it is being rebuilt, or begins to be meanwhile
+                if board is not None and (await self._shards.state(generation)).ready:
+                    found = await self._reconcile_board(board, sample)
+                    looked_at += found.looked_at
+                    repaired += found.repaired
         return Reconciled(looked_at, repaired)
+
+    async def _reconcile_board(self, board: Board, sample: int) -> Reconciled:
+        cards = await self._outbox.sample_cards(board.generation, sample)
+        players = sorted({player for player, _ in await self._differing(board, cards)})
+        self.looked_at += len(cards)
+        if not players or not await self._repair(board, players):
+            return Reconciled(len(cards), 0)
+        _log.warning("board %r: %s players were repaired", board.id, len(players))
+        self.repaired += len(players)
+        return Reconciled(len(cards), len(players))
 
     async def _repair(self, board: Board, players: Sequence[str]) -> bool:
         """Put the players' cards once more; False when that is left to another process.
@@ -150,38 +150,6 @@ class Reconciler:
             cards = await self._outbox.cards_by_id(board.generation, players)
             found = await self._shards.differing(board, cards)
         return found
-
-
-class Patrol:
-    """Reconciles now and then, in one process of the cluster at a time."""
-
-    def __init__(self, outbox: Outbox, reconciler: Reconciler) -> None:
-        self._outbox = outbox
-        self._reconciler = reconciler
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to work in the background."""
-        self._task = asyncio.create_task(self._run(), name="toprung-patrol")
-
-    async def close(self) -> None:
-        """Stop; a round that is cut short is no loss."""
-        await end_task(self._task)
-
-    async def step(self) -> Reconciled | None:
-        """One round; None when another process is at it."""
-        async with self._outbox.alone_reconciling() as alone:
-            return await self._reconciler.reconcile(SAMPLE, BOARDS_MAX) if alone else None
-
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(PATROL_SECONDS)
-            try:
-                await self.step()
-            except Unavailable as error:
-                _log.info("reconciling waits: %s", error)
-            except Exception:  # noqa: BLE001 -- the worker must outlive whatever this is
-                _log.exception("reconciling failed and will be tried again")
 
 
 def _lines(board: Board, found: Sequence[tuple[str, str]], what: str) -> list[str]:

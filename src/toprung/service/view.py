@@ -131,7 +131,7 @@ def view_of(
     else:
         read = readable_period(board, chosen, period, now)
     if scope != GLOBAL:
-        _check_scope(board, scope)
+        require_scope(board, scope)
     if ranking is None:
         ranking = board.ranking
     else:
@@ -169,6 +169,7 @@ def readable_period(board: Board, window: Window, period_id: object, now: int) -
     return period
 
 
-def _check_scope(board: Board, scope: object) -> None:
+def require_scope(board: Board, scope: object) -> None:
+    """Refuse what can be no scope of this board."""
     _, _, value = check_scope(board, parse_text(scope, "scope")).partition(":")
     parse_scope_value(value, "scope")

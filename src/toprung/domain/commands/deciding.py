@@ -14,6 +14,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.documents import Document
+from toprung.domain.effects import Effect
 from toprung.domain.events import EventBody, PeriodName
 from toprung.domain.layout import Entries
 from toprung.domain.player import fold_name
@@ -48,6 +49,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it touches more than can be named, so that it shares a commit with nothing."""
     documents: tuple[DocumentName, ...] = ()
     """Documents that are asked for, or set."""
+    announced: str | None = None
+    """A type of event that others may want to be told of."""
 
 
 class Touched:
@@ -154,6 +157,10 @@ class State(Protocol):
         """A document, if there is one."""
         ...
 
+    def is_wanted(self, event: str) -> bool:
+        """Whether somebody outside wants to be told of events of a type."""
+        ...
+
 
 class Profile(NamedTuple):
     """What people see of a player; it is not in events, so that it can be erased."""
@@ -178,6 +185,8 @@ class Decision(msgspec.Struct, frozen=True):
     events: tuple[EventBody, ...] = ()
     """At the position of the state, and those after it."""
     profiles: tuple[Profile, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    """What must happen outside once this is recorded."""
     result: SingleResult = None
 
 

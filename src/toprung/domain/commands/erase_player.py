@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from toprung.domain.commands.deciding import Decision, Needs, State, require_player
+from toprung.domain.effects import ANNOUNCED, ANNOUNCEMENT, Effect
 from toprung.domain.events import PlayerErased
+from toprung.domain.webhooks import PLAYER_ERASED
 
 
 class ErasePlayer(msgspec.Struct, frozen=True):
@@ -16,8 +18,23 @@ class ErasePlayer(msgspec.Struct, frozen=True):
     @property
     def needs(self) -> Needs:
         """The player, the boards that it leaves, its friends' lists and its idempotency keys."""
-        return Needs(players=(self.player,), entries=True, is_alone=True)
+        return Needs(players=(self.player,), entries=True, is_alone=True, announced=PLAYER_ERASED)
 
     def decide(self, state: State) -> Decision:
-        """What is left is the number in its events."""
-        return Decision((PlayerErased(require_player(state, self.player)),))
+        """What is left is the number in its events.
+
+        Whoever wants to know is told the id, which nobody here knows afterwards: it is kept until
+        it has been told, and not at all if nobody wants to know.
+        """
+        erased = PlayerErased(require_player(state, self.player))
+        if not state.is_wanted(PLAYER_ERASED):
+            return Decision((erased,))
+        told = Effect(
+            f"erased-{state.position}",
+            ANNOUNCEMENT,
+            ANNOUNCED,
+            PLAYER_ERASED,
+            msgspec.json.encode({"player": self.player}),
+            is_brief=True,
+        )
+        return Decision((erased,), effects=(told,))

@@ -31,8 +31,9 @@ class Access:
             return False
         if not await self._state.is_public(asked.board):
             raise not_public(asked.board)
-        if asked.friends:
-            detail = f"friends are not public; board {asked.board!r} needs a key that allows 'read'"
+        what = "friends" if asked.friends else "submissions"
+        if asked.friends or asked.activity is not None:
+            detail = f"{what} are not public; board {asked.board!r} needs a key that allows 'read'"
             raise Refused(403, "forbidden", detail)
         return True
 

@@ -76,9 +76,10 @@ def _asked(call: Call[LiveQuery, None]) -> Subscribe:
         call.values[0],
         query.window,
         query.scope,
-        10 if query.top is None and query.player is None else query.top,
+        10 if (query.top, query.player, query.activity) == (None, None, None) else query.top,
         query.player,
         query.friends is not None,
         None if last is None else last.decode("latin-1"),
         query.numbers,
+        query.activity,
     )

@@ -15,13 +15,17 @@ from toprung.http.requests import NUMBERS
 from toprung.http.strict import BodyDecoder, members_of
 
 TOP_MAX: Final = 100
+ACTIVITY_MAX: Final = 50
 ID_LENGTH_MAX: Final = 64
 
 SubscriptionId = Annotated[str, Meta(min_length=1, max_length=ID_LENGTH_MAX)]
 
 
 class Subscribe(Struct, forbid_unknown_fields=True):
-    """What is to be watched: the top of a ladder, a player on it, and the player's friends."""
+    """What is to be watched: the top of a ladder, a player on it, and the player's friends.
+
+    And the activity of the ladder's board, in its scope.
+    """
 
     id: SubscriptionId
     board: str
@@ -33,6 +37,7 @@ class Subscribe(Struct, forbid_unknown_fields=True):
     token: str | None = None
     """The last token seen: if it is still true, no snapshot is sent."""
     numbers: Literal["number", "string"] = "number"
+    activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
 
     def __post_init__(self) -> None:
         _check_id(self.id, "id")
@@ -42,6 +47,8 @@ class Subscribe(Struct, forbid_unknown_fields=True):
                 parse_text(value, name)
         if self.top is not None:
             bounded(self.top, TOP_MAX, "top")
+        if self.activity is not None:
+            bounded(self.activity, ACTIVITY_MAX, "activity")
         if self.player is not None:
             parse_player(self.player)
         parse_flag(self.friends, "friends")
@@ -74,6 +81,7 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     player: str | None = None
     friends: Literal["true"] | None = None
     numbers: Literal["number", "string"] = "number"
+    activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
 
     def __post_init__(self) -> None:
         if self.friends is not None:
@@ -82,7 +90,9 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     @property
     def private(self) -> str | None:
         """What is asked for that public boards do not show to everybody."""
-        return "friends" if self.friends else None
+        if self.friends:
+            return "friends"
+        return None if self.activity is None else "submissions"
 
 
 class Message(Struct):

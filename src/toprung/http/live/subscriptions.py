@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from toprung.contract import ErrorPart, PeriodPart, RankPart, ScorePart
+from toprung.contract import ActivityPart, ErrorPart, PeriodPart, RankPart, ScorePart
 from toprung.errors import NotRanked, UnknownBoard
 from toprung.http.answers import encode
 from toprung.http.live.access import not_public
@@ -43,6 +43,8 @@ class Subscription:
         "_edition",
         "_has_alarm",
         "_is_renamed",
+        "_ladder_edition",
+        "_mark",
         "_next_at",
         "_phase",
         "_place",
@@ -79,7 +81,9 @@ class Subscription:
         self._state = state
         self._show = shows(asked.numbers)
         self._token = ""
-        self._edition = 0
+        self._edition = self._ladder_edition = 0
+        self._mark: int | None = None
+        """Up to which position activity was told; None: none was."""
         self._is_renamed = False
         self._phase = topic.phase
         self._place: object = _NOT_TOLD
@@ -95,11 +99,12 @@ class Subscription:
         token, self.asked.token = self.asked.token, None  # not kept: it may be long
         if token is None:
             return
-        self._phase = self.topic.phase_in(token)
+        self._phase, self._mark = self.topic.phase_in(token), self.topic.mark_in(token)
         if token == self.topic.token:
             await self._ranks([])
             await self._note_scores()
             self._token, self._edition = self.topic.token, self.topic.edition
+            self._ladder_edition = self.topic.ladder_edition
 
     def rename(self, players: set[str]) -> bool:
         """Whether the watched player is one of these, whose profiles changed."""
@@ -140,6 +145,7 @@ class Subscription:
             return []
         found: list[Message] = []
         token, edition, is_first = topic.token, topic.edition, not self._token
+        ladder_edition = topic.ladder_edition
         self._is_renamed = False
         if topic.phase != self._phase:
             part = PeriodPart(token, topic.period, self._phase[0], topic.state)
@@ -147,14 +153,15 @@ class Subscription:
             self._phase, self._place = topic.phase, _NOT_TOLD
             self._scores = NO_SCORES
             is_first = True
-        if self.asked.top is not None and edition != self._edition:
+        if self.asked.top is not None and ladder_edition != self._ladder_edition:
             found.append(await topic.top(self.asked.id, self.asked.top, self.asked.numbers))
         await self._ranks(found)
         if is_first:
             await self._note_scores()
         else:
             found += await self._score_changes()
-        self._token, self._edition = token, edition
+        await self._activity(found)
+        self._token, self._edition, self._ladder_edition = token, edition, ladder_edition
         return found
 
     def _ending(self) -> Message:
@@ -180,6 +187,19 @@ class Subscription:
             self._place = place
             answer = None if standing is None else standing_answer(standing, self._show)
             found.append(self._message("rank", RankPart(self.topic.token, answer)))
+
+    async def _activity(self, found: list[Message]) -> None:
+        """Tell what has happened since; of more than was asked for, the newest."""
+        if self.asked.activity is None or self._mark == self.topic.mark:
+            return
+        known, mark = self._mark, self.topic.mark
+        recent = await self.topic.recent(self.asked.numbers)
+        news: list[Any] = [row for position, row in recent if position > (known or 0)]
+        self._mark = max(mark, recent[0][0]) if recent else mark
+        if news or known is None:
+            token = self.topic.token_at(self._mark)  # what was read may be newer than the topic
+            part = ActivityPart(token, news[: self.asked.activity])
+            found.append(message("activity", self.asked.id, token, encode(part)))
 
     async def _score_changes(self) -> list[Message]:
         """Tell whose score changed: the player's and, if asked for, its friends'."""

@@ -11,8 +11,8 @@ from msgspec import Raw
 
 from toprung.contract import TopPart
 from toprung.http.answers import encode
-from toprung.http.live.messages import Message, message
-from toprung.http.wire import row, shows
+from toprung.http.live.messages import ACTIVITY_MAX, Message, message
+from toprung.http.wire import recent_answer, row, shows
 
 if TYPE_CHECKING:
     from toprung.domain.calendar import PeriodState
@@ -27,8 +27,12 @@ MESSAGES_HELD_MAX: Final = 64
 MESSAGES_BYTES_MAX: Final = 256 * 1024
 """Of all these messages; the first is held however long it is."""
 
+ACTIVITY_SECONDS: Final = 0.3
+"""How often it is looked for activity, while somebody watches it."""
+
 _TOKEN: Final = re.compile(
     r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+\.(?P<state>upcoming|open|ended)"
+    r"(\.(?P<mark>\d{1,19}))?"
 )
 
 
@@ -38,6 +42,8 @@ class TopicName(NamedTuple):
     board: str
     window: str | None
     scope: str
+    activity: bool = False
+    """Whether the activity of its board is watched as well."""
 
 
 class _Top(NamedTuple):
@@ -75,6 +81,13 @@ class Topic:
         self.edition = 0
         """Grows whenever there is something new to show; the token is about the ladder alone."""
         self.subscriptions: dict[Subscription, None] = {}
+        self.ladder_edition = 0
+        """Grows whenever there is something new to show of the ladder."""
+        self.mark = 0
+        """The position of the newest submission that the board's activity has."""
+        self._mark_due_at = 0.0
+        self._recent: dict[str, list[tuple[int, Raw]]] = {}
+        self._ladder_token = ""
         self._count_max = 0
         self._tops: dict[str, _Top] = {}
         self._messages: dict[tuple[int, str, str], Message] = {}
@@ -97,10 +110,23 @@ class Topic:
 
         Nor is one of a board that had the same id before.
         """
+        known = self._known(token)
+        return self.phase if known is None else (known["period"], known["state"])
+
+    def token_at(self, mark: int) -> str:
+        """The token of a caller that was told of activity up to there."""
+        return f"{self._ladder_token}.{mark}"
+
+    def mark_in(self, token: str) -> int | None:
+        """Up to where a caller was told of activity; None if it was not."""
+        known = self._known(token)
+        return None if known is None or known["mark"] is None else int(known["mark"])
+
+    def _known(self, token: str) -> re.Match[str] | None:
+        """What a token says, if it is one of this board."""
         known = _TOKEN.fullmatch(token)
-        if known is None or known["generation"] != self.token.partition(".")[0]:
-            return self.phase
-        return known["period"], known["state"]
+        is_ours = known is not None and known["generation"] == self.token.partition(".")[0]
+        return known if is_ours else None
 
     async def refresh(self) -> bool:
         """Whether there is something to tell: another ladder, its state, or another version of it.
@@ -112,12 +138,22 @@ class Topic:
             window=self.name.window, scope=self.name.scope
         )
         was_public, self.is_public = self.is_public, rules.public
-        token = f"{rules.generation}.{ladder.period}.{version}.{state}"
+        ladder_token = token = f"{rules.generation}.{ladder.period}.{version}.{state}"
+        if self.name.activity:
+            await self._look_for_activity()
+            token = f"{ladder_token}.{self.mark}"  # as in `token_at`
         if token == self.token:
             return was_public and not self.is_public
         self.ladder, self.state, self.token = ladder, state, token
-        self._renew()
+        self._renew(is_ladder=ladder_token != self._ladder_token)
+        self._ladder_token = ladder_token
         return True
+
+    async def _look_for_activity(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now >= self._mark_due_at:
+            self._mark_due_at = now + ACTIVITY_SECONDS
+            self.mark = await self.board.activity_mark()
 
     def rename(self, players: set[str]) -> bool:
         """Whether some of these players, whose profiles changed, are among those shown."""
@@ -126,8 +162,10 @@ class Topic:
         self._renew()
         return True
 
-    def _renew(self) -> None:
+    def _renew(self, *, is_ladder: bool = True) -> None:
         self.edition += 1
+        self.ladder_edition += is_ladder
+        self._recent.clear()
         self._tops.clear()
         self._messages.clear()
         self._messages_bytes = 0
@@ -143,6 +181,21 @@ class Topic:
             if edition == self.edition and self._has_room(len(known.text)):
                 self._messages[count, numbers, subscription_id] = known
                 self._messages_bytes += len(known.text)
+        return known
+
+    async def recent(self, numbers: str) -> list[tuple[int, Raw]]:
+        """The newest activity, by position, newest first: read and encoded once for all."""
+        async with self._reading:
+            known = self._recent.get(numbers)
+            if known is None:
+                edition, show = self.edition, shows(numbers)
+                found = await self.board.newest_activity(ACTIVITY_MAX, self.name.scope)
+                known = [
+                    (each.submission, Raw(encode(recent_answer(each, show))))
+                    for each in found.submissions
+                ]
+                if edition == self.edition:
+                    self._recent[numbers] = known
         return known
 
     def _has_room(self, size: int) -> bool:

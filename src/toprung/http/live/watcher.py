@@ -72,8 +72,8 @@ class Watcher:
 
         `as_public`: only for as long as the board is public.
         """
-        if asked.top is None and asked.player is None:
-            raise Invalid("subscribe", "must ask for top, a player or both")
+        if (asked.top, asked.player, asked.activity) == (None, None, None):
+            raise Invalid("subscribe", "must ask for top, a player or activity")
         if asked.friends and asked.player is None:
             raise Invalid("subscribe/friends", "requires a player")
         self.unsubscribe(asked.id)
@@ -83,7 +83,7 @@ class Watcher:
             )
         self._state.live_limits.subscribe(self.party)
         try:
-            name = TopicName(asked.board, asked.window, asked.scope)
+            name = TopicName(asked.board, asked.window, asked.scope, asked.activity is not None)
             topic = await self._hub.topic(name, as_public=as_public)
         except BaseException:
             self._state.live_limits.unsubscribe(self.party)

@@ -1,6 +1,6 @@
 """Every route of the service, one module per kind of thing."""
 
-from toprung.http.routes import admin, boards, players, reference, scores, standings
+from toprung.http.routes import admin, boards, players, reference, scores, standings, webhooks
 from toprung.http.routing import Route
 
 ROUTES: list[Route] = [
@@ -9,6 +9,7 @@ ROUTES: list[Route] = [
     *standings.routes.all,
     *players.routes.all,
     *admin.routes.all,
+    *webhooks.routes.all,
     *reference.routes.all,
 ]
 

@@ -10,6 +10,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from toprung.contract import KeyAnswer, KeysAnswer
 from toprung.domain.access import EVERY_BOARD, VERBS, AccessKey
+from toprung.domain.background import BackgroundStatus
 from toprung.domain.health import BOTH
 from toprung.domain.instant import instant_datetime
 from toprung.domain.values import parse_choice
@@ -37,7 +38,7 @@ class KeyBody(Struct, forbid_unknown_fields=True):
     """Keys of one owner share their idempotency keys; the default owner is the key's own id."""
 
 
-class BackupBody(Struct, forbid_unknown_fields=True):
+class EmptyBody(Struct, forbid_unknown_fields=True):
     """Nothing: an empty object."""
 
 
@@ -90,11 +91,28 @@ async def revoke_key(call: Call[NoQuery, None]) -> Answer:
     return Empty()
 
 
-@routes.post("/v1/backup", "admin", body=BackupBody)
+@routes.post("/v1/backup", "admin", body=EmptyBody)
 async def backup(call: Call[NoQuery, dict[str, Any]]) -> Sendable:
     """Download a consistent copy of the embedded database, which stays in use."""
-    members_of(call.body, BackupBody)
+    members_of(call.body, EmptyBody)
     return await call.state.backups.begin(call.boards, call.receive)
+
+
+@routes.get("/v1/status", "admin", answer=BackgroundStatus)
+async def get_status(call: Call[NoQuery, None]) -> Answer:
+    """Get how followers, effects and jobs fare in the background, and which process does them."""
+    return ok(await call.boards.status(), (NO_STORE,))
+
+
+@routes.post("/v1/followers/{follower}/rebuild", "admin", body=EmptyBody, status=204, also=(404,))
+async def rebuild_follower(call: Call[NoQuery, dict[str, Any]]) -> Answer:
+    """Have a follower start over from the beginning of the journal, with nothing derived.
+
+    The response comes at once; `/v1/status` shows how far it is.
+    """
+    members_of(call.body, EmptyBody)
+    await call.boards.rebuild_follower(call.values[0])
+    return Empty()
 
 
 @routes.get("/metrics", None)

@@ -41,7 +41,14 @@ SLICE_BOARDS: Final = 100
 routes = Routes()
 
 
-@routes.get("/v1/boards", "read", query=PageQuery, answer=BoardsAnswer, headers=("If-None-Match",))
+@routes.get(
+    "/v1/boards",
+    "read",
+    query=PageQuery,
+    answer=BoardsAnswer,
+    headers=("If-None-Match",),
+    checks_boards=True,
+)
 async def list_boards(call: Call[PageQuery, None]) -> Answer:
     """List boards, sorted by id; `cursor` is the `next` of the previous page.
 

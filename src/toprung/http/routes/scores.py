@@ -6,12 +6,13 @@ from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta
 
-from toprung.contract import BatchAnswer, SubmissionsAnswer, SubmitAnswer
+from toprung.contract import ActivityAnswer, BatchAnswer, SubmissionsAnswer, SubmitAnswer
 from toprung.errors import Invalid
 from toprung.http.answers import Answer, Headers, encode, ok
 from toprung.http.call import Call
 from toprung.http.problems import Refused
 from toprung.http.requests import (
+    ActivityQuery,
     NoQuery,
     Numbers,
     PageQuery,
@@ -20,8 +21,15 @@ from toprung.http.requests import (
 )
 from toprung.http.routing import Routes
 from toprung.http.submissions import count_rows, decode_rows, options_of, row_of
-from toprung.http.wire import batch_answer, shows, submissions_answer, submit_answer
+from toprung.http.wire import (
+    activity_answer,
+    batch_answer,
+    shows,
+    submissions_answer,
+    submit_answer,
+)
 from toprung.service.submit import BATCH_MAX
+from toprung.waiting.pace import in_turn
 
 BATCH_BYTES_MAX: Final = 16 * 1024 * 1024
 ROWS_PER_REQUEST: Final = 100
@@ -105,6 +113,19 @@ async def list_submissions(call: Call[PageQuery, None]) -> Answer:
     board, query = await call.board(), call.query
     found = await board.submissions(call.values[1], query.limit, query.cursor)
     return ok(submissions_answer(found, shows(query.numbers)))
+
+
+@routes.get("/v1/boards/{board}/activity", "read", query=ActivityQuery, answer=ActivityAnswer)
+async def list_activity(call: Call[ActivityQuery, None]) -> Answer:
+    """List the newest submissions of all players that changed something, newest first.
+
+    At most 1,000 of a board are kept, and fewer after a burst, but at least 100. Public boards do
+    not show it without a key.
+    """
+    board, query = await call.board(), call.query
+    found = await board.activity(query.limit, query.scope, query.cursor)
+    show, rows = shows(query.numbers), len(found.submissions)
+    return Answer(200, await in_turn(lambda: encode(activity_answer(found, show)), rows))
 
 
 def _same_key(header: bytes, member: object) -> str:

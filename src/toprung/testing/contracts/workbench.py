@@ -100,6 +100,10 @@ class Session:
     def restart(self) -> None:
         """Close the profile and open it again."""
         self.run(self.boards.close())
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Open the profile again, which was closed."""
         self.opened = self.run(self.workbench.open(self.clock))
 
     def derived(self) -> Iterator[None]:

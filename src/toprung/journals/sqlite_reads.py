@@ -1,0 +1,126 @@
+"""What the embedded journal answers: from memory, and from the file what is not kept there.
+
+Reads never suspend, and never wait for the writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+
+from toprung.domain.board import Board
+from toprung.domain.documents import Document
+from toprung.domain.events import Event
+from toprung.journals.sqlite_events import SqliteEvents
+from toprung.journals.sqlite_histories import link_behind, walk
+from toprung.journals.sqlite_profiles import ProfileCache
+from toprung.journals.sqlite_store import SqliteStore
+from toprung.ports import NAMELESS, Fold, NameAndAvatar, PlayerProfile, RecordedSubmission
+
+
+class SqliteReads:
+    """The reading half of the Journal port; the journal itself is the other."""
+
+    _fold: Fold
+    _position: int
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self._profiles = ProfileCache(store)
+        self.recorded = SqliteEvents(store)
+        """What is recorded, for those who read all of it."""
+
+    async def read(self, after: int = 0, limit: int = 1000) -> AsyncIterator[Event]:
+        """The events after a position, in order."""
+        for event in self.recorded.events_after(after, limit):
+            yield event
+
+    async def last_position(self) -> int:
+        """The position of the last event."""
+        return self._position
+
+    async def board(self, board_id: str) -> Board:
+        """The board as now recorded."""
+        board = self._fold.boards.get(board_id)  # every read asks: no call unless it is missing
+        return self._fold.board(board_id) if board is None else board
+
+    async def boards(self, after: str = "", limit: int = 100) -> list[Board]:
+        """Boards in the order of their ids."""
+        return self._fold.boards.after(after, limit)
+
+    async def boards_token(self) -> str:
+        """What tells whether boards have changed."""
+        return self._fold.boards.token
+
+    async def profiles(self, players: Sequence[str]) -> dict[str, PlayerProfile]:
+        """The profiles of those players that are known, in at most one query."""
+        known = ((self._fold.number(player), player) for player in players)
+        numbers = {number: player for number, player in known if number is not None}
+        shown = self._profiles.find(numbers)
+        attributes_of = self._fold.attributes
+        return {
+            player: PlayerProfile(player, *shown.get(number, NAMELESS), attributes_of(number))
+            for number, player in numbers.items()
+        }
+
+    async def names(self, players: Sequence[str]) -> dict[str, NameAndAvatar]:
+        """Name and avatar of those players that have one or the other, in at most one query."""
+        number_of, is_named = self._fold.number, self._profiles.has
+        numbers: dict[int, str] = {}
+        for player in players:  # every standing is read with its name: nothing but this for most
+            number = number_of(player)
+            if number is not None and is_named(number):
+                numbers[number] = player
+        if not numbers:
+            return {}
+        return {numbers[number]: shown for number, shown in self._profiles.find(numbers).items()}
+
+    async def named(self, prefix: str, limit: int) -> Sequence[str]:
+        """Players whose names begin like this, in the order of their names."""
+        return self._profiles.named(prefix, limit)
+
+    async def ids(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The ids of players by their numbers."""
+        found = ((number, self._fold.id(number)) for number in numbers)
+        return {number: player for number, player in found if player is not None}
+
+    async def numbers(self, players: Sequence[str]) -> dict[str, int]:
+        """What events name these players by, where they are known."""
+        found = ((player, self._fold.number(player)) for player in players)
+        return {player: number for player, number in found if number is not None}
+
+    async def document(self, kind: str, key: str) -> Document | None:
+        """A document, if there is one."""
+        return self._store.document(kind, key)
+
+    async def documents(self, kind: str, after: str = "", limit: int = 100) -> dict[str, Document]:
+        """Documents of a kind by key, in the order of keys."""
+        return self._store.documents(kind, after, limit)
+
+    async def friends(self, player: str) -> Sequence[str]:
+        """A player's friends."""
+        return self._fold.friends_of(player)
+
+    async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
+        """The details submitted at these positions, in one query."""
+        return dict(
+            self._store.select(
+                "SELECT position, body FROM details WHERE position IN "
+                "(SELECT value FROM json_each(?))",
+                (msgspec.json.encode(list(versions)).decode(),),
+            )
+        )
+
+    async def submissions(
+        self, board_id: str, player: str, before: int | None, limit: int
+    ) -> list[RecordedSubmission]:
+        """A player's submissions on the board as it now exists, newest first."""
+        board, number = self._fold.board(board_id), self._fold.number(player)
+        if number is None:
+            return []
+        if before is not None:
+            start = link_behind(self._store, board, number, before)
+        else:
+            start = self._fold.newest_submission(board, number)
+        return await walk(self._store, board, player, start, limit)

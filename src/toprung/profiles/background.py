@@ -1,0 +1,55 @@
+"""What runs in the background of a profile: the one place that lists it, for both."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from importlib.metadata import version
+
+from toprung.config import allows_private_webhooks
+from toprung.domain.effects import ANNOUNCEMENT
+from toprung.domain.webhooks import MESSAGE
+from toprung.ports import FollowerStore, Index, Journal, WebhookStore
+from toprung.senders.poster import HttpPoster
+from toprung.service.activity import ActivityLog
+from toprung.service.background.activity import ActivityFollower
+from toprung.service.background.following import Fixed
+from toprung.service.background.runner import Background, Stores
+from toprung.service.background.working import Job
+from toprung.service.webhooks.book import WebhookBook
+from toprung.service.webhooks.follower import Sources, WebhookFollowers
+from toprung.service.webhooks.pruning import PruneEffects
+from toprung.service.webhooks.sending import AnnouncementSender, WebhookSender
+from toprung.service.webhooks.service import Webhooks
+
+
+def background_of(
+    stores: Stores,
+    journal: Journal,
+    index: Index,
+    webhooks: WebhookStore,
+    jobs: Sequence[Job],
+) -> tuple[Background, Webhooks]:
+    """Followers, senders and jobs, and the webhooks; `jobs` are those of the profile itself."""
+    book = WebhookBook(webhooks, stores.clock)
+    poster = HttpPoster(
+        allows_private=allows_private_webhooks(), agent=f"toprung/{version('toprung')}"
+    )
+    sources = Sources(journal, index, stores.followers, stores.effects, stores.moment)
+    background = Background(
+        stores,
+        sources=[Fixed(ActivityFollower(stores.followers)), WebhookFollowers(book, sources)],
+        senders={
+            MESSAGE: WebhookSender(book, journal, poster, stores.clock),
+            ANNOUNCEMENT: AnnouncementSender(book, stores.clock),
+        },
+        jobs=[*jobs, PruneEffects(stores.effects, stores.followers)],
+    )
+    service = Webhooks(webhooks, book, stores.followers, stores.effects, poster, stores.clock)
+    return background, service
+
+
+def activity_log(
+    followers: FollowerStore, catch_up: Callable[[str], Awaitable[None]] | None = None
+) -> ActivityLog:
+    """What the follower of activity keeps, for reading; see `ActivityLog`."""
+    return ActivityLog(followers, ActivityFollower(followers), catch_up)

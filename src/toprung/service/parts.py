@@ -1,0 +1,28 @@
+"""What a profile consists of, as the services know it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
+from toprung.service.activity import ActivityLog
+from toprung.service.background.runner import Background
+from toprung.service.webhooks.service import Webhooks
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The ports of an open profile, and what runs beside them."""
+
+    journal: Journal
+    index: Index
+    clock: Clock
+    maintenance: Maintenance
+    keys: KeyStore | None
+    """Access keys; None where none are stored."""
+    feed: Feed | None
+    """What tells of changes as they happen."""
+    background: Background
+    webhooks: Webhooks
+    activity: ActivityLog
+    """The newest submissions of boards."""

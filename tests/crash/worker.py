@@ -1,0 +1,453 @@
+"""Processes with background work that die where they are told to.
+
+    python worker.py target log < lives
+
+Each line of standard input is the life of one or two processes (`Life` as JSON). They open the
+target (a database file, or a cluster's .toml file), submit, follow, send and work, and die at a
+point, at a count of calls, or at a moment. Another process checks what they left behind; its exit
+code is `LOST` if something was lost or happened twice. For each life one line is printed: all exit
+codes. Processes are forked from one that has imported everything, so that a thousand are cheap.
+
+What leaves goes to the file `log`, which is the world outside: one line `effect ID BODY` for every
+effect that is sent, `job NUMBER` for every run of the job that is begun.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+import msgspec
+
+from toprung.config import ClusterSettings, cluster_settings, is_cluster_target
+from toprung.domain.effects import Attempt, Effect, StoredEffect
+from toprung.domain.events import Scored
+from toprung.domain.jobs import Every
+from toprung.errors import LeaseLost
+from toprung.ports import (
+    Clock,
+    DerivedRow,
+    FollowerState,
+    FollowerStore,
+    JobStore,
+    Lease,
+    Selection,
+    Step,
+    Stretch,
+)
+from toprung.profiles.embedded import EmbeddedProfile, SystemClock
+from toprung.service.background.following import Fixed
+from toprung.service.background.runner import Background, Stores
+from toprung.service.leaderboards import Leaderboard, Leaderboards
+
+BOARD: Final = "sum"
+LOST: Final = 3
+"""The exit code of a check that found something lost, or twice."""
+OUSTED: Final = 4
+"""The exit code of a process that found its work taken over."""
+ROUNDS: Final = 6
+"""Of submitting and stepping, in a life that is not cut short."""
+LEASE_SECONDS: Final = 0.4
+"""Of the cluster's leases: whoever takes over from the dead waits for so long."""
+
+
+class Life(msgspec.Struct, frozen=True):
+    """What the processes of one life do, and when they die."""
+
+    point: str = ""
+    """``store.method`` to die at, when it is called for the `count`-th time."""
+    is_after: bool = False
+    """Whether the call is made before."""
+    count: int = 1
+    """With no point: die at the so-many-th call of any."""
+    seconds: float = 0.0
+    """Die after so long instead, wherever it is; work goes on all the time until then."""
+    processes: int = 1
+    """The first of them dies; the others live on, as long as an uncut life lasts."""
+    is_paused: bool = False
+    """Whether it is stopped at the point instead, and goes on when another has taken over."""
+
+
+# --- dying ----------------------------------------------------------------------------------------
+
+
+class Fate:
+    """Counts calls, and dies at the one it is meant to."""
+
+    def __init__(self, life: Life, *, is_mortal: bool) -> None:
+        self._life = life
+        self._is_mortal = is_mortal and not life.seconds
+        self._calls = 0
+
+    def meet(self, point: str, *, is_after: bool) -> None:
+        """A call is about to be made, or was made."""
+        life = self._life
+        if not self._is_mortal or (life.point and (point, is_after) != (life.point, life.is_after)):
+            return
+        self._calls += 1
+        if self._calls == life.count:
+            os.kill(os.getpid(), signal.SIGSTOP if life.is_paused else signal.SIGKILL)
+
+
+class Fated:
+    """An object at whose calls a process may die."""
+
+    def __init__(self, name: str, target: Any, fate: Fate) -> None:
+        self._name, self._target, self._fate = name, target, fate
+
+    def __getattr__(self, method: str) -> Any:
+        found = getattr(self._target, method)
+        if not inspect.iscoroutinefunction(found):
+            return found
+        point = f"{self._name}.{method}"
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            self._fate.meet(point, is_after=False)
+            result = await found(*args, **kwargs)
+            self._fate.meet(point, is_after=True)
+            return result
+
+        return call
+
+
+# --- the work -------------------------------------------------------------------------------------
+
+
+class Mirror:
+    """Sums all scores, and tells of each submission outside."""
+
+    name = "mirror"
+    start = 0
+    selection = Selection((Scored,))
+
+    def __init__(self, store: FollowerStore) -> None:
+        self._store = store
+
+    async def derive(self, stretch: Stretch, state: FollowerState) -> Step:
+        known = await self._store.find_rows(self.name, [(BOARD, b"sum")])
+        total = int(known.get((BOARD, b"sum"), b"0"))
+        effects = []
+        for event in stretch.events:
+            assert isinstance(event.body, Scored)
+            total += event.body.score
+            body = str(event.body.score).encode()
+            effects.append(Effect(f"score-{event.position}", "log", "outside", "scored", body))
+        row = DerivedRow(BOARD, b"sum", str(total).encode())
+        return Step(position=stretch.until, rows=[row], effects=effects)
+
+
+class LogSender:
+    """Sends effects to a file."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self._path, self._clock = path, clock
+
+    async def send(self, stored: StoredEffect) -> Attempt:
+        append(self._path, f"effect {stored.effect.id} {stored.effect.body.decode()}")
+        return Attempt(stored.number, "delivered", self._clock.now(), 0, 200, "logged")
+
+    async def close(self) -> None:
+        pass
+
+
+class LogJob:
+    """Notes which of its runs is begun: one more than are recorded."""
+
+    name = "count"
+    schedule = Every(0.001)
+
+    def __init__(self, store: JobStore, path: Path) -> None:
+        self._store, self._path = store, path
+
+    async def run(self, lease: Lease, mark: int) -> str:
+        record = (await self._store.records()).get(self.name)
+        append(self._path, f"job {1 if record is None else record.runs + 1}")
+        return "noted"
+
+
+def append(path: Path, line: str) -> None:
+    """Add a line whole: the file is shared by processes."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(file, f"{line}\n".encode())
+    finally:
+        os.close(file)
+
+
+def background_of(stores: Stores, log: Path, fate: Fate) -> Background:
+    """The background work of this test, on stores at whose calls the process may die."""
+    fated = stores._replace(
+        leases=cast(Any, Fated("leases", stores.leases, fate)),
+        followers=cast(Any, Fated("followers", stores.followers, fate)),
+        effects=cast(Any, Fated("effects", stores.effects, fate)),
+        jobs=cast(Any, Fated("jobs", stores.jobs, fate)),
+    )
+    sender = cast(Any, Fated("sender", LogSender(log, stores.clock), fate))
+    job = cast(Any, Fated("job", LogJob(stores.jobs, log), fate))
+    mirror = cast(Any, Fated("follower", Mirror(stores.followers), fate))
+    return Background(fated, [Fixed(mirror)], {"log": sender}, [job])
+
+
+# --- a life ---------------------------------------------------------------------------------------
+
+
+async def opened(target: str, clock: Clock) -> Any:
+    """The profile behind a target."""
+    if not is_cluster_target(target):
+        return EmbeddedProfile(target, clock, "full")
+    from toprung.profiles.cluster import ClusterProfile
+
+    settings: ClusterSettings = cluster_settings(target)
+    return await ClusterProfile.open(settings, clock)
+
+
+async def board_of(boards: Leaderboards) -> Leaderboard:
+    """The board, made by whoever comes first."""
+    return await boards.replace(BOARD, policy="sum", windows=["all-time"])
+
+
+async def live(target: str, log: Path, life: Life, *, is_mortal: bool) -> int:
+    """One process, from its start to its end, if it comes to one; its exit code."""
+    profile = await opened(target, SystemClock())
+    boards = Leaderboards(profile.parts)
+    stores: Stores = profile.background.stores
+    background = background_of(stores, log, Fate(life, is_mortal=is_mortal))
+    board = await board_of(boards)
+    if not is_mortal:
+        await wait_for_holder(stores)
+    if life.seconds:
+        background.start()
+        while True:
+            await board.submit_many([(f"p{number}", 1 + number) for number in range(3)])
+            await asyncio.sleep(0)
+    for number in range(ROUNDS):
+        await board.submit_many([(f"p{number}", 1 + number), ("ann", 2)])
+        try:
+            await background.step()
+        except LeaseLost:
+            return OUSTED
+    await background.stop()
+    await boards.close()
+    return 0
+
+
+async def check(target: str, log: Path, told: int | None = None) -> list[str]:
+    """Finish what is left, and say what is wrong.
+
+    With a file to tell that in, keep the leases until this process is killed.
+    """
+    profile = await opened(target, SystemClock())
+    boards = Leaderboards(profile.parts)
+    stores: Stores = profile.background.stores
+    background = background_of(stores, log, Fate(Life(), is_mortal=False))
+    board = await board_of(boards)
+    await wait_for_leases(stores)
+    while True:
+        try:
+            await background.settle()
+            break
+        except LeaseLost:  # its leases are short, and the machine may be busy
+            await wait_for_leases(stores)
+    await wait_for_index(stores)
+    found = []
+    total = sum(standing.score for standing in await board.top(100))
+    rows = await stores.followers.rows(Mirror.name, BOARD)
+    followed = int(rows[0][1]) if rows else 0
+    if followed != total:
+        found.append(f"the follower has {followed}, the board {total}")
+    lines = logged(log)
+    found += check_effects(lines, int(total))
+    counts = await stores.effects.counts()
+    if counts:
+        found.append(f"effects are left: {counts}")
+    found += check_jobs(lines, (await stores.jobs.records())[LogJob.name].runs)
+    if told is not None:
+        os.write(told, b"lost" if found else b"well")
+        while True:
+            await wait_for_leases(stores)
+            await asyncio.sleep(LEASE_SECONDS / 10)
+    await background.stop()
+    await boards.close()
+    return found
+
+
+async def wait_for_holder(stores: Stores) -> None:
+    """Let the process that dies have the work first, if it lives to take it."""
+    for _ in range(20):
+        if len(await stores.leases.holdings()) == 3:
+            return
+        await asyncio.sleep(0.02)
+
+
+async def kept(target: str) -> list[Any]:
+    """All that background work has in its stores."""
+    profile = await opened(target, SystemClock())
+    boards = Leaderboards(profile.parts)
+    stores: Stores = profile.background.stores
+    found = [
+        await stores.followers.states(),
+        await stores.followers.rows(Mirror.name, BOARD),
+        await stores.effects.listed("outside", None, 100_000),
+        await stores.jobs.records(),
+    ]
+    await boards.close()
+    return found
+
+
+def logged(log: Path) -> list[str]:
+    return log.read_text().splitlines() if log.exists() else []
+
+
+async def wait_for_index(stores: Stores) -> None:
+    """Until the index shows what the dead have recorded."""
+    last, _ = await stores.followers.last()
+    everything = Selection((), is_visible=True)
+    for _ in range(500):
+        if (await stores.followers.read(0, last, everything)).until == last:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("the index does not catch up")
+
+
+async def wait_for_leases(stores: Stores) -> None:
+    """Until the leases of the dead have ended."""
+    for name in ("followers", "effects", "jobs"):
+        while await stores.leases.take(name) is None:  # noqa: ASYNC110
+            await asyncio.sleep(LEASE_SECONDS / 10)
+
+
+def check_effects(lines: Sequence[str], total: int) -> list[str]:
+    """Every submission was told of at least once, and always with the same id and body."""
+    bodies: dict[str, str] = {}
+    for line in lines:
+        if line.startswith("effect "):
+            _, effect_id, body = line.split()
+            if bodies.setdefault(effect_id, body) != body:
+                return [f"{effect_id} was sent with other bodies"]
+    told = sum(map(int, bodies.values()))
+    return [] if told == total else [f"told of {told}, the board has {total}"]
+
+
+def check_jobs(lines: Sequence[str], runs: int) -> list[str]:
+    """Every run is recorded once; one whose process died before that was begun again."""
+    begun = [int(line.split()[1]) for line in lines if line.startswith("job ")]
+    distinct = list(dict.fromkeys(begun))
+    if distinct == list(range(1, runs + 1)):
+        return []
+    return [f"{runs} runs are recorded; begun were {begun}"]
+
+
+# --- processes ------------------------------------------------------------------------------------
+
+
+def begin(work: Callable[[], Any]) -> int:
+    """Do something in a process of its own; its id."""
+    process = os.fork()
+    if process:
+        return process
+    code = 1
+    try:
+        code = asyncio.run(work()) or 0
+    except BaseException:  # noqa: BLE001
+        traceback.print_exc()
+    os._exit(code)
+
+
+def end(process: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def end_after(process: int, seconds: float) -> None:
+    """Kill a process when its time is up."""
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(process, signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+async def checked(target: str, log: Path, life: Life, kind: Kind) -> int:
+    """Check what a life left behind; the exit code."""
+    found = await kind.check(target, log)
+    if found:
+        print(life, *found, sep="\n", file=sys.stderr, flush=True)
+    return LOST if found else 0
+
+
+def run_paused(target: str, log: Path, life: Life) -> list[int]:
+    """A process is stopped, another one takes over and does its work; then the first wakes up."""
+    process = begin(partial(live, target, log, life, is_mortal=True))
+    _, status = os.waitpid(process, os.WUNTRACED)
+    if not os.WIFSTOPPED(status):
+        return [os.waitstatus_to_exitcode(status), LOST]
+    reader, writer = os.pipe()
+    other = begin(partial(check, target, log, writer))
+    os.close(writer)  # or a check that fails would be waited for
+    is_well = os.read(reader, 4) == b"well"
+    before = asyncio.run(kept(target))
+    os.kill(process, signal.SIGCONT)
+    code = end(process)
+    is_same = asyncio.run(kept(target)) == before
+    os.kill(other, signal.SIGKILL)
+    end(other)
+    if not is_well or not is_same:
+        print(life, f"taken over: {is_well}, unchanged: {is_same}", file=sys.stderr, flush=True)
+        return [code, LOST]
+    return [code, end(begin(partial(checked, target, log, life, SUMS)))]
+
+
+def run(target: str, log: Path, life: Life, kind: Kind) -> list[int]:
+    """One life, and the check of what it left; all exit codes."""
+    if life.is_paused:
+        return run_paused(target, log, life)
+    processes = [
+        begin(partial(kind.live, target, log, life, is_mortal=number == 0))
+        for number in range(life.processes)
+    ]
+    if life.seconds:
+        end_after(processes[0], life.seconds)
+    codes = [end(processes[0])]
+    for process in processes[1:]:
+        if life.seconds:  # those never end by themselves
+            os.kill(process, signal.SIGKILL)
+        codes.append(end(process))
+    return [*codes, end(begin(partial(checked, target, log, life, kind)))]
+
+
+def shorten_leases() -> None:
+    """Have the leases of this process and its children end soon."""
+    leases: Any = import_module("toprung.journals.postgres_leases")
+    assert hasattr(leases, "LEASE_SECONDS")
+    leases.LEASE_SECONDS = LEASE_SECONDS
+
+
+class Kind(NamedTuple):
+    """What the processes of a life do, and what is checked afterwards."""
+
+    live: Callable[..., Awaitable[int]]
+    check: Callable[[str, Path], Awaitable[list[str]]]
+
+
+SUMS: Final = Kind(live, check)
+
+
+def main(target: str, log: str, kind: Kind = SUMS) -> None:
+    """Run the lives that standard input tells of."""
+    if is_cluster_target(target):
+        import asyncpg  # noqa: F401 -- or each process would do so for itself
+        import redis.asyncio  # noqa: F401
+
+        shorten_leases()
+    for line in sys.stdin:
+        life = msgspec.json.decode(line, type=Life)
+        print(msgspec.json.encode(run(target, Path(log), life, kind)).decode(), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
