@@ -114,13 +114,13 @@ async def act(boards: Leaderboards, log: Path, number: int) -> None:
             await blitz.submit(f"p{number % PLAYERS}", first[0].score + 1 if first else 1)
 
 
-async def live(target: str, log: Path, life: Life, *, is_mortal: bool) -> int:
+async def live(target: str, log: Path, life: Life, mortal: int | None) -> int:
     """One process, from its start to its end, if it comes to one; its exit code."""
     profile = await opened(target, SystemClock())
     boards = Leaderboards(profile.parts)
-    background = real_background(profile, Fate(life, is_mortal=is_mortal))
-    if not is_mortal:
-        await wait_for_holder(profile.background.stores)
+    background = real_background(profile, Fate(life, is_mortal=mortal is None))
+    if mortal is not None:
+        await wait_for_holder(profile.background.stores, mortal)
     if life.seconds:
         background.start()
     number = 0

@@ -56,6 +56,8 @@ OUSTED: Final = 4
 """The exit code of a process that found its work taken over."""
 ROUNDS: Final = 6
 """Of submitting and stepping, in a life that is not cut short."""
+TRIES: Final = 5
+"""Of a life whose process has to die at a point, and does not get there."""
 LEASE_SECONDS: Final = 0.4
 """Of the cluster's leases: whoever takes over from the dead waits for so long."""
 
@@ -215,15 +217,18 @@ async def board_of(boards: Leaderboards) -> Leaderboard:
     return await boards.replace(BOARD, policy="sum", windows=["all-time"])
 
 
-async def live(target: str, log: Path, life: Life, *, is_mortal: bool) -> int:
-    """One process, from its start to its end, if it comes to one; its exit code."""
+async def live(target: str, log: Path, life: Life, mortal: int | None) -> int:
+    """One process, from its start to its end, if it comes to one; its exit code.
+
+    `mortal` is the process that dies, unless it is this one.
+    """
     profile = await opened(target, SystemClock())
     boards = Leaderboards(profile.parts)
     stores: Stores = profile.background.stores
-    background = background_of(stores, log, Fate(life, is_mortal=is_mortal))
+    background = background_of(stores, log, Fate(life, is_mortal=mortal is None))
     board = await board_of(boards)
-    if not is_mortal:
-        await wait_for_holder(stores)
+    if mortal is not None:
+        await wait_for_holder(stores, mortal)
     if life.seconds:
         background.start()
         while True:
@@ -280,12 +285,19 @@ async def check(target: str, log: Path, told: int | None = None) -> list[str]:
     return found
 
 
-async def wait_for_holder(stores: Stores) -> None:
+async def wait_for_holder(stores: Stores, mortal: int) -> None:
     """Let the process that dies have the work first, if it lives to take it."""
-    for _ in range(20):
-        if len(await stores.leases.holdings()) == 3:
-            return
+    while is_alive(mortal) and len(await stores.leases.holdings()) < 3:  # noqa: ASYNC110
         await asyncio.sleep(0.02)
+
+
+def is_alive(process: int) -> bool:
+    """Whether there is such a process, or somebody has still to hear of its end."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 async def kept(target: str) -> list[Any]:
@@ -382,7 +394,7 @@ async def checked(target: str, log: Path, life: Life, kind: Kind) -> int:
 
 def run_paused(target: str, log: Path, life: Life) -> list[int]:
     """A process is stopped, another one takes over and does its work; then the first wakes up."""
-    process = begin(partial(live, target, log, life, is_mortal=True))
+    process = begin(partial(live, target, log, life, None))
     _, status = os.waitpid(process, os.WUNTRACED)
     if not os.WIFSTOPPED(status):
         return [os.waitstatus_to_exitcode(status), LOST]
@@ -403,17 +415,30 @@ def run_paused(target: str, log: Path, life: Life) -> list[int]:
 
 
 def run(target: str, log: Path, life: Life, kind: Kind) -> list[int]:
-    """One life, and the check of what it left; all exit codes."""
+    """One life, and the check of what it left; all exit codes.
+
+    A machine that stands still for longer than a lease has another process take over from the one
+    that was to die at a point, which it never comes to: such a life is lived again.
+    """
     if life.is_paused:
         return run_paused(target, log, life)
-    processes = [
-        begin(partial(kind.live, target, log, life, is_mortal=number == 0))
-        for number in range(life.processes)
+    for _ in range(TRIES):
+        codes = run_once(target, log, life, kind)
+        if not life.point or codes[0] == -signal.SIGKILL or codes[-1] != 0:
+            break
+    return codes
+
+
+def run_once(target: str, log: Path, life: Life, kind: Kind) -> list[int]:
+    """One life, and the check of what it left; all exit codes."""
+    mortal = begin(partial(kind.live, target, log, life, None))
+    others = [
+        begin(partial(kind.live, target, log, life, mortal)) for _ in range(life.processes - 1)
     ]
     if life.seconds:
-        end_after(processes[0], life.seconds)
-    codes = [end(processes[0])]
-    for process in processes[1:]:
+        end_after(mortal, life.seconds)
+    codes = [end(mortal)]
+    for process in others:
         if life.seconds:  # those never end by themselves
             os.kill(process, signal.SIGKILL)
         codes.append(end(process))
