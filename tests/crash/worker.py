@@ -422,10 +422,11 @@ def run(target: str, log: Path, life: Life, kind: Kind) -> list[int]:
     """
     if life.is_paused:
         return run_paused(target, log, life)
-    for _ in range(TRIES):
-        codes = run_once(target, log, life, kind)
+    codes = run_once(target, log, life, kind)
+    for _ in range(TRIES - 1):
         if not life.point or codes[0] == -signal.SIGKILL or codes[-1] != 0:
             break
+        codes = run_once(target, log, life, kind)
     return codes
 
 
