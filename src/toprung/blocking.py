@@ -1,7 +1,8 @@
 """The library for synchronous programs.
 
-There is no second implementation behind it: every method drives the coroutine of the same name
-of the asynchronous facade in the calling thread (`blocking`). Everything here is thread-safe.
+There is no second implementation behind it: every method of the lists in `faces` drives the
+coroutine of the same name of the asynchronous facade in the calling thread (`blocking`). Everything
+here is thread-safe.
 """
 
 from __future__ import annotations
@@ -11,9 +12,17 @@ from asyncio import _get_running_loop
 from collections.abc import Callable, Coroutine, Generator
 from functools import wraps
 from types import TracebackType, coroutine
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from toprung._native import finish
+from toprung.faces import (
+    Blocking,
+    BoardMethods,
+    BoardsMethods,
+    KeysMethods,
+    WebhooksMethods,
+    methods_of,
+)
 from toprung.service import keys as asynchronous_keys
 from toprung.service import leaderboards as asynchronous
 from toprung.service.webhooks import service as asynchronous_webhooks
@@ -26,23 +35,30 @@ T = TypeVar("T")
 F = TypeVar("F")
 
 
-class Blocking(Generic[A_co]):
-    """A synchronous face of the asynchronous object `_face_of`."""
+class BlockingFace(Blocking[A_co]):
+    """A face that drives the coroutines of the object behind it in the calling thread."""
 
-    __slots__ = ("_face_of",)
+    __slots__ = ()
 
-    def __init__(self, face_of: A_co) -> None:
-        self._face_of = face_of
+    def __init_subclass__(cls, of: type) -> None:
+        """`of` is the class of the object behind."""
+        super().__init_subclass__()
+        for name, _ in methods_of(cls):
+            setattr(cls, name, blocking(getattr(of, name)))
 
 
 def blocking(
     method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[Blocking[A], P], T]:
-    """A coroutine method as a plain method that returns when it is done."""
+    """A coroutine method as a plain method that returns when it is done.
+
+    What does not wait, as reads where all is in memory, is done without looking for a loop.
+    """
 
     @wraps(method)
     def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return run_blocking(method(self._face_of, *args, **kwargs))
+        work = method(self._face_of, *args, **kwargs)
+        return finish(work, _go_on) if _get_running_loop() is None else run_blocking(work)
 
     return call
 
@@ -55,19 +71,6 @@ def blocking_face(
     @wraps(method)
     def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> F:
         return face(run_blocking(method(self._face_of, *args, **kwargs)))
-
-    return call
-
-
-def reading(
-    method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]],
-) -> Callable[Concatenate[Blocking[A], P], T]:
-    """`blocking`, for what does not wait where all is in memory: a tenth of a standing less."""
-
-    @wraps(method)
-    def call(self: Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        work = method(self._face_of, *args, **kwargs)
-        return finish(work, _go_on) if _get_running_loop() is None else run_blocking(work)
 
     return call
 
@@ -113,7 +116,9 @@ class Closing(ABC):
         self.close()
 
 
-class Leaderboard(Blocking[asynchronous.Leaderboard]):
+class Leaderboard(
+    BoardMethods, BlockingFace[asynchronous.Leaderboard], of=asynchronous.Leaderboard
+):
     """One board.
 
     Reads take the options of `toprung.ListOptions` or `toprung.LadderOptions`. They see every
@@ -149,29 +154,8 @@ class Leaderboard(Blocking[asynchronous.Leaderboard]):
     def __repr__(self) -> str:
         return repr(self._face_of)
 
-    rules = blocking(asynchronous.Leaderboard.rules)
-    submit = blocking(asynchronous.Leaderboard.submit)
-    submit_many = blocking(asynchronous.Leaderboard.submit_many)
-    remove = blocking(asynchronous.Leaderboard.remove)
-    standing = reading(asynchronous.Leaderboard.standing)
-    find = reading(asynchronous.Leaderboard.find)
-    lookup = reading(asynchronous.Leaderboard.lookup)
-    total = reading(asynchronous.Leaderboard.total)
-    top = reading(asynchronous.Leaderboard.top)
-    standings = reading(asynchronous.Leaderboard.standings)
-    around = reading(asynchronous.Leaderboard.around)
-    around_score = reading(asynchronous.Leaderboard.around_score)
-    friends = reading(asynchronous.Leaderboard.friends)
-    distribution = blocking(asynchronous.Leaderboard.distribution)
-    submissions = blocking(asynchronous.Leaderboard.submissions)
-    activity = blocking(asynchronous.Leaderboard.activity)
-    periods = blocking(asynchronous.Leaderboard.periods)
-    scopes = blocking(asynchronous.Leaderboard.scopes)
-    current_periods = blocking(asynchronous.Leaderboard.current_periods)
-    version = blocking(asynchronous.Leaderboard.version)
 
-
-class Keys(Blocking[asynchronous_keys.Keys]):
+class Keys(KeysMethods, BlockingFace[asynchronous_keys.Keys], of=asynchronous_keys.Keys):
     """The access keys of services.
 
     >>> import toprung
@@ -183,12 +167,12 @@ class Keys(Blocking[asynchronous_keys.Keys]):
 
     __slots__ = ()
 
-    create = blocking(asynchronous_keys.Keys.create)
-    all = blocking(asynchronous_keys.Keys.all)
-    revoke = blocking(asynchronous_keys.Keys.revoke)
 
-
-class Webhooks(Blocking[asynchronous_webhooks.Webhooks]):
+class Webhooks(
+    WebhooksMethods,
+    BlockingFace[asynchronous_webhooks.Webhooks],
+    of=asynchronous_webhooks.Webhooks,
+):
     """Addresses that are told of what happens.
 
     >>> import toprung
@@ -200,17 +184,10 @@ class Webhooks(Blocking[asynchronous_webhooks.Webhooks]):
 
     __slots__ = ()
 
-    put = blocking(asynchronous_webhooks.Webhooks.put)
-    get = blocking(asynchronous_webhooks.Webhooks.get)
-    list = blocking(asynchronous_webhooks.Webhooks.list)
-    delete = blocking(asynchronous_webhooks.Webhooks.delete)
-    deliveries = blocking(asynchronous_webhooks.Webhooks.deliveries)
-    delivery = blocking(asynchronous_webhooks.Webhooks.delivery)
-    send_again = blocking(asynchronous_webhooks.Webhooks.send_again)
-    test = blocking(asynchronous_webhooks.Webhooks.test)
 
-
-class Leaderboards(Closing, Blocking[asynchronous.Leaderboards]):
+class Leaderboards(
+    BoardsMethods, Closing, BlockingFace[asynchronous.Leaderboards], of=asynchronous.Leaderboards
+):
     """All boards and players of one database. Close it, or use it as a context manager.
 
     >>> import toprung
@@ -229,23 +206,6 @@ class Leaderboards(Closing, Blocking[asynchronous.Leaderboards]):
     patch = blocking_face(Leaderboard, asynchronous.Leaderboards.patch)
     board = blocking_face(Leaderboard, asynchronous.Leaderboards.board)
     __getitem__ = board
-
-    delete = blocking(asynchronous.Leaderboards.delete)
-    list = blocking(asynchronous.Leaderboards.list)
-    set_player = blocking(asynchronous.Leaderboards.set_player)
-    patch_player = blocking(asynchronous.Leaderboards.patch_player)
-    player = blocking(asynchronous.Leaderboards.player)
-    erase = blocking(asynchronous.Leaderboards.erase)
-    befriend = blocking(asynchronous.Leaderboards.befriend)
-    unfriend = blocking(asynchronous.Leaderboards.unfriend)
-    friends = blocking(asynchronous.Leaderboards.friends)
-    standings = blocking(asynchronous.Leaderboards.standings)
-    verify = blocking(asynchronous.Leaderboards.verify)
-    rebuild = blocking(asynchronous.Leaderboards.rebuild)
-    backup = blocking(asynchronous.Leaderboards.backup)
-    status = blocking(asynchronous.Leaderboards.status)
-    rebuild_follower = blocking(asynchronous.Leaderboards.rebuild_follower)
-    close = blocking(asynchronous.Leaderboards.close)
 
     @property
     def keys(self) -> Keys | None:

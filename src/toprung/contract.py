@@ -1,27 +1,34 @@
-"""The responses of the HTTP API: one struct each.
+"""Answers of the HTTP API that are not simply a value of the library.
 
-The service encodes them, the client decodes them, and the OpenAPI document describes them.
-Scores are numbers, exact to the last digit, or strings where a caller asks for `numbers=string`.
+The service encodes them, the client decodes them, and the OpenAPI document describes them. All
+other answers are the structs that the library returns. Scores are numbers, exact to the last digit,
+or strings where a caller asks for `numbers=string`.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from toprung.domain.calendar import PeriodState
-from toprung.domain.standing import SkipReason
+from toprung.domain.standing import (
+    ReadablePeriod,
+    RecentSubmission,
+    ScopeSize,
+    Score,
+    SkipReason,
+    Whole,
+    WindowStanding,
+)
+from toprung.domain.webhooks import WebhookInfo
 
-ShownScore = Annotated[
-    Any,
-    Meta(
-        description="An exact number; a string with numbers=string.",
-        extra_json_schema={"type": ["number", "string", "null"]},
-    ),
-]
-"""A score in an answer, or null where there is none."""
+ReadyWord = Literal["ready", "degraded", "not-ready"]
+
+
+class Listed(Struct):
+    """An answer that holds what the library returns as a list, under its only name."""
 
 
 class StandingRow(Struct, omit_defaults=True, gc=False):
@@ -29,9 +36,9 @@ class StandingRow(Struct, omit_defaults=True, gc=False):
 
     rank: int
     player: str
-    score: ShownScore
+    score: Score
     achieved_at: datetime
-    subscore: int | str | None = None
+    subscore: Whole | None = None
     name: str | None = None
     avatar_url: str | None = None
     details: Any = None
@@ -46,7 +53,7 @@ class StandingAnswer(Struct, omit_defaults=True, gc=False):
 
     rank: int
     player: str
-    score: ShownScore
+    score: Score
     total: int
     percentile: float
     top_percent: float
@@ -55,7 +62,7 @@ class StandingAnswer(Struct, omit_defaults=True, gc=False):
     period: str
     scope: str
     state: PeriodState
-    subscore: int | str | None = None
+    subscore: Whole | None = None
     name: str | None = None
     avatar_url: str | None = None
     details: Any = None
@@ -76,26 +83,15 @@ class PageAnswer(Struct):
     prev: str | None = None
 
 
-class WindowAnswer(Struct, gc=False):
-    """The effect of a submission in one window, in the global scope."""
-
-    period: str
-    score: ShownScore
-    rank: int | None
-    previous_score: ShownScore
-    previous_rank: int | None
-    total: int
-
-
 class SubmitAnswer(Struct, omit_defaults=True):
     """The result of a submission."""
 
-    submission: int | str
+    submission: Whole
     status: Literal["accepted", "unchanged"]
     skipped: dict[str, SkipReason]
     """Windows in which it does not count, and why: closed or not yet open at its time, or that
     period is no longer retained."""
-    standings: dict[str, WindowAnswer]
+    standings: dict[str, WindowStanding]
     stale: bool = False
     """True if the submission is recorded, but its ranks are currently unknown."""
 
@@ -129,88 +125,17 @@ class LookupAnswer(Struct):
     state: PeriodState | None = None
 
 
-class BucketAnswer(Struct, rename={"low": "from", "high": "to"}):
-    """How many players have a score from `from` to `to`, both inclusive."""
-
-    low: ShownScore
-    high: ShownScore
-    count: int
-
-
-class DistributionAnswer(Struct):
-    """How the scores of a ladder are distributed."""
-
-    total: int
-    buckets: list[BucketAnswer]
-
-
-class SubmissionAnswer(Struct, omit_defaults=True):
-    """A submission as it was recorded."""
-
-    submission: int | str
-    player: str
-    score: ShownScore
-    at: datetime
-    recorded_at: datetime
-    status: str
-    subscore: int | str | None = None
-    details: Any = None
-
-
-class SubmissionsAnswer(Struct):
-    """Submissions, newest first."""
-
-    submissions: list[SubmissionAnswer]
-    next: str | None = None
-
-
-class RecentSubmissionAnswer(Struct, omit_defaults=True):
-    """A submission that changed something, with what is shown of its player."""
-
-    submission: int | str
-    player: str
-    score: ShownScore
-    at: datetime
-    recorded_at: datetime
-    subscore: int | str | None = None
-    name: str | None = None
-    avatar_url: str | None = None
-
-
-class ActivityAnswer(Struct):
-    """The newest submissions of a board, newest first."""
-
-    submissions: list[RecentSubmissionAnswer]
-    next: str | None = None
-
-
-class PeriodAnswer(Struct):
-    """An available period; null means unbounded."""
-
-    period: str
-    opens_at: datetime | None
-    closes_at: datetime | None
-    state: PeriodState
-
-
 class PeriodsAnswer(Struct):
     """The retained periods of a window, newest first."""
 
     window: str
-    periods: list[PeriodAnswer]
+    periods: list[ReadablePeriod]
 
 
-class ScopeAnswer(Struct):
-    """A scope and how many players it has."""
-
-    scope: str
-    total: int
-
-
-class ScopesAnswer(Struct):
+class ScopesAnswer(Listed):
     """The scopes that have players."""
 
-    scopes: list[ScopeAnswer]
+    scopes: list[ScopeSize]
 
 
 class BoardAnswer(Struct, omit_defaults=True):
@@ -229,10 +154,10 @@ class BoardAnswer(Struct, omit_defaults=True):
     timezone: str
     scopes: list[str]
     public: bool
-    score_min: ShownScore
-    score_max: ShownScore
-    max_increase: ShownScore
-    periods: dict[str, PeriodAnswer] = {}
+    score_min: Score | None
+    score_max: Score | None
+    max_increase: Score | None
+    periods: dict[str, ReadablePeriod] = {}
 
 
 class BoardsAnswer(Struct):
@@ -242,22 +167,13 @@ class BoardsAnswer(Struct):
     next: str | None = None
 
 
-class ProfileAnswer(Struct):
-    """A player's profile."""
-
-    player: str
-    name: str | None
-    avatar_url: str | None
-    attributes: dict[str, str]
-
-
-class FriendsAnswer(Struct):
+class FriendsAnswer(Listed):
     """A player's friends, sorted by id."""
 
     friends: list[str]
 
 
-class PlayerStandingsAnswer(Struct):
+class PlayerStandingsAnswer(Listed):
     """A player's current standings on all boards and windows."""
 
     standings: list[StandingAnswer]
@@ -277,10 +193,31 @@ class KeyAnswer(Struct, omit_defaults=True):
     key: str | None = None
 
 
-class KeysAnswer(Struct):
+class KeysAnswer(Listed):
     """All keys, oldest first."""
 
     keys: list[KeyAnswer]
+
+
+class WebhooksAnswer(Listed):
+    """All webhooks that the key may manage, by id."""
+
+    webhooks: list[WebhookInfo]
+
+
+class HealthAnswer(Struct):
+    """The health of the process."""
+
+    status: str
+
+
+class ReadyAnswer(Struct):
+    """What the service is ready for, and what is wrong, if anything."""
+
+    status: ReadyWord
+    """`ready`; `degraded` if only a part or only background work fails; `not-ready`."""
+    checks: dict[str, str]
+    """`ok` or what is wrong, by check."""
 
 
 # --- errors ---------------------------------------------------------------------------------------
@@ -333,15 +270,15 @@ class ScorePart(Struct):
 
     token: str
     player: str
-    score: ShownScore
-    previous_score: ShownScore
+    score: Score | None
+    previous_score: Score | None
 
 
 class ActivityPart(Struct):
     """Submissions since the message before, newest first; at most as many as were asked for."""
 
     token: str
-    submissions: list[RecentSubmissionAnswer]
+    submissions: list[RecentSubmission]
 
 
 class PeriodPart(Struct):

@@ -17,7 +17,7 @@ from toprung.cli.target import opened
 from toprung.contract import BoardAnswer, BoardsAnswer
 from toprung.domain.board import CHOICES
 from toprung.domain.board_rules import BoardRules
-from toprung.http.wire import board_answer, text_of
+from toprung.operations.wire import board_answer, text_of
 
 PAGE = 500
 

@@ -24,7 +24,7 @@ from toprung.cli.target import opened
 from toprung.domain.instant import instant_text, parse_instant
 from toprung.domain.standing import Page, Standing
 from toprung.errors import Invalid
-from toprung.http.wire import row, text_of
+from toprung.operations.wire import row, text_of
 
 PAGE_ROWS: Final = 1000
 STDOUT: Final = "-"

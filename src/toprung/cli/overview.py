@@ -18,16 +18,11 @@ from toprung.cli.options import (
     command,
     whole,
 )
-from toprung.cli.show import Column, filled, note, print_json, print_table
+from toprung.cli.show import Column, note, print_found, print_json, print_table
 from toprung.cli.target import opened
 from toprung.contract import PeriodsAnswer
 from toprung.domain.player import GLOBAL
-from toprung.http.wire import (
-    activity_answer,
-    distribution_answer,
-    period_answer,
-    submissions_answer,
-)
+from toprung.domain.standing import Activity, PastSubmissions
 
 
 def add_to(app: typer.Typer) -> None:
@@ -44,17 +39,10 @@ def submissions(
     """List a player's submissions on a board, newest first."""
     with opened(target) as boards:
         found = boards.board(board).submissions(player, n, cursor)
-    if target.json:
-        print_json(submissions_answer(found))
-        return
-    columns = [Column("submission", True), Column("score", True), Column("subscore", True)]
-    columns += [Column("at"), Column("status")]
-    rows = [(s.submission, s.score, s.subscore, s.at, s.status) for s in found.submissions]
-    print_table(*filled(columns, rows))
-    if not rows:
+    titles = "submission> score> subscore> at status"
+    if not print_found(found, found.submissions, titles, as_json=target.json):
         note(f"{player} has no submissions on {board}")
-    if found.next is not None:
-        note(f"there are older ones: --cursor {found.next}")
+    _note_next(target, found)
 
 
 def activity(
@@ -63,16 +51,14 @@ def activity(
     """List the newest submissions to a board."""
     with opened(target) as boards:
         found = boards.board(board).activity(n, scope, cursor)
-    if target.json:
-        print_json(activity_answer(found))
-        return
-    columns = [Column("submission", True), Column("player"), Column("name")]
-    columns += [Column("score", True), Column("subscore", True), Column("at")]
-    rows = [(s.submission, s.player, s.name, s.score, s.subscore, s.at) for s in found.submissions]
-    print_table(*filled(columns, rows))
-    if not rows:
+    titles = "submission> player name score> subscore> at"
+    if not print_found(found, found.submissions, titles, as_json=target.json):
         note(f"nothing has happened on {board} yet")
-    if found.next is not None:
+    _note_next(target, found)
+
+
+def _note_next(target: Target, found: PastSubmissions | Activity) -> None:
+    if not target.json and found.next is not None:
         note(f"there are older ones: --cursor {found.next}")
 
 
@@ -83,7 +69,7 @@ def periods(target: Target, board: BoardId, window: Window = None) -> None:
         name = window or found.rules().read_window
         listed = found.periods(name)
     if target.json:
-        print_json(PeriodsAnswer(name, [period_answer(period) for period in listed]))
+        print_json(PeriodsAnswer(name, listed))
         return
     columns = [Column("period"), Column("state"), Column("opens"), Column("closes")]
     rows = [
@@ -105,7 +91,7 @@ def distribution(
     with opened(target) as boards:
         spread = boards.board(board).distribution(buckets, **read.words())
     if target.json:
-        print_json(distribution_answer(spread))
+        print_json(spread)
         return
     columns = [Column("from", True), Column("to", True), Column("players", True)]
     print_table(columns, [(bucket.low, bucket.high, bucket.count) for bucket in spread.buckets])

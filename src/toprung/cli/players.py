@@ -27,7 +27,7 @@ from toprung.cli.standings import print_page
 from toprung.cli.target import opened
 from toprung.contract import FriendsAnswer
 from toprung.errors import UnknownPlayer
-from toprung.http.wire import standing_answer
+from toprung.operations.wire import shown
 from toprung.ports import PlayerProfile
 
 Other = Annotated[str, typer.Argument(metavar="OTHER", help="the other player's id")]
@@ -65,8 +65,7 @@ def show(target: Target, player: PlayerId) -> None:
         profile = boards.player(player)
         standings = boards.standings(player)
     if target.json:
-        answers = [standing_answer(standing, board=True) for standing in standings]
-        print_json(msgspec.structs.asdict(profile) | {"standings": answers})
+        print_json(msgspec.structs.asdict(profile) | {"standings": shown(standings)})
         return
     _say_profile(profile)
     columns = [

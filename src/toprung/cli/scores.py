@@ -11,7 +11,6 @@ from toprung.cli.options import BoardId, PlayerId, Target, Yes, command, confirm
 from toprung.cli.outcome import misused
 from toprung.cli.show import Column, note, print_json, print_table, say
 from toprung.cli.target import opened
-from toprung.http.wire import submit_answer
 
 
 def add_to(app: typer.Typer) -> None:
@@ -58,7 +57,7 @@ def submit(
             key=submission_key,
         )
     if target.json:
-        print_json(submit_answer(result))
+        print_json(result)
         return
     repeat = " (sent before)" if result.replayed else ""
     say(f"{result.status}{repeat}")

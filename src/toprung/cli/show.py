@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from toprung.cli.text import printable, printable_json
+from toprung.operations import wire
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,13 +42,29 @@ class Column:
 
 
 def json_line(value: Any) -> str:
-    """One JSON document on one line."""
-    return printable_json(_encoder.encode(value).decode())
+    """What the service answers for a value of the library, on one line."""
+    return printable_json(_encoder.encode(wire.shown(value)).decode())
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document on one line."""
     print(json_line(value))
+
+
+def print_found(value: Any, rows: Iterable[Any], titles: str, *, as_json: bool) -> bool:
+    """Print a value as JSON, or its rows as a table of the members that `titles` names.
+
+    Members whose name ends with ``>`` are numbers; columns that nothing fills are left out. Returns
+    whether there are rows for people to see.
+    """
+    if as_json:
+        print_json(value)
+        return True
+    names = [title.removesuffix(">") for title in titles.split()]
+    columns = [Column(title.removesuffix(">"), title.endswith(">")) for title in titles.split()]
+    cells = [[getattr(row, name) for name in names] for row in rows]
+    print_table(*filled(columns, cells))
+    return bool(cells)
 
 
 def say(text: str) -> None:

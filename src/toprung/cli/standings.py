@@ -13,7 +13,6 @@ from toprung.cli.outcome import misused
 from toprung.cli.show import Cell, Column, filled, number, percent, print_json, print_table, say
 from toprung.cli.target import opened
 from toprung.domain.standing import Page, Standing
-from toprung.http.wire import page_answer, standing_answer
 
 
 def add_to(app: typer.Typer) -> None:
@@ -45,7 +44,7 @@ def rank(target: Target, board: BoardId, player: PlayerId, read: ReadOptions) ->
     with opened(target) as boards:
         found = boards.board(board).standing(player, names=True, **read.words())
     if target.json:
-        print_json(standing_answer(found))
+        print_json(found)
         return
     name = f" ({found.name})" if found.name else ""
     say(f"{found.player}{name}: rank {number(found.rank)} of {number(found.total)}")
@@ -106,7 +105,7 @@ def find(
 def print_page(target: Target, page: Page, player: str | None = None) -> None:
     """Print a list; the player's line is marked."""
     if target.json:
-        print_json(page_answer(page))
+        print_json(page)
         return
     print_table(*standing_table(page.standings, player))
     if sys.stdout.isatty():

@@ -21,8 +21,7 @@ from toprung.domain.player import GLOBAL
 from toprung.domain.standing import Page
 from toprung.domain.values import bounded
 from toprung.errors import DatabaseInUse
-from toprung.http.live.messages import TOP_MAX
-from toprung.http.wire import page_answer
+from toprung.operations.requests import TOP_MAX
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -68,7 +67,7 @@ def watch(
     pages = islice(pages, updates)
     if target.json:
         for page in pages:
-            print_json(page_answer(page))
+            print_json(page)
             sys.stdout.flush()
     elif sys.stdout.isatty():
         _show_live(pages)

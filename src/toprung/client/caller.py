@@ -114,9 +114,9 @@ class Caller:
         return self.decode(await self.answer(request), kind)
 
     def decode(self, answer: Answer, kind: type[T]) -> T:
-        """The value in an answer."""
+        """The value in an answer, in which exact numbers may be text."""
         try:
-            return msgspec.json.decode(answer.body, type=kind)
+            return msgspec.json.decode(answer.body, type=kind, strict=False)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ServiceFailed(
                 answer.status,

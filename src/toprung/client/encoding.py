@@ -22,7 +22,7 @@ from toprung.errors import Invalid
 
 NUMBERS: Final = {"numbers": "string"}
 
-_WHOLE: Final = frozenset({"limit", "from", "above", "below", "buckets", "top", "activity"})
+_WHOLE: Final = frozenset({"limit", "from", "top", "activity"})
 """Parameters that are whole numbers; the others are text."""
 
 DEPTH_MAX: Final = 8
@@ -40,14 +40,26 @@ def path(*segments: str) -> str:
     return "/v1/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
+def path_of(template: str, variables: Mapping[str, str]) -> str:
+    """An address with its variable segments.
+
+    >>> path_of("/v1/players/{player}/friends", {"player": "a b"})
+    '/v1/players/a%20b/friends'
+    """
+    return template.format(**{name: quote(value, safe="") for name, value in variables.items()})
+
+
 def query(**options: object) -> dict[str, str]:
     """The options that were given, as parameters; None is not given."""
     return {name: _parameter(name, value) for name, value in options.items() if value is not None}
 
 
 def _parameter(name: str, value: object) -> str:
-    if isinstance(value, int) and name in _WHOLE:
-        return str(value)
+    return str(value) if isinstance(value, int) and name in _WHOLE else text_parameter(value, name)
+
+
+def text_parameter(value: object, name: str) -> str:
+    """Text that can be sent, whatever it says."""
     text = parse_text(value, name)
     return text if text.isascii() else check_text(text, len(text) * 4, name)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from toprung.client.caller import Caller
 from toprung.client.decoding import access_key_of
 from toprung.client.encoding import encode, path
+from toprung.client.remote import RemoteFace
 from toprung.client.transport import Request
 from toprung.contract import KeyAnswer, KeysAnswer
 from toprung.domain.access import (
@@ -16,14 +16,13 @@ from toprung.domain.access import (
     parse_patterns,
     parse_verbs,
 )
-from toprung.domain.player import check_text
+from toprung.faces import KeysMethods
 
 
-class Keys:
+class Keys(KeysMethods, RemoteFace, runs="keys"):
     """The access keys of one service; they need a key that allows `admin`."""
 
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
+    __slots__ = ()
 
     async def create(
         self,
@@ -51,8 +50,3 @@ class Keys:
         """Return all keys, oldest first."""
         request = Request(method="GET", path=path("keys"), effect="none")
         return [access_key_of(key) for key in (await self._caller.call(request, KeysAnswer)).keys]
-
-    async def revoke(self, key_id: str) -> None:
-        """Revoke a key, effective immediately."""
-        address = path("keys", check_text(key_id, 64, "key"))
-        await self._caller.answer(Request(method="DELETE", path=address, effect="idempotent"))

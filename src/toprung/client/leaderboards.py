@@ -9,23 +9,17 @@ from typing import Any, Self
 from msgspec import UNSET, UnsetType
 
 from toprung.client.caller import Caller
-from toprung.client.decoding import board_of, profile_of, standing_of
+from toprung.client.decoding import board_of
 from toprung.client.download import download
 from toprung.client.encoding import NUMBERS, encode, path, query, rules_body
 from toprung.client.keys import Keys
 from toprung.client.reads import BoardReads
+from toprung.client.remote import RemoteFace
 from toprung.client.transport import Request
 from toprung.client.watch import BoardLive
 from toprung.client.webhooks import Webhooks
 from toprung.client.writes import BoardWrites
-from toprung.contract import (
-    BoardAnswer,
-    BoardsAnswer,
-    FriendsAnswer,
-    PlayerStandingsAnswer,
-    ProfileAnswer,
-)
-from toprung.domain.background import BackgroundStatus, parse_follower
+from toprung.contract import BoardAnswer, BoardsAnswer
 from toprung.domain.board import parse_board_id
 from toprung.domain.board_rules import BoardRules
 from toprung.domain.player import (
@@ -35,15 +29,15 @@ from toprung.domain.player import (
     parse_name,
     parse_player,
 )
-from toprung.domain.standing import Standing
 from toprung.domain.values import bounded, parse_text
 from toprung.errors import NotServed
+from toprung.faces import BoardMethods, BoardsMethods
 from toprung.ports import PlayerProfile
 from toprung.service.leaderboards import LISTED_MAX
 from toprung.service.players import given
 
 
-class Leaderboard(BoardReads, BoardWrites, BoardLive):
+class Leaderboard(BoardReads, BoardWrites, BoardLive, BoardMethods, runs="board"):
     """One board of a service.
 
     Reads take the options of `toprung.ListOptions` or `toprung.LadderOptions`. They see every
@@ -53,11 +47,13 @@ class Leaderboard(BoardReads, BoardWrites, BoardLive):
     __slots__ = ()
 
 
-class Leaderboards:
+class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
     """All boards and players of one service. Close it, or use it as a context manager."""
 
+    __slots__ = ("keys", "webhooks")
+
     def __init__(self, caller: Caller) -> None:
-        self._caller = caller
+        super().__init__(caller)
         self.keys = Keys(caller)
         """The access keys of the service."""
         self.webhooks = Webhooks(caller)
@@ -93,10 +89,6 @@ class Leaderboards:
         """Change some rules of a board; None resets a rule to its default."""
         body = rules_body(board_id, changes)
         return await self._set(Request(method="PATCH", path=_board(board_id), body=body))
-
-    async def delete(self, board_id: str) -> None:
-        """Delete a board and everything on it; if created again, it starts empty."""
-        await self._do("DELETE", _board(board_id))
 
     async def board(self, board_id: str) -> Leaderboard:
         """Return the board; raises UnknownBoard if there is none."""
@@ -144,36 +136,6 @@ class Leaderboards:
         known = {name: value for name, value in changes.items() if value is not UNSET}
         return await self._put_profile("PATCH", player, known)
 
-    async def player(self, player: str) -> PlayerProfile:
-        """Return a player's profile; raises UnknownPlayer if there is none."""
-        request = Request(method="GET", path=_player(player), effect="none")
-        return profile_of(await self._caller.call(request, ProfileAnswer))
-
-    async def erase(self, player: str) -> None:
-        """Erase a player everywhere: profile, friends, entries and submissions' details."""
-        await self._do("DELETE", _player(player))
-
-    async def befriend(self, player: str, other: str) -> None:
-        """Make two players friends of each other; at most 5,000 friends each."""
-        await self._do("PUT", _player(player, "friends", parse_player(other, "other")))
-
-    async def unfriend(self, player: str, other: str) -> None:
-        """End a friendship; harmless if there is none."""
-        await self._do("DELETE", _player(player, "friends", parse_player(other, "other")))
-
-    async def friends(self, player: str) -> list[str]:
-        """Return the ids of a player's friends, sorted."""
-        request = Request(method="GET", path=_player(player, "friends"), effect="none")
-        return (await self._caller.call(request, FriendsAnswer)).friends
-
-    async def standings(self, player: str) -> list[Standing]:
-        """Return the player's current standings on all boards and windows with an entry."""
-        request = Request(
-            method="GET", path=_player(player, "standings"), query=NUMBERS, effect="none"
-        )
-        found = (await self._caller.call(request, PlayerStandingsAnswer)).standings
-        return [standing_of(each, each.board or "", names=True) for each in found]
-
     # --- the database behind the service ----------------------------------------------------
 
     async def verify(self) -> list[str]:
@@ -187,20 +149,6 @@ class Leaderboards:
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; it can be in use meanwhile."""
         await download(self._caller, path)
-
-    async def status(self) -> BackgroundStatus:
-        """Return how followers, effects and jobs fare, and which process does them."""
-        request = Request(method="GET", path=path("status"), effect="none")
-        return await self._caller.call(request, BackgroundStatus)
-
-    async def rebuild_follower(self, follower: str) -> None:
-        """Have a follower start over from the beginning of the journal, with nothing derived.
-
-        It returns at once; `status` shows how far it is. Raises NotFound if there is no such one.
-        """
-        address = path("followers", parse_follower(follower), "rebuild")
-        request = Request(method="POST", path=address, body=b"{}", effect="idempotent")
-        await self._caller.answer(request)
 
     async def close(self) -> None:
         """Close all connections; closing twice is harmless."""
@@ -227,10 +175,7 @@ class Leaderboards:
         request = Request(
             method=method, path=_player(player), body=encode(members), effect="idempotent"
         )
-        return profile_of(await self._caller.call(request, ProfileAnswer))
-
-    async def _do(self, method: str, address: str) -> None:
-        await self._caller.answer(Request(method=method, path=address, effect="idempotent"))
+        return await self._caller.call(request, PlayerProfile)
 
     # Below this line `list` is no longer the type.
     async def list(self, after: str = "", limit: int = 100) -> list[BoardRules]:
@@ -247,5 +192,5 @@ def _board(board_id: str) -> str:
     return path("boards", parse_board_id(board_id))
 
 
-def _player(player: str, *segments: str) -> str:
-    return path("players", parse_player(player), *segments)
+def _player(player: str) -> str:
+    return path("players", parse_player(player))

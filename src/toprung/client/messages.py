@@ -6,7 +6,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
-from toprung.client.decoding import LadderName, exact, recent_of, standing_of, top_of
+from toprung.client.decoding import LadderName, standing_of, top_of
 from toprung.client.events import Event
 from toprung.contract import ActivityPart, PeriodPart, RankPart, ScorePart, TopPart
 from toprung.domain.calendar import PeriodState
@@ -66,7 +66,7 @@ KINDS: Final = frozenset({"top", "rank", "score", "period", "activity"})
 def part_of(event: Event, kind: type[T]) -> T:
     """What an event holds."""
     try:
-        return msgspec.json.decode(event.data, type=kind)
+        return msgspec.json.decode(event.data, type=kind, strict=False)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ServiceFailed(200, f"a live message is not Toprung's: {error}") from error
 
@@ -84,10 +84,9 @@ def message_of(event: Event, board: str, window: str, scope: str) -> Message:
         return Rank(found.token, None if where is None else standing_of(where, board, names=True))
     if event.kind == "score":
         change = part_of(event, ScorePart)
-        scores = exact(change.score), exact(change.previous_score)
-        return ScoreChange(change.token, change.player, *scores)
+        return ScoreChange(change.token, change.player, change.score, change.previous_score)
     if event.kind == "activity":
         news = part_of(event, ActivityPart)
-        return NewSubmissions(news.token, tuple(map(recent_of, news.submissions)))
+        return NewSubmissions(news.token, tuple(news.submissions))
     period = part_of(event, PeriodPart)
     return PeriodChange(period.token, period.period, period.previous_period, period.state)

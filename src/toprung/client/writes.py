@@ -12,7 +12,6 @@ from toprung.client.decoding import rejected_rows, submit_result
 from toprung.client.encoding import NUMBERS, path, row_body, submission_body
 from toprung.client.transport import Request
 from toprung.contract import BatchAnswer, SubmitAnswer
-from toprung.domain.player import parse_player
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult
 from toprung.errors import Invalid, OutcomeUnknown
 from toprung.service.submit import BATCH_MAX, BatchRow
@@ -83,11 +82,6 @@ class BoardWrites(BoardAccess):
         if batch.indexes:
             await self._send(batch, tally)
         return tally.result()
-
-    async def remove(self, player: str) -> None:
-        """Remove a player from this board, in every period."""
-        address = path("boards", self.id, "standings", parse_player(player))
-        await self._caller.answer(Request(method="DELETE", path=address, effect="idempotent"))
 
     async def _send(self, batch: _Batch, tally: _Tally) -> None:
         request = Request(

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from toprung.domain.calendar import PeriodState
 
-Score: TypeAlias = int | Decimal
+NUMBER: Final = "number"
+"""Marks members of answers that callers may ask for as text, so that no digit is lost."""
+
+Score: TypeAlias = Annotated[int | Decimal, NUMBER]
+Whole: TypeAlias = Annotated[int, NUMBER]
+"""A subscore, or the id of a submission."""
 
 SkipReason: TypeAlias = Literal["closed", "not-open", "not-retained"]
 """Why a submission does not count in a window: at its time the window was over or not yet open,
@@ -27,7 +32,7 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     rank: int
     player: str
     score: Score
-    subscore: int | None
+    subscore: Whole | None
     achieved_at: datetime
     total: int
     """The number of players on the ladder."""
@@ -99,7 +104,7 @@ class WindowStanding(msgspec.Struct, frozen=True, gc=False):
 class SubmitResult(msgspec.Struct, frozen=True, gc=False):
     """The result of a submission."""
 
-    submission: int
+    submission: Whole
     """Its id."""
     status: Literal["accepted", "unchanged"]
     skipped: dict[str, SkipReason]
@@ -129,16 +134,16 @@ class BatchResult(msgspec.Struct, frozen=True):
     rejected: tuple[Rejected, ...]
 
 
-class PastSubmission(msgspec.Struct, frozen=True):
+class PastSubmission(msgspec.Struct, frozen=True, omit_defaults=True):
     """A submission as it was recorded."""
 
-    submission: int
+    submission: Whole
     player: str
     score: Score
-    subscore: int | None
     at: datetime
     recorded_at: datetime
     status: str
+    subscore: Whole | None = None
     details: Any = None
 
 
@@ -149,15 +154,15 @@ class PastSubmissions(msgspec.Struct, frozen=True):
     next: str | None = None
 
 
-class RecentSubmission(msgspec.Struct, frozen=True):
+class RecentSubmission(msgspec.Struct, frozen=True, omit_defaults=True):
     """A submission that changed something on its board, with what is shown of its player."""
 
-    submission: int
+    submission: Whole
     player: str
     score: Score
-    subscore: int | None
     at: datetime
     recorded_at: datetime
+    subscore: Whole | None = None
     name: str | None = None
     avatar_url: str | None = None
 

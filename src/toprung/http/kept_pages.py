@@ -23,7 +23,7 @@ from toprung.http.answers import Answer, Empty, Headers
 
 if TYPE_CHECKING:
     from toprung.http.call import Call
-    from toprung.http.requests import StandingsQuery
+    from toprung.operations.requests import StandingsQuery
     from toprung.service.pages import FirstRows
 
 ReadPage = Callable[["Call[StandingsQuery, None]"], Awaitable[bytes]]

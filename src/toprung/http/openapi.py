@@ -1,8 +1,8 @@
-"""The OpenAPI 3.1 document, made from the routes and the very types that decode and encode."""
+"""The OpenAPI 3.1 document, made from the operations and the very types that decode and encode."""
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Iterable
 from functools import cache
 from http import HTTPStatus
 from importlib import metadata
@@ -12,9 +12,11 @@ import msgspec
 
 from toprung.contract import Problem
 from toprung.domain.submission import KEY_BYTES_MAX
-from toprung.http.examples import EXAMPLES, PARAMETERS, RECOVERABLE
-from toprung.http.problems import TITLES
-from toprung.http.routing import Route
+from toprung.http.problems import RECOVERABLE, TITLES
+from toprung.operations import Operation
+from toprung.operations.examples import EXAMPLES
+from toprung.operations.schemas import component_schemas
+from toprung.operations.variables import VARIABLES
 
 _REF: Final = "#/components/schemas/{name}"
 _ABOUT: Final = (
@@ -26,40 +28,6 @@ _ABOUT: Final = (
 _ALWAYS: Final = frozenset({400, 403, 414, 422, 429, 500})
 """Everybody may be told that the address or its query cannot be read or is too long, that a
 parameter is not known, that the host name or the pace is not allowed, or that it is our fault."""
-
-_PATH: Final[dict[str, dict[str, Any]]] = {
-    "board": {
-        "description": "A board's id.",
-        "schema": {"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$"},
-        "example": "blitz",
-    },
-    "player": {
-        "description": "A player's id: 1-128 bytes of UTF-8, no control characters, / or \\.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
-        "example": "alice",
-    },
-    "other": {
-        "description": "Another player's id.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
-        "example": "bob",
-    },
-    "key": {"description": "A key's id.", "schema": {"type": "string"}, "example": "mfzwizlr"},
-    "follower": {
-        "description": "A follower's name.",
-        "schema": {"type": "string"},
-        "example": "activity",
-    },
-    "webhook": {
-        "description": "A webhook's id.",
-        "schema": {"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$"},
-        "example": "chat",
-    },
-    "message": {
-        "description": "A message's id.",
-        "schema": {"type": "string"},
-        "example": "msg_2x637tlsjcdqrxoyx5atoomfvets4wo2",
-    },
-}
 
 _HEADERS: Final[dict[str, dict[str, Any]]] = {
     "If-None-Match": {
@@ -90,37 +58,38 @@ _KEY: Final = {
 }
 
 
-def statuses(route: Route) -> list[int]:
-    """Every status that a route answers with, in order."""
-    found = {route.status, *route.also} | _ALWAYS
-    if route.verb is not None:  # a key may be missing, and the leaderboards out of reach
+def statuses(operation: Operation) -> list[int]:
+    """Every status that an operation answers with, in order."""
+    found = {operation.status, *operation.also, *operation.tells} | _ALWAYS
+    if operation.verb is not None:  # a key may be missing, and the leaderboards out of reach
         found |= {401, 503}
-    if route.has_board:
+    if "board" in operation.variables:
         found.add(404)
-    if "period" in route.query.__struct_fields__:
+    if "period" in operation.query.__struct_fields__:
         found.add(410)
-    if route.expects_json:
+    if operation.method == "POST" or operation.body is not None:
         found.add(415)
-    if route.body is not None:
+    if operation.body is not None:
         found |= {408, 413}
-    if route.is_conditional:
+    if _is_conditional(operation):
         found.add(304)
     return sorted(found)
 
 
-def document(routes: list[Route], *, needs_keys: bool) -> dict[str, Any]:
-    """The document of these routes, on a service that asks for keys or does not."""
+def document(operations: Iterable[Operation], *, needs_keys: bool) -> dict[str, Any]:
+    """The document of these operations, on a service that asks for keys or does not."""
+    known = list(operations)
     types: list[Any] = [Problem]
-    types += [kind for route in routes for kind in (route.query, route.body, route.answer) if kind]
-    schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
+    types += [kind for each in known for kind in (each.query, each.body, each.answer) if kind]
+    schemas, components = component_schemas(types, _REF)
     found = dict(zip(map(id, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for route in routes:
-        operation = _operation(route, found, components)
-        operation["security"] = _security(route, needs_keys=needs_keys)
-        paths.setdefault(route.path, {})[route.method.lower()] = operation
-    for route in routes:
-        components.pop(route.query.__name__, None)  # shown as parameters
+    for each in known:
+        shown = _operation(each, found, components)
+        shown["security"] = _security(each, needs_keys=needs_keys)
+        paths.setdefault(each.path, {})[each.method.lower()] = shown
+    for each in known:
+        components.pop(each.query.__name__, None)  # shown as parameters
     return {
         "openapi": "3.1.0",
         "info": {
@@ -132,81 +101,87 @@ def document(routes: list[Route], *, needs_keys: bool) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": components,
-            "responses": _problems({status for route in routes for status in statuses(route)}),
+            "responses": _problems({status for each in known for status in statuses(each)}),
             "securitySchemes": {"key": _KEY},
         },
     }
 
 
-def _operation(route: Route, schemas: dict[int, Any], components: dict[str, Any]) -> dict[str, Any]:
-    text = inspect.cleandoc(route.handler.__doc__ or "")
-    name = route.handler.__name__
-    operation: dict[str, Any] = {
-        "operationId": name,
-        "summary": text.partition("\n")[0],
-        "tags": [_tag(route)],
+def _operation(
+    operation: Operation, schemas: dict[int, Any], components: dict[str, Any]
+) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "tags": [operation.subject],
         "parameters": [
-            *_path_parameters(route),
-            *_query_parameters(route, components),
-            *({"name": name, "in": "header", **_HEADERS[name]} for name in route.headers),
+            *(
+                {"name": name, "in": "path", "required": True, **VARIABLES[name].document()}
+                for name in operation.variables
+            ),
+            *_query_parameters(operation, components),
+            *({"name": name, "in": "header", **_HEADERS[name]} for name in operation.headers),
         ],
-        "responses": {str(status): _response(route, status, schemas) for status in statuses(route)},
+        "responses": {
+            str(status): _response(operation, status, schemas) for status in statuses(operation)
+        },
     }
-    if description := _description(route, text):
-        operation["description"] = description
-    if route.body is not None:
-        content: dict[str, Any] = {"schema": schemas[id(route.body)]}
-        if name in EXAMPLES:
-            content["example"] = EXAMPLES[name]
-        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
-    return operation
+    if description := _description(operation):
+        shown["description"] = description
+    if operation.body is not None:
+        content = {"schema": schemas[id(operation.body)], "example": EXAMPLES[operation.name]}
+        shown["requestBody"] = {"required": True, "content": {"application/json": content}}
+    return shown
 
 
-def _description(route: Route, text: str) -> str:
-    """What else is to be said: the rest of the handler's text, and who may ask."""
-    said = [" ".join(text.split("\n")[1:]).strip()]
-    if route.verb is not None:
-        said.append(f"If the service requires keys, this needs one that allows `{route.verb}`")
-        said[-1] += ", or a public board" if route.public else ""
-        is_partly = route.public and route.may_be_private
+def _description(operation: Operation) -> str:
+    """What else is to be said, and who may ask."""
+    said = [operation.description]
+    if operation.verb is not None:
+        said.append(f"If the service requires keys, this needs one that allows `{operation.verb}`")
+        said[-1] += ", or a public board" if operation.public else ""
+        is_partly = operation.public and hasattr(operation.query, "private")
         said[-1] += "; details and friends always need the key." if is_partly else "."
     return " ".join(filter(None, said))
 
 
-def _security(route: Route, *, needs_keys: bool) -> list[dict[str, list[str]]]:
-    if route.verb is None:
+def _security(operation: Operation, *, needs_keys: bool) -> list[dict[str, list[str]]]:
+    if operation.verb is None:
         return []
-    return [{"key": []}] if needs_keys and not route.public else [{"key": []}, {}]
+    return [{"key": []}] if needs_keys and not operation.public else [{"key": []}, {}]
 
 
-def _tag(route: Route) -> str:
-    return route.handler.__module__.rpartition(".")[2]
+def _is_conditional(operation: Operation) -> bool:
+    return operation.method == "GET" and "If-None-Match" in operation.headers
 
 
-def _response(route: Route, status: int, schemas: dict[int, Any]) -> dict[str, Any]:
-    if status >= 400 and status not in route.tells:
+def _response(operation: Operation, status: int, schemas: dict[int, Any]) -> dict[str, Any]:
+    if status >= 400 and status not in operation.tells:
         return {"$ref": f"#/components/responses/{status}"}
     response: dict[str, Any] = {"description": HTTPStatus(status).phrase}
-    if (status < 300 or status in route.tells) and route.answer is not None:
-        response["content"] = {"application/json": {"schema": schemas[id(route.answer)]}}
-    if route.is_conditional:
+    if (status < 300 or status in operation.tells) and operation.answer is not None:
+        response["content"] = {"application/json": {"schema": schemas[id(operation.answer)]}}
+    if _is_conditional(operation):
         response["headers"] = {"ETag": _ETAG}
     return response
 
 
-def _path_parameters(route: Route) -> list[dict[str, Any]]:
-    names = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
-    return [{"name": name, "in": "path", "required": True, **_PATH[name]} for name in names]
+def _query_parameters(operation: Operation, components: dict[str, Any]) -> list[dict[str, Any]]:
+    """The members of the query's type; only what must be given has an example of its own.
 
-
-def _query_parameters(route: Route, components: dict[str, Any]) -> list[dict[str, Any]]:
-    schema = components.get(route.query.__name__, {})
+    Pages that try an operation fill in all parameters that have one.
+    """
+    schema = components.get(operation.query.__name__, {})
     required = schema.get("required", [])
-    return [
-        {"name": name, "in": "query", "required": name in required, "schema": _nonnull(member)}
-        | PARAMETERS.get(name, {})
-        for name, member in schema.get("properties", {}).items()
-    ]
+    found: list[dict[str, Any]] = []
+    for name, member in schema.get("properties", {}).items():
+        shown = _nonnull(member)
+        parameter = {"name": name, "in": "query", "required": name in required, "schema": shown}
+        parameter["description"] = shown.pop("description")
+        if name in required:
+            parameter["example"] = shown["examples"][0]
+        found.append(parameter)
+    return found
 
 
 def _nonnull(schema: dict[str, Any]) -> dict[str, Any]:
@@ -239,6 +214,6 @@ def _problems(told: set[int]) -> dict[str, Any]:
 
 
 @cache
-def encoded(routes: tuple[Route, ...], *, needs_keys: bool) -> bytes:
+def encoded(operations: tuple[Operation, ...], *, needs_keys: bool) -> bytes:
     """The document as JSON."""
-    return msgspec.json.encode(document(list(routes), needs_keys=needs_keys))
+    return msgspec.json.encode(document(operations, needs_keys=needs_keys))

@@ -30,6 +30,8 @@ from toprung.errors import (
 from toprung.http.answers import CLOSE, Answer
 
 RETRY_SECONDS: Final = 1
+RECOVERABLE: Final = (429, 503)
+"""Statuses that come with Retry-After."""
 PROBLEM_JSON: Final = b"application/problem+json"
 
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
+from toprung.contract import ReadyWord
 from toprung.domain.health import BOTH, HealthCheck, Part
 from toprung.waiting.tasks import end_task
 
 if TYPE_CHECKING:
     from toprung.http.state import ServiceState
-
-Status = Literal["ready", "degraded", "not-ready"]
 
 FRESH_SECONDS: Final = 1.0
 CHECK_SECONDS_MAX: Final = 3.0
@@ -95,7 +94,7 @@ def stopped(checks: list[HealthCheck]) -> set[Part]:
     return {part for check in checks if check.fault is not None for part in check.stops}
 
 
-def status_of(checks: list[HealthCheck]) -> Status:
+def status_of(checks: list[HealthCheck]) -> ReadyWord:
     """One word for all checks.
 
     >>> status_of([]), status_of([HealthCheck("index", "away", ("reads",))])

@@ -1,4 +1,4 @@
-"""Routes: what the service answers, declared once; and how an address finds its route.
+"""Routes: operations with their handlers; and how an address finds its route.
 
 Addresses are split into segments before anything is decoded, so an encoded slash stays inside
 its segment and cannot reach another route. Segments must be UTF-8; nothing is normalised.
@@ -11,15 +11,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from toprung.domain.access import Verb
 from toprung.http.answers import Sendable
 from toprung.http.problems import Refused
-from toprung.http.requests import NoQuery
 from toprung.http.strict import BodyDecoder, QueryDecoder
+from toprung.operations import Operation
 
 Handler = Callable[[Any], Awaitable[Sendable]]
 
-BODY_BYTES_MAX: Final = 64 * 1024
 ADDRESS_BYTES_MAX: Final = 4096
 PREFIXES_MAX: Final = 1024
 
@@ -28,111 +26,52 @@ _ANY = b"{}"
 
 
 class Route:
-    """One method of one address."""
+    """An operation with its handler, ready to be served."""
 
-    def __init__(  # noqa: PLR0913 -- a declaration
-        self,
-        method: str,
-        path: str,
-        handler: Handler,
-        verb: Verb | None,
-        *,
-        query: type[Any] = NoQuery,
-        body: type[Any] | None = None,
-        quotes: Callable[[Any], int | None] | None = None,
-        body_bytes_max: int = BODY_BYTES_MAX,
-        answer: object = None,
-        status: int = 200,
-        also: tuple[int, ...] = (),
-        tells: tuple[int, ...] = (),
-        headers: tuple[str, ...] = (),
-        public: bool = False,
-        hot: bool = False,
-        raw: bool = False,
-        grows: bool = False,
-        checks_boards: bool = False,
-    ) -> None:
-        self.method = method
-        self.path = path
+    def __init__(self, operation: Operation, handler: Handler) -> None:
+        self.operation = operation
         self.handler = handler
-        self.verb = verb
-        """What a key must allow; None where no key is asked for."""
-        self.query = query
-        self.body = body
-        """The type of its body, for the OpenAPI document. Handlers get what was sent: see `strict`.
-        Where `quotes` are counted, they get this type if what was sent fits it."""
-        self.answer = answer
-        """The type of the answer's body, for the OpenAPI document."""
-        self.status = status
-        self.also = also + tells
-        """Other statuses that it answers with, beyond those that `openapi.statuses` derives."""
-        self.tells = tells
-        """Those of them that come with the usual answer, not with a problem."""
-        self.headers = headers
-        """Names of the headers that mean something here and not everywhere."""
-        self.public = public
-        """Whether boards that are public answer it to anybody, but for what is `private`."""
-        self.may_be_private = hasattr(query, "private")
+        self.name = operation.name
+        self.method = operation.method
+        self.path = operation.path
+        self.verb = operation.verb
+        self.public = operation.public
+        self.hot = operation.hot
+        self.grows = operation.grows
+        self.checks_boards = operation.checks_boards
+        self.body_bytes_max = operation.body_bytes_max
+        self.may_be_private = hasattr(operation.query, "private")
         """Whether its query can ask for what needs a key on public boards, too."""
-        self.hot = hot
-        """Whether it is served without a task where reads never suspend; its handler asks the
-        leaderboards and nothing else."""
-        self.body_bytes_max = body_bytes_max
-        """`raw`: the handler gets the body as it came, because it decodes long ones in slices."""
-        self.grows = grows
-        """Whether it may need more memory for good: see `memory`."""
-        self.checks_boards = checks_boards
-        """Whether its handler looks which boards a key is for; else a route without a board needs
-        a key for all of them."""
-        self.decode_query = QueryDecoder(query).decode
-        self.decode_body: Callable[[bytes], Any] | None = None
-        if body is not None:
-            typed = BodyDecoder(body, quotes) if quotes else BodyDecoder(dict[str, Any])
-            self.decode_body = bytes if raw else typed.decode
-        self.segments = tuple(path.encode().split(b"/")[1:])
+        self.decode_query = QueryDecoder(operation.query).decode
+        self.decode_body = _body_decoder(operation)
+        self.segments = tuple(operation.path.encode().split(b"/")[1:])
         self.has_board = b"{board}" in self.segments
-        self.expects_json = method == "POST" or body is not None
-        self.is_conditional = method == "GET" and "If-None-Match" in headers
+        self.expects_json = operation.method == "POST" or operation.body is not None
+        self.is_conditional = operation.method == "GET" and "If-None-Match" in operation.headers
         """Whether it answers with an entity tag, and with 304 who has that already; caches may keep
         such answers of boards that are public."""
 
 
-class Routes:
-    """A group of routes, filled by decorators."""
+def _body_decoder(operation: Operation) -> Callable[[bytes], Any] | None:
+    if operation.body is None:
+        return None
+    if operation.raw:
+        return bytes
+    if operation.quotes is None:
+        return BodyDecoder(dict[str, Any]).decode
+    return BodyDecoder(operation.body, operation.quotes).decode
+
+
+class Handlers:
+    """The handlers of operations that need one of their own, filled by a decorator."""
 
     def __init__(self) -> None:
-        self.all: list[Route] = []
+        self.all: dict[str, Handler] = {}
 
-    def add(
-        self, method: str, path: str, verb: Verb | None, **options: Any
-    ) -> Callable[[Handler], Handler]:
-        """Declare the decorated function as the handler of a route."""
-
-        def declare(handler: Handler) -> Handler:
-            self.all.append(Route(method, path, handler, verb, **options))
-            return handler
-
-        return declare
-
-    def get(self, path: str, verb: Verb | None, **options: Any) -> Callable[[Handler], Handler]:
-        """A route that reads."""
-        return self.add("GET", path, verb, **options)
-
-    def put(self, path: str, verb: Verb, **options: Any) -> Callable[[Handler], Handler]:
-        """A route that sets."""
-        return self.add("PUT", path, verb, **options)
-
-    def post(self, path: str, verb: Verb, **options: Any) -> Callable[[Handler], Handler]:
-        """A route that adds or asks with a body."""
-        return self.add("POST", path, verb, **options)
-
-    def patch(self, path: str, verb: Verb, **options: Any) -> Callable[[Handler], Handler]:
-        """A route that changes."""
-        return self.add("PATCH", path, verb, **options)
-
-    def delete(self, path: str, verb: Verb, **options: Any) -> Callable[[Handler], Handler]:
-        """A route that removes."""
-        return self.add("DELETE", path, verb, status=204, **options)
+    def __call__(self, handler: Handler) -> Handler:
+        """Declare the decorated function as the handler of the operation of the same name."""
+        self.all[handler.__name__] = handler
+        return handler
 
 
 class _Node:

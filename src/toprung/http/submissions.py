@@ -12,9 +12,9 @@ from msgspec import UNSET
 from toprung.domain.submission import MEMBERS
 from toprung.errors import Invalid
 from toprung.http.answers import encode
-from toprung.http.requests import SubmissionBody, submission_quotes
 from toprung.http.rows import ROW_BYTES_MAX, RowCutter, too_long
 from toprung.http.strict import BodyDecoder, refuse_json
+from toprung.operations.requests import SubmissionBody, submission_quotes
 from toprung.waiting.pace import LongWork
 
 MEMBERS_READ: Final = 1 + len(MEMBERS)

@@ -178,9 +178,9 @@ class BoardActivity(BoardAccess):
                     at,
                     player,
                     score_value(kept.score, board.decimals),
-                    kept.subscore,
                     instant_datetime(kept.at),
                     instant_datetime(kept.recorded_at),
+                    kept.subscore,
                     *names.get(player, NAMELESS),
                 )
                 for at, player, kept in found

@@ -60,10 +60,10 @@ def _past_submission(
         recorded.position,
         recorded.player,
         score_value(recorded.score, board.decimals),
-        recorded.subscore,
         instant_datetime(recorded.at),
         instant_datetime(recorded.recorded_at),
         recorded.status,
+        recorded.subscore,
         None if recorded.details is None else read(recorded.details),
     )
 

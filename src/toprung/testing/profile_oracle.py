@@ -607,10 +607,10 @@ class ProfileOracle:
                 recorded.number,
                 player,
                 score_value(recorded.submission.score, board.rules.decimals),
-                recorded.submission.subscore,
                 moment(recorded.submission.at),
                 moment(recorded.recorded_at),
                 recorded.status,
+                recorded.submission.subscore,
                 decoded(recorded.submission.details),
             )
             for recorded in reversed(board.past.get(parse_player(player), []))

@@ -10,8 +10,9 @@ from toprung.http.answers import Stream
 from toprung.http.call import Call
 from toprung.http.live.access import Access
 from toprung.http.live.limits import caller_name
-from toprung.http.live.messages import LiveQuery, Message, Subscribe
+from toprung.http.live.messages import Message, Subscribe
 from toprung.http.live.watcher import Watcher
+from toprung.operations.requests import LiveQuery
 
 if TYPE_CHECKING:
     from toprung.http.live.hub import Hub

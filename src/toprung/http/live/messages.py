@@ -11,11 +11,9 @@ from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
 from toprung.errors import Invalid
 from toprung.http.answers import encode
-from toprung.http.requests import NUMBERS
 from toprung.http.strict import BodyDecoder, members_of
+from toprung.operations.requests import ACTIVITY_MAX, NUMBERS, TOP_MAX
 
-TOP_MAX: Final = 100
-ACTIVITY_MAX: Final = 50
 ID_LENGTH_MAX: Final = 64
 
 SubscriptionId = Annotated[str, Meta(min_length=1, max_length=ID_LENGTH_MAX)]
@@ -70,29 +68,6 @@ class _NamedRequest(Struct):
     """As much of a `Request` as says what a refusal is about."""
 
     subscribe: _Named
-
-
-class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
-    """What is to be watched, as a query string."""
-
-    window: str | None = None
-    scope: str = GLOBAL
-    top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
-    player: str | None = None
-    friends: Literal["true"] | None = None
-    numbers: Literal["number", "string"] = "number"
-    activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
-
-    def __post_init__(self) -> None:
-        if self.friends is not None:
-            parse_choice(self.friends, ("true",), "friends")
-
-    @property
-    def private(self) -> str | None:
-        """What is asked for that public boards do not show to everybody."""
-        if self.friends:
-            return "friends"
-        return None if self.activity is None else "submissions"
 
 
 class Message(Struct):

@@ -15,7 +15,7 @@ from toprung.http.live.access import not_public
 from toprung.http.live.hub import TICK_SECONDS
 from toprung.http.live.messages import Message, Subscribe, message
 from toprung.http.problems import as_problem
-from toprung.http.wire import shows, standing_answer
+from toprung.operations.wire import shows, standing_answer
 from toprung.service.options import LadderOptions
 from toprung.service.pages import LIMIT_MAX
 

@@ -11,8 +11,9 @@ from msgspec import Raw
 
 from toprung.contract import TopPart
 from toprung.http.answers import encode
-from toprung.http.live.messages import ACTIVITY_MAX, Message, message
-from toprung.http.wire import recent_answer, row, shows
+from toprung.http.live.messages import Message, message
+from toprung.operations.requests import ACTIVITY_MAX
+from toprung.operations.wire import row, shows, with_numbers
 
 if TYPE_CHECKING:
     from toprung.domain.calendar import PeriodState
@@ -191,7 +192,7 @@ class Topic:
                 edition, show = self.edition, shows(numbers)
                 found = await self.board.newest_activity(ACTIVITY_MAX, self.name.scope)
                 known = [
-                    (each.submission, Raw(encode(recent_answer(each, show))))
+                    (each.submission, Raw(encode(with_numbers(each, show))))
                     for each in found.submissions
                 ]
                 if edition == self.edition:

@@ -1,16 +1,21 @@
-"""Every route of the service, one module per kind of thing."""
+"""Every route of the service: operations with the handlers that some of them have here."""
+
+from typing import Final
 
 from toprung.http.routes import admin, boards, players, reference, scores, standings, webhooks
-from toprung.http.routing import Route
+from toprung.http.routing import Handler, Route
+from toprung.http.running import handler_of
+from toprung.operations import OPERATIONS
 
-ROUTES: list[Route] = [
-    *boards.routes.all,
-    *scores.routes.all,
-    *standings.routes.all,
-    *players.routes.all,
-    *admin.routes.all,
-    *webhooks.routes.all,
-    *reference.routes.all,
+_HANDLERS: Final[dict[str, Handler]] = {
+    name: handler
+    for module in (boards, scores, standings, players, admin, webhooks, reference)
+    for name, handler in module.handles.all.items()
+}
+
+ROUTES: Final[list[Route]] = [
+    Route(operation, _HANDLERS.get(operation.name) or handler_of(operation))
+    for operation in OPERATIONS.values()
 ]
 
 __all__ = ["ROUTES"]

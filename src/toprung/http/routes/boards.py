@@ -1,4 +1,4 @@
-"""Boards: their rules, and what can be read of them."""
+"""Boards: their rules, and lists of them."""
 
 from __future__ import annotations
 
@@ -6,54 +6,29 @@ from typing import Any, Final, cast
 
 from msgspec import Raw
 
-from toprung.contract import (
-    BoardAnswer,
-    BoardsAnswer,
-    DistributionAnswer,
-    PeriodsAnswer,
-    ScopeAnswer,
-    ScopesAnswer,
-)
+from toprung.contract import BoardsAnswer, PeriodsAnswer
 from toprung.domain.access import pattern_prefixes
 from toprung.domain.board import parse_board_id
 from toprung.domain.board_rules import BoardRules
 from toprung.domain.values import bounded
-from toprung.http.answers import NO_STORE, Answer, Empty, encode, ok
+from toprung.http.answers import NO_STORE, Answer, encode, ok
 from toprung.http.call import Call
 from toprung.http.kept_pages import is_known, not_modified, tag_of, tagged
-from toprung.http.requests import (
-    BoardBody,
-    DistributionQuery,
-    Numbers,
-    PageQuery,
-    ScopesQuery,
-    WindowQuery,
-    rules_in,
-)
-from toprung.http.routing import Routes
-from toprung.http.wire import Show, board_answer, distribution_answer, period_answer, shows
+from toprung.http.routing import Handlers
+from toprung.operations.requests import Numbers, PageQuery, WindowQuery, rules_in
+from toprung.operations.wire import Show, board_answer, shows
 from toprung.service.leaderboards import LISTED_MAX, Leaderboard, Leaderboards
 from toprung.waiting.pace import LongWork
 
 SLICE_BOARDS: Final = 100
 """Boards that are looked at in one go."""
 
-routes = Routes()
+handles = Handlers()
 
 
-@routes.get(
-    "/v1/boards",
-    "read",
-    query=PageQuery,
-    answer=BoardsAnswer,
-    headers=("If-None-Match",),
-    checks_boards=True,
-)
+@handles
 async def list_boards(call: Call[PageQuery, None]) -> Answer:
-    """List boards, sorted by id; `cursor` is the `next` of the previous page.
-
-    The entity tag stays the same until a board is created, changed or deleted.
-    """
+    """Those that the caller may read."""
     limit, show = bounded(call.query.limit, LISTED_MAX, "limit"), shows(call.query.numbers)
     after = "" if call.query.cursor is None else parse_board_id(call.query.cursor, "cursor")
     tag = await _tag(call)
@@ -120,21 +95,9 @@ def _just_before(prefix: str) -> str:
     return prefix and prefix[:-1] + chr(ord(prefix[-1]) - 1) + "\x7f"
 
 
-@routes.put(
-    "/v1/boards/{board}",
-    "admin",
-    grows=True,
-    query=Numbers,
-    body=BoardBody,
-    answer=BoardAnswer,
-    also=(201,),
-    headers=("If-None-Match",),
-)
+@handles
 async def put_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
-    """Create a board (201) or replace its rules (200); omitted rules take their defaults.
-
-    With `If-None-Match: *` it only creates; an existing board is not changed.
-    """
+    """Whether it was made or changed is told by the status."""
     rules = rules_in(call.body, call.values[0])
     boards, only_new = call.boards, call.header(b"if-none-match") == b"*"
     board = await (boards.create if only_new else boards.replace)(call.values[0], **rules)
@@ -142,71 +105,27 @@ async def put_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
     return await _one(call, board, 201 if recorded.version == recorded.generation else 200)
 
 
-@routes.patch(
-    "/v1/boards/{board}",
-    "admin",
-    query=Numbers,
-    body=BoardBody,
-    answer=BoardAnswer,
-    grows=True,
-)
+@handles
 async def patch_board(call: Call[Numbers, dict[str, Any]]) -> Answer:
-    """Change some rules of a board; null resets a rule to its default."""
+    """The board as it is then."""
     board_id = call.values[0]
     rules = rules_in(call.body, board_id)
     return await _one(call, await call.boards.patch(board_id, **rules))
 
 
-@routes.get("/v1/boards/{board}", "read", query=Numbers, answer=BoardAnswer, public=True)
+@handles
 async def get_board(call: Call[Numbers, None]) -> Answer:
-    """Get a board's rules and the current period of each window."""
+    """Its rules with its periods."""
     return await _one(call, await call.board())
 
 
-@routes.delete("/v1/boards/{board}", "admin")
-async def delete_board(call: Call[None, None]) -> Answer:
-    """Delete a board and everything on it."""
-    await call.boards.delete(call.values[0])
-    return Empty()
-
-
-@routes.get(
-    "/v1/boards/{board}/periods", "read", query=WindowQuery, answer=PeriodsAnswer, public=True
-)
+@handles
 async def list_periods(call: Call[WindowQuery, None]) -> Answer:
-    """List the available periods of a window, newest first."""
+    """With the name of the window, which may be the default one."""
     board = await call.board()
     window = (await board.definition()).window(call.query.window)
     periods = await board.periods(window.name)
-    return ok(PeriodsAnswer(window.name, [period_answer(period) for period in periods]))
-
-
-@routes.get(
-    "/v1/boards/{board}/scopes", "read", query=ScopesQuery, answer=ScopesAnswer, public=True
-)
-async def list_scopes(call: Call[ScopesQuery, None]) -> Answer:
-    """List the scopes that have players in a period, with their sizes, by name."""
-    query, board = call.query, await call.board()
-    found = await board.scopes(
-        window=query.window, period=query.period, limit=query.limit, after=query.after
-    )
-    return ok(ScopesAnswer([ScopeAnswer(scope.scope, scope.total) for scope in found]))
-
-
-@routes.get(
-    "/v1/boards/{board}/distribution",
-    "read",
-    query=DistributionQuery,
-    answer=DistributionAnswer,
-    public=True,
-)
-async def get_distribution(call: Call[DistributionQuery, None]) -> Answer:
-    """Get the distribution of a ladder's scores, in buckets of equal width, lowest first."""
-    query, board = call.query, await call.board()
-    spread = await board.distribution(
-        query.buckets, window=query.window, period=query.period, scope=query.scope
-    )
-    return ok(distribution_answer(spread, shows(query.numbers)))
+    return ok(PeriodsAnswer(window.name, periods))
 
 
 async def _one(call: Call[Numbers, Any], board: Leaderboard, status: int = 200) -> Answer:

@@ -9,25 +9,26 @@ from toprung.http.answers import Answer
 from toprung.http.call import Call
 from toprung.http.docs_page import POLICY, page
 from toprung.http.openapi import document, encoded
-from toprung.http.requests import NoQuery
-from toprung.http.routing import Routes
+from toprung.http.routing import Handlers
+from toprung.operations import OPERATIONS
+from toprung.operations.requests import NoQuery
 
-routes = Routes()
+handles = Handlers()
 
 _CACHED: Final = (b"cache-control", b"public, max-age=300")
 
 
-@routes.get("/openapi.json", None)
+@handles
 async def openapi(call: Call[NoQuery, None]) -> Answer:
     """Get this API as an OpenAPI 3.1 document."""
-    from toprung.http.routes import ROUTES
-
     return Answer(
-        200, encoded(tuple(ROUTES), needs_keys=call.state.settings.needs_keys), (_CACHED,)
+        200,
+        encoded(tuple(OPERATIONS.values()), needs_keys=call.state.settings.needs_keys),
+        (_CACHED,),
     )
 
 
-@routes.get("/docs", None)
+@handles
 async def docs(call: Call[NoQuery, None]) -> Answer:
     """Get this API as a reference page."""
     headers = (_CACHED, (b"content-security-policy", POLICY), (b"x-frame-options", b"DENY"))
@@ -38,6 +39,4 @@ async def docs(call: Call[NoQuery, None]) -> Answer:
 
 @cache
 def _page(*, needs_keys: bool) -> bytes:
-    from toprung.http.routes import ROUTES
-
-    return page(document(ROUTES, needs_keys=needs_keys))
+    return page(document(OPERATIONS.values(), needs_keys=needs_keys))

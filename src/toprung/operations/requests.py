@@ -12,6 +12,8 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from toprung.domain.access import EVERY_BOARD, VERBS
+from toprung.domain.health import BOTH
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
 from toprung.domain.values import parse_choice
@@ -20,6 +22,7 @@ from toprung.service.distribution import BUCKETS_MAX
 from toprung.service.options import ListOptions
 from toprung.service.pages import LIMIT_MAX, RANK_MAX
 from toprung.service.read import AROUND_MAX, FOUND_MAX
+from toprung.service.webhooks.service import LISTED_MAX as MESSAGES_MAX
 
 Score = Annotated[
     Any,
@@ -36,6 +39,14 @@ ScoreOrNull = Annotated[
         extra_json_schema={"type": ["number", "string", "null"]},
     ),
 ]
+
+ScoreText = Annotated[str, Meta(extra={"score": True})]
+"""A score as it stands in a query string."""
+
+TOP_MAX: Final = 100
+"""Places that a live connection follows."""
+ACTIVITY_MAX: Final = 50
+"""Submissions that it is told of at once."""
 
 NUMBERS: Final = ("number", "string")
 INCLUDES: Final = ("details", "percentile", "details,percentile")
@@ -124,6 +135,36 @@ class LookupBody(Struct, forbid_unknown_fields=True):
     players: Annotated[list[str], Meta(max_length=LIMIT_MAX)]
 
 
+class KeyBody(Struct, forbid_unknown_fields=True):
+    """A key to create."""
+
+    name: str
+    verbs: tuple[str, ...] = VERBS
+    """What the key allows: read, write, admin."""
+    boards: tuple[str, ...] = (EVERY_BOARD,)
+    """Patterns of board ids, in which * stands for any characters."""
+    owner: str | None = None
+    """Keys of one owner share their idempotency keys; the default owner is the key's own id."""
+
+
+class WebhookBody(Struct, forbid_unknown_fields=True):
+    """A webhook to set."""
+
+    url: str
+    """Where requests go: http or https, without user and fragment."""
+    events: tuple[str, ...]
+    """Types of events: board.changed, leader.changed, player.erased; * for all."""
+    boards: tuple[str, ...] = (EVERY_BOARD,)
+    """Patterns of board ids, in which * stands for any characters."""
+    secret: str | None = None
+    """What requests are signed with: whsec_ and 24 to 64 bytes in base64. Without one, a webhook
+    keeps its secret, and a new one gets one."""
+
+
+class EmptyBody(Struct, forbid_unknown_fields=True):
+    """Nothing: an empty object."""
+
+
 # --- what callers ask for -------------------------------------------------------------------------
 
 
@@ -191,8 +232,8 @@ class StandingsQuery(
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 100
     cursor: str | None = None
     from_rank: Annotated[int, Meta(ge=1, le=RANK_MAX)] | None = None
-    min_score: str | None = None
-    max_score: str | None = None
+    min_score: ScoreText | None = None
+    max_score: ScoreText | None = None
 
 
 class AroundQuery(ListQuery, forbid_unknown_fields=True, frozen=True):
@@ -205,7 +246,7 @@ class AroundQuery(ListQuery, forbid_unknown_fields=True, frozen=True):
 class AroundScoreQuery(AroundQuery, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Neighbours of a score."""
 
-    score: str
+    score: ScoreText
 
 
 class FindQuery(ListQuery, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -256,6 +297,46 @@ class ActivityQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 50
     scope: str = GLOBAL
     cursor: str | None = None
+
+
+class DeliveriesQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """A page of messages."""
+
+    state: Literal["waiting", "delivered", "dead"] | None = None
+    limit: Annotated[int, Meta(ge=1, le=MESSAGES_MAX)] = 100
+    cursor: str | None = None
+
+
+class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """What is to be watched, as a query string."""
+
+    window: str | None = None
+    scope: str = GLOBAL
+    top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
+    player: str | None = None
+    friends: Literal["true"] | None = None
+    numbers: Literal["number", "string"] = "number"
+    activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.friends is not None:
+            parse_choice(self.friends, ("true",), "friends")
+
+    @property
+    def private(self) -> str | None:
+        """What is asked for that public boards do not show to everybody."""
+        if self.friends:
+            return "friends"
+        return None if self.activity is None else "submissions"
+
+
+class ReadyQuery(Struct, forbid_unknown_fields=True, frozen=True, rename={"part": "for"}):
+    """What to check."""
+
+    part: Literal["all", "reads", "writes"] = "all"
+
+    def __post_init__(self) -> None:
+        parse_choice(self.part, ("all", *BOTH), "for")
 
 
 class NoQuery(Struct, forbid_unknown_fields=True, frozen=True):

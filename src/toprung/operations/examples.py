@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-RECOVERABLE: Final = (429, 503)
-"""Statuses that come with Retry-After."""
-
 EXAMPLES: Final[dict[str, Any]] = {
     "put_board": {
         "title": "Blitz",
@@ -46,7 +43,4 @@ EXAMPLES: Final[dict[str, Any]] = {
     "test_webhook": {},
     "create_key": {"name": "game server", "verbs": ["read", "write"], "boards": ["blitz", "eu-*"]},
 }
-"""Bodies by the name of their handler."""
-
-PARAMETERS: Final[dict[str, dict[str, Any]]] = {"score": {"example": "1499"}}
-"""Of a query string, where types say too little."""
+"""Bodies by the name of their operation."""

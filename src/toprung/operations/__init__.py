@@ -1,0 +1,25 @@
+"""Every operation of a service, declared once, by name.
+
+Routes, the OpenAPI document, the client and the reference are made from these declarations.
+"""
+
+from typing import Final
+
+from toprung.operations import boards, players, reference, scores, standings, system, webhooks
+from toprung.operations.operation import Operation
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    operation.name: operation
+    for subject in (
+        boards.operations,
+        scores.operations,
+        standings.operations,
+        players.operations,
+        system.operations,
+        webhooks.operations,
+        reference.operations,
+    )
+    for operation in subject.all
+}
+
+__all__ = ["OPERATIONS", "Operation"]

@@ -1,0 +1,265 @@
+"""What the members of requests and answers mean, in words and by an example.
+
+A member's docstring says what it means in its struct. What means the same everywhere it occurs is
+said once here, by its name.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from toprung.domain import access
+from toprung.domain.board import TITLE_MAX
+from toprung.domain.player import NAME_BYTES_MAX, PLAYER_ID_BYTES_MAX
+from toprung.domain.submission import KEY_BYTES_MAX
+from toprung.domain.webhooks import URL_MAX
+from toprung.service.cursor import TEXT_MAX as CURSOR_MAX
+
+_TIME: Final = "2026-11-15T12:30:00Z"
+
+
+class Said(NamedTuple):
+    """What is said of a member."""
+
+    description: str
+    example: Any = None
+    length_max: int | None = None
+    """Of text, in bytes of UTF-8, or of a list."""
+
+
+@cache
+def docstrings(kind: type[msgspec.Struct]) -> Mapping[str, str]:
+    """The docstrings of a struct's members, also of those it inherits, by their names on the wire.
+
+    >>> from toprung.domain.standing import Standing
+    >>> docstrings(Standing)["total"]
+    'The number of players on the ladder.'
+    """
+    found: dict[str, str] = {}
+    for each in reversed(kind.__mro__):
+        if issubclass(each, msgspec.Struct) and each is not msgspec.Struct:
+            found |= _own_docstrings(each)
+    names = {field.name: field.encode_name for field in msgspec.structs.fields(kind)}
+    return {names[name]: text for name, text in found.items() if name in names}
+
+
+def _own_docstrings(kind: type) -> dict[str, str]:
+    body = ast.parse(inspect.getsource(kind)).body[0]
+    assert isinstance(body, ast.ClassDef), "the source of a class"
+    found: dict[str, str] = {}
+    for member, text in zip(body.body, body.body[1:], strict=False):
+        if (
+            isinstance(member, ast.AnnAssign)
+            and isinstance(member.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and isinstance(text.value.value, str)
+        ):
+            found[member.target.id] = " ".join(text.value.value.split())
+    return found
+
+
+def said_of(kind: type[msgspec.Struct] | None, name: str) -> Said:
+    """What is said of a member of a struct; a struct's own words go first."""
+    where = "" if kind is None else kind.__name__
+    own = "" if kind is None else docstrings(kind).get(name, "")
+    known = MEMBERS.get(f"{where}.{name}") or MEMBERS.get(name) or Said("")
+    return known._replace(description=own or known.description)
+
+
+MEMBERS: Final[Mapping[str, Said]] = {
+    # --- boards and their ladders
+    "board": Said("The board's id.", "blitz"),
+    "id": Said("The board's id, which is the one in the URL.", "blitz"),
+    "title": Said("What people call the board.", "Blitz", TITLE_MAX),
+    "order": Said("Whether the highest (`desc`) or the lowest score (`asc`) is best.", "desc"),
+    "policy": Said("Which submissions count: the best, the latest, or the sum of all.", "best"),
+    "decimals": Said("How many decimals scores have.", 0),
+    "BoardAnswer.subscore": Said(
+        "Whether scores have a subscore, which decides between equal scores, and which is best.",
+        "desc",
+    ),
+    "BoardBody.subscore": Said(
+        "Whether scores have a subscore, which decides between equal scores, and which is best.",
+        "desc",
+    ),
+    "tie_break": Said(
+        "Who is first among equals: who was there first, last, or by player id.", "first"
+    ),
+    "ranking": Said(
+        "How ranks are counted among equals: all different (`ordinal`), equal with gaps after them"
+        " (`competition`), or equal without gaps (`dense`). Default: the board's.",
+        "competition",
+    ),
+    "windows": Said("How time is divided: names, or objects with further settings.", ["all-time"]),
+    "default_window": Said("The default window of reads and of the web page.", "all-time"),
+    "timezone": Said("The time zone in which days, weeks and months begin.", "UTC"),
+    "BoardAnswer.scopes": Said("The attributes that have ladders, and `global`.", ["global"]),
+    "BoardBody.scopes": Said("The attributes that have ladders, and `global`.", ["global"]),
+    "public": Said("Whether anybody may read standings without a key.", True),
+    "score_min": Said("The lowest score that is accepted.", 0),
+    "score_max": Said("The highest score that is accepted.", 9999),
+    "max_increase": Said("How much one submission may add to a player's entry.", 500),
+    "boards": Said("Boards, sorted by id."),
+    "periods": Said("The current period of each window."),
+    "PeriodsAnswer.periods": Said("The periods that can be read, newest first."),
+    "WindowBody.name": Said("A built-in window's name, or one of your own.", "noon"),
+    "retain": Said("How many past periods can be read.", 3),
+    "cron": Said("When a period begins, as five fields of cron.", "0 12 * * *"),
+    "starts": Said("When the season begins (RFC 3339).", "2026-11-01T00:00:00Z"),
+    "ends": Said("When the season ends (RFC 3339).", "2026-12-01T00:00:00Z"),
+    "window": Said(
+        "The name of one of the board's windows. Default: the board's `default_window`; without"
+        " one, all-time if the board has it, else its first.",
+        "all-time",
+    ),
+    "period": Said("The id of a period of the window. Default: the current one.", "all"),
+    "scope": Said("`global`, or an attribute's value such as `country:US`.", "global"),
+    "state": Said("The state of the period.", "open"),
+    "opens_at": Said("When the period opens; null if it always was open.", _TIME),
+    "closes_at": Said("When the period closes; null if it never does.", _TIME),
+    "ScopesAnswer.scopes": Said("The scopes that have players."),
+    "after": Said("The last scope of the page before.", "country:DE"),
+    # --- submissions
+    "player": Said("The player's id.", "alice", PLAYER_ID_BYTES_MAX),
+    "score": Said("An exact number; with `numbers=string`, a string with the same digits.", 1500),
+    "SubmissionBody.score": Said("An exact number, or a string with the same digits.", 1500),
+    "subscore": Said("Decides between equal scores, where the board has subscores.", 12),
+    "at": Said("When it was achieved (RFC 3339).", "2026-11-15T12:30:00Z"),
+    "recorded_at": Said("When it was recorded.", _TIME),
+    "details": Said("What was sent with the submission: any JSON.", {"map": "harbour"}),
+    "submission": Said("The submission's id.", 17),
+    "submissions": Said("Submissions, newest first."),
+    "status": Said("Whether the submission changed the player's entry in any window.", "accepted"),
+    "standings": Said("Standings, best first."),
+    "SubmitAnswer.standings": Said("By window: score and rank in the global scope."),
+    "stale": Said("True if the submission is recorded, but its ranks are unknown for now.", False),
+    "previous_score": Said("The score before; null if there was none.", 1400),
+    "previous_rank": Said("The rank before; null if there was none.", 9),
+    "accepted": Said("Rows that changed an entry.", 2),
+    "unchanged": Said("Rows that are recorded and changed no entry.", 0),
+    "duplicates": Said("Rows whose key was used before.", 0),
+    "rejected": Said("Rows that were refused, each with its reason."),
+    "RejectedRow.pointer": Said("A JSON pointer to the row, or to its member.", "/2/score"),
+    # --- standings
+    "rank": Said("1 is the best.", 3),
+    "total": Said("How many players are on the ladder.", 128),
+    "percentile": Said("The percentage of players that are strictly worse.", 97.65),
+    "top_percent": Said("The player is in the top this many percent.", 2.35),
+    "achieved_at": Said("When the entry was achieved; equals are told apart by it.", _TIME),
+    "name": Said("The player's name.", "Alice", NAME_BYTES_MAX),
+    "avatar_url": Said("The address of the player's picture.", "https://example.org/alice.png"),
+    "global_rank": Said("Among friends: the rank on the whole ladder.", 57),
+    "next": Said("The cursor of the next page; null if this is the last.", "gqVibGl0eg"),
+    "prev": Said("The cursor of the previous page; null if this is the first.", "gqVibGl0eg"),
+    "missing": Said("Players that have no standing.", ["nobody"]),
+    "players": Said("Ids of at most 1,000 players.", ["alice", "bob"]),
+    "limit": Said("How many rows at most.", 10),
+    "cursor": Said("`next` or `prev` of a page.", "gqVibGl0eg", CURSOR_MAX),
+    "numbers": Said("Whether scores are JSON numbers or strings.", "number"),
+    "include": Said("What else to include in each row.", "percentile"),
+    "StandingsQuery.from": Said("The place to start from, counted from 1.", 1),
+    "min_score": Said("The lowest score of a range, inclusive.", "1000"),
+    "max_score": Said("The highest score of a range, inclusive.", "2000"),
+    "above": Said("How many better neighbours.", 5),
+    "below": Said("How many worse neighbours.", 5),
+    "AroundScoreQuery.score": Said("The score whose neighbours are asked for.", "1499"),
+    "text": Said("The start of the name, ignoring case, or an exact player id.", "al"),
+    "buckets": Said("How many ranges of scores at most.", 20),
+    "Distribution.buckets": Said("Ranges of scores, lowest first."),
+    "Bucket.from": Said("The lowest score of the range.", 1000),
+    "Bucket.to": Said("The highest score of the range.", 1499),
+    "count": Said("How many players have a score in the range.", 7),
+    "friends": Said("The ids of the player's friends, sorted.", ["bob"]),
+    # --- live
+    "top": Said("How many of the first places to follow.", 10),
+    "activity": Said("How many of the newest submissions to be told of at once.", 10),
+    "LiveQuery.friends": Said("Whether to follow the player's friends.", "true"),
+    "LiveQuery.player": Said("The player whose rank to follow.", "alice"),
+    # --- players
+    "attributes": Said("What scopes are made of, by name.", {"country": "US"}),
+    # --- keys
+    "keys": Said("All keys, oldest first."),
+    "key": Said("The key's text, which is shown only once.", "tr_mfzwizlr_..."),
+    "KeyAnswer.id": Said("The key's id.", "mfzwizlr"),
+    "KeyAnswer.name": Said("What people call the key.", "game server"),
+    "KeyBody.name": Said("What people call the key.", "game server", access.NAME_BYTES_MAX),
+    "KeyAnswer.boards": Said("Patterns of board ids that it is for.", ["*"]),
+    "KeyBody.boards": Said("", ["blitz", "eu-*"], access.PATTERNS_MAX),
+    "verbs": Said("What the key allows.", ["read", "write"]),
+    "owner": Said(
+        "Keys of one owner share their idempotency keys.", "game", access.OWNER_BYTES_MAX
+    ),
+    "created_at": Said("When it was created.", _TIME),
+    "updated_at": Said("When it was last put.", _TIME),
+    "last_used_at": Said("When it was last used; null if it never was.", _TIME),
+    "SubmissionBody.key": Said("", "match-7f3a", KEY_BYTES_MAX),
+    # --- webhooks
+    "webhooks": Said("Webhooks, by id."),
+    "WebhookInfo.id": Said("The webhook's id, which is the one in the URL.", "chat"),
+    "url": Said("Where requests go.", "https://example.org/hooks/toprung", URL_MAX),
+    "events": Said("Types of events that it is told of.", ["leader.changed"]),
+    "WebhookInfo.boards": Said("Patterns of board ids that it is told of.", ["*"]),
+    "WebhookBody.boards": Said("", ["blitz", "eu-*"], access.PATTERNS_MAX),
+    "deliveries": Said("Messages, newest first."),
+    "DeliveriesQuery.state": Said("Only messages in this state.", "dead"),
+    "Delivery.state": Said(
+        "`waiting` until it is delivered or, after ten attempts, `dead`.", "delivered"
+    ),
+    "Delivery.type": Said("The type of the event.", "leader.changed"),
+    "attempts": Said("How often it was tried.", 1),
+    "attempted_at": Said("When it was last tried.", _TIME),
+    "message": Said("The message's id.", "msg_2x637tlsjcdqrxoyx5atoomfvets4wo2"),
+    "delivered": Said("Whether the receiver took it.", True),
+    "TestResult.status": Said("The status of the answer; null if there was none.", 204),
+    "answer": Said("The beginning of the answer, or why there was none.", ""),
+    # --- how a service fares
+    "HealthAnswer.status": Said("`ok`.", "ok"),
+    "for": Said("What to check.", "all"),
+    "followers": Said("Readers of the journal."),
+    "jobs": Said("What is done at a time."),
+    "FollowerStatus.name": Said("The follower's name.", "activity"),
+    "JobStatus.name": Said("The job's name.", "prune"),
+    "target": Said("Whom they are for.", "webhook:chat"),
+    "waiting": Said("How many wait to be sent.", 0),
+    "dead": Said("How many were given up.", 0),
+    "oldest_seconds": Said("", 0.0),
+    "position": Said("", 4711),
+    "lag_events": Said("", 0),
+    "lag_seconds": Said("", 0.0),
+    "fault": Said("", "event 6: KeyError: 7"),
+    "faults": Said("", []),
+    "runs": Said("", 12),
+    "failures": Said("", 0),
+    "last_at": Said("", _TIME),
+    "last_seconds": Said("", 0.02),
+    "next_at": Said("", _TIME),
+    "result": Said("", "3 periods pruned"),
+    "duty": Said("", "jobs"),
+    "holder": Said("", "host-1:4711"),
+    "token": Said("", 3),
+    "left_seconds": Said("", 14.2),
+    "FollowerStatus.state": Said("", "following"),
+    "JobStatus.state": Said("", "waiting"),
+    "ReadyAnswer.status": Said("", "ready"),
+    "ReadyAnswer.checks": Said("", {"journal": "ok"}),
+    "BackgroundStatus.at": Said("", _TIME),
+    "disabled": Said("", "the receiver answered 410"),
+    "secret": Said("", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+    "skipped": Said("", {"daily": "not-retained"}),
+    "Delivery.status": Said("", 204),
+    # --- problems
+    "type": Said("Names the kind of problem, and links to its explanation.", "/docs#invalid"),
+    "Problem.title": Said("The kind of problem, for people.", "The input is invalid"),
+    "Problem.status": Said("The status of the response.", 422),
+    "detail": Said("What is wrong, for people.", "must be a whole number from 1 to 1000"),
+    "errors": Said("What is wrong in the input."),
+    "InputError.pointer": Said("", "/limit"),
+    "request": Said("The request's id, as in the log.", "a7-1c"),
+}

@@ -1,0 +1,79 @@
+"""Players beyond one board: profile, friends, standings everywhere, erasure."""
+
+from __future__ import annotations
+
+from toprung.contract import FriendsAnswer, PlayerStandingsAnswer
+from toprung.operations.operation import Subject
+from toprung.operations.requests import Numbers, ProfileBody, ProfilePatchBody
+from toprung.ports import PlayerProfile
+
+operations = Subject("players")
+
+operations.put(
+    "put_player",
+    "/v1/players/{player}",
+    "write",
+    "Replace a player's whole profile; changed attributes move entries in open periods.",
+    body=ProfileBody,
+    answer=PlayerProfile,
+    grows=True,
+)
+operations.patch(
+    "patch_player",
+    "/v1/players/{player}",
+    "write",
+    "Change parts of a player's profile: what is omitted stays, null removes it.",
+    body=ProfilePatchBody,
+    answer=PlayerProfile,
+    grows=True,
+)
+operations.get(
+    "get_player",
+    "/v1/players/{player}",
+    "read",
+    "Get a player's profile.",
+    runs="boards.player",
+    answer=PlayerProfile,
+    also=(404,),
+)
+operations.delete(
+    "erase_player",
+    "/v1/players/{player}",
+    "admin",
+    "Erase a player everywhere: profile, friends, entries and details.",
+    runs="boards.erase",
+    also=(404,),
+)
+operations.get(
+    "list_player_standings",
+    "/v1/players/{player}/standings",
+    "read",
+    "List a player's current standings on all boards and windows with an entry.",
+    runs="boards.standings",
+    query=Numbers,
+    answer=PlayerStandingsAnswer,
+)
+operations.get(
+    "list_friends",
+    "/v1/players/{player}/friends",
+    "read",
+    "List a player's friends, sorted by id.",
+    runs="boards.friends",
+    answer=FriendsAnswer,
+)
+operations.put(
+    "befriend",
+    "/v1/players/{player}/friends/{other}",
+    "write",
+    "Make two players friends of each other; at most 5,000 friends each.",
+    runs="boards.befriend",
+    status=204,
+    grows=True,
+)
+operations.delete(
+    "unfriend",
+    "/v1/players/{player}/friends/{other}",
+    "write",
+    "End a friendship; harmless if there is none.",
+    runs="boards.unfriend",
+)

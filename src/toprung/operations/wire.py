@@ -1,0 +1,219 @@
+"""How the library's values become answers, and what of them callers may ask for in other words.
+
+Most values are answered as they are. Rows of a list leave out what the list says once, a standing
+leaves out its board, a submission's result tells of a repeat in a header; `shown` knows which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from operator import attrgetter
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from toprung.contract import (
+    BatchAnswer,
+    BoardAnswer,
+    LookupAnswer,
+    PageAnswer,
+    RejectedRow,
+    StandingAnswer,
+    StandingRow,
+    SubmitAnswer,
+)
+from toprung.domain.board_rules import BoardRules
+from toprung.domain.score import number_text
+from toprung.domain.standing import (
+    NUMBER,
+    BatchResult,
+    Lookup,
+    Page,
+    ReadablePeriod,
+    Standing,
+    SubmitResult,
+)
+from toprung.waiting.pace import LongWork
+
+Show = Callable[[Any], Any]
+
+_EXPONENT_SHOWN_BELOW: Final = -6
+"""Decimals whose first digit stands further behind the point are written with an exponent."""
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def text_of(number: Any) -> Any:
+    """A number as text; None stays None.
+
+    >>> text_of(Decimal("1E-9")), text_of(2**53 + 1)
+    ('0.000000001', '9007199254740993')
+    """
+    return None if number is None else number_text(number)
+
+
+def number_of(number: Any) -> Any:
+    """A number as JSON shows it: digits, never with an exponent; None stays None.
+
+    >>> import msgspec
+    >>> msgspec.json.encode([number_of(Decimal("1E-9")), number_of(Decimal("0E-7")), number_of(5)])
+    b'[0.000000001,0.0000000,5]'
+    """
+    if type(number) is Decimal and number.adjusted() < _EXPONENT_SHOWN_BELOW:
+        return Raw(number_text(number).encode())
+    return number
+
+
+def shows(numbers: str) -> Show:
+    """How numbers are shown."""
+    return text_of if numbers == "string" else number_of
+
+
+def with_numbers(value: Any, show: Show) -> Any:
+    """A value with all its scores, subscores and submission ids as `show` shows them.
+
+    >>> from toprung.domain.standing import Bucket, Distribution
+    >>> with_numbers(Distribution(1, (Bucket(5, 9, 1),)), text_of)
+    Distribution(total=1, buckets=[Bucket(low='5', high='9', count=1)])
+    """
+    if isinstance(value, list | tuple):
+        return [with_numbers(each, show) for each in value]
+    if isinstance(value, dict):
+        return {name: with_numbers(each, show) for name, each in value.items()}
+    if not isinstance(value, Struct):
+        return value
+    numbers, parts = _members(type(value))
+    shown = {name: show(getattr(value, name)) for name in numbers}
+    shown |= {name: with_numbers(getattr(value, name), show) for name in parts}
+    return replace(value, **shown) if shown else value
+
+
+@cache
+def _members(kind: type[Struct]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The members that are such numbers, and those that hold structs with some."""
+    hints = get_type_hints(kind, include_extras=True)
+    numbers = tuple(name for name, hint in hints.items() if is_number(hint))
+    parts = tuple(name for name, hint in hints.items() if _holds_numbers(hint))
+    return numbers, parts
+
+
+def is_number(hint: Any) -> bool:
+    """Whether a type is that of a number which callers may ask for as text."""
+    if get_origin(hint) in (Union, UnionType):
+        return any(is_number(part) for part in get_args(hint))
+    return get_origin(hint) is Annotated and NUMBER in hint.__metadata__
+
+
+def _holds_numbers(hint: Any) -> bool:
+    if isinstance(hint, type) and issubclass(hint, Struct):
+        return any(_members(hint))
+    return not is_number(hint) and any(_holds_numbers(part) for part in get_args(hint))
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+_row_members = attrgetter(*StandingRow.__struct_fields__[:-2])
+_standing_members = attrgetter(*StandingAnswer.__struct_fields__[:-1])
+_submit_members = attrgetter(*SubmitAnswer.__struct_fields__)
+
+
+def row(standing: Standing, show: Show = number_of, *, percentile: bool = False) -> StandingRow:
+    """A line of a list."""
+    found = StandingRow(*_row_members(standing))
+    if percentile:
+        found.percentile, found.top_percent = standing.percentile, standing.top_percent
+    return _with_score(found, show)
+
+
+def standing_answer(
+    standing: Standing, show: Show = number_of, *, board: bool = False
+) -> StandingAnswer:
+    """A standing by itself."""
+    found = StandingAnswer(*_standing_members(standing))
+    if board:
+        found.board = standing.board
+    return _with_score(found, show)
+
+
+def _with_score(found: Any, show: Show) -> Any:
+    """The same answer, its numbers as they are shown: nearly always as they are."""
+    if show is not number_of or type(found.score) is Decimal:
+        found.score, found.subscore = show(found.score), show(found.subscore)
+    return found
+
+
+def page_answer(page: Page, show: Show = number_of, *, percentile: bool = False) -> PageAnswer:
+    """A page of standings."""
+    return PageAnswer(
+        page.board,
+        page.window,
+        page.period,
+        page.scope,
+        page.state,
+        page.total,
+        [row(standing, show, percentile=percentile) for standing in page.standings],
+        page.next,
+        page.prev,
+    )
+
+
+def lookup_answer(
+    found: Lookup, show: Show = number_of, *, percentile: bool = False
+) -> LookupAnswer:
+    """The standings of many; which ladder they are on is told once."""
+    rows = [row(standing, show, percentile=percentile) for standing in found.standings]
+    answer = LookupAnswer(rows, found.missing)
+    if found.standings:
+        one = found.standings[0]
+        answer.total, answer.scope = one.total, one.scope
+        answer.window, answer.period, answer.state = one.window, one.period, one.state
+    return answer
+
+
+def submit_answer(result: SubmitResult, show: Show = number_of) -> SubmitAnswer:
+    """What became of a submission."""
+    answer = SubmitAnswer(*_submit_members(result))
+    first = next(iter(result.standings.values()), None)
+    if show is not number_of or (first is not None and type(first.score) is Decimal):
+        answer.submission = show(answer.submission)
+        answer.standings = with_numbers(answer.standings, show)
+    return answer
+
+
+async def batch_answer(result: BatchResult) -> BatchAnswer:
+    """What became of a batch."""
+    rejected: list[RejectedRow] = []
+    async with LongWork() as work:
+        for each in result.rejected:
+            pointer = f"/{each.index}/{each.field}" if each.field else f"/{each.index}"
+            rejected.append(RejectedRow(pointer, each.detail))
+            if work.is_due():
+                await work.rest()
+    return BatchAnswer(result.accepted, result.unchanged, result.duplicates, rejected)
+
+
+def board_answer(
+    board: BoardRules, show: Show = number_of, periods: dict[str, ReadablePeriod] | None = None
+) -> BoardAnswer:
+    """A board and its rules."""
+    rules = dict(board) | {"windows": list(board.windows), "scopes": list(board.scopes)}
+    for limit in ("score_min", "score_max", "max_increase"):
+        rules[limit] = show(rules[limit])
+    return BoardAnswer(id=board.id, **rules, periods=periods or {})
+
+
+def shown(value: Any, show: Show = number_of, *, percentile: bool = False) -> Any:
+    """What is answered for a value of the library."""
+    if isinstance(value, Page):
+        return page_answer(value, show, percentile=percentile)
+    if isinstance(value, Standing):
+        return standing_answer(value, show)
+    if isinstance(value, SubmitResult):
+        return submit_answer(value, show)
+    if isinstance(value, list) and value and isinstance(value[0], Standing):
+        return [standing_answer(each, show, board=True) for each in value]
+    return with_numbers(value, show)
