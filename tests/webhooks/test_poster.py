@@ -184,7 +184,7 @@ def test_who_does_not_come_to_an_end_is_left(
         (b"", "closed the connection"),
         (
             b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf",
-            "closed the connection amid its answer",
+            "closed the connection in the middle of its answer",
         ),
         (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nhalf", None),
         (b"HTTP/1.1 200 OK\r\nx-half: ", None),
