@@ -11,7 +11,7 @@ import argparse
 import msgspec
 
 from benchmarks import harness
-from toprung.http.requests import SubmissionBody, submission_quotes
+from toprung.operations.requests import SubmissionBody, submission_quotes
 from toprung.http.strict import BodyDecoder
 
 PLAIN = b'{"player":"000000123456","score":7654321}'

@@ -22,7 +22,7 @@ from toprung.domain.access import VERBS
 from toprung.domain.board import CHOICES
 from toprung.domain.ranking import RANKINGS
 from toprung.errors import Invalid, ToprungError
-from toprung.http.requests import INCLUDES, NUMBERS
+from toprung.operations.requests import INCLUDES, NUMBERS
 from toprung.http.settings import ServiceSettings
 from toprung.testing.clock import FrozenClock
 

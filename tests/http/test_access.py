@@ -57,7 +57,7 @@ def ask(running: Serving, route: Route, key: str | None, board: str = "secret") 
     }
     names |= {"webhook": "chat", "message": "msg_1"}
     headers = {} if key is None else {"authorization": f"Bearer {key}"}
-    body = BODIES.get(route.handler.__name__)
+    body = BODIES.get(route.name)
     if body is None and route.method in ("POST", "PUT"):
         headers["content-type"] = "application/json"
     path = route.path.format(**names)
@@ -74,7 +74,7 @@ def everything(running: Serving) -> list[Any]:
 
 
 def name_of(route: Route) -> str:
-    return route.handler.__name__
+    return route.name
 
 
 @pytest.mark.parametrize("route", CLOSED, ids=name_of)

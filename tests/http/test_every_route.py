@@ -39,7 +39,7 @@ PARAMETERS = {
 
 
 def name_of(route: Route) -> str:
-    return route.handler.__name__
+    return route.name
 
 
 def told(http: httpx2.Client, board: str) -> str:

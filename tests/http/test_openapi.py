@@ -98,7 +98,7 @@ def test_who_needs_a_key_is_told_and_true() -> None:
             assert answer.status_code == 201
         document = running.anyone.get("/openapi.json").json()
         for route in ROUTES:
-            security = operation_of(document, route.handler.__name__)["security"]
+            security = operation_of(document, route.name)["security"]
             needs_key = {
                 board: _asked_without_key(running.anyone, route.method, route.path, board) == 401
                 for board in ("open", "closed")
@@ -139,7 +139,7 @@ README = re.findall(
 
 
 def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board() -> None:
-    wanted = {route.handler.__name__ for route in ROUTES if route.body is not None}
+    wanted = {route.name for route in ROUTES if route.body is not None}
     assert wanted == set(EXAMPLES)
     names = {"board": "blitz", "player": "alice", "follower": "activity", "webhook": "chat"}
     with serving(ServiceSettings()) as running:
@@ -155,7 +155,7 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
         names["message"] = told(running.http, "blitz")
         for name, body in EXAMPLES.items():
             names["webhook"] = "other" if name == "put_webhook" else "chat"
-            route = next(route for route in ROUTES if route.handler.__name__ == name)
+            route = next(route for route in ROUTES if route.name == name)
             answer = running.http.request(route.method, route.path.format(**names), json=body)
             assert answer.is_success, (name, answer.text)
 

@@ -40,7 +40,7 @@ FOREIGN: list[dict[str, str]] = [
 
 
 def name_of(route: Route) -> str:
-    return route.handler.__name__
+    return route.name
 
 
 def write(http: httpx2.Client, route: Route, headers: dict[str, str]) -> httpx2.Response:

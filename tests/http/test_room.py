@@ -162,7 +162,7 @@ def test_a_service_that_is_full_reads_and_deletes_and_takes_nothing_new(targets:
         memory.bytes_max = BYTES_MIN  # this process has more than that
         eventually(lambda: memory.is_short)
         writes = [route for route in ROUTES if route.method not in ("GET", "DELETE")]
-        grows = [route for route in writes if route.handler.__name__ not in TAKEN_WHEN_FULL]
+        grows = [route for route in writes if route.name not in TAKEN_WHEN_FULL]
         assert len(writes) - len(grows) == len(TAKEN_WHEN_FULL)
         for route in grows:
             path = route.path.format(board="blitz", player="alice", other="bob", webhook="chat")

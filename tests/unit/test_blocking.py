@@ -6,7 +6,8 @@ from collections.abc import Generator
 
 import pytest
 
-from toprung.blocking import Blocking, reading
+from toprung.blocking import blocking
+from toprung.faces import Blocking
 from toprung.waiting.pending import Pending
 
 
@@ -25,8 +26,8 @@ class Asked:
 
 class Face(Blocking[Asked]):
     __slots__ = ()
-    total = reading(Asked.total)
-    forgiving = reading(Asked.forgiving)
+    total = blocking(Asked.total)
+    forgiving = blocking(Asked.forgiving)
 
 
 class Interrupted:

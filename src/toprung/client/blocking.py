@@ -1,7 +1,8 @@
 """The facade of a service for ordinary, synchronous programs.
 
 There is no second implementation behind it: every method of the lists in `faces` drives the
-coroutine of the same name of the asynchronous facade in the calling thread. Threads may share everything here.
+coroutine of the same name of the asynchronous facade in the calling thread. Threads may
+share everything here.
 """
 
 from __future__ import annotations

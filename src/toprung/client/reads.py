@@ -8,12 +8,11 @@ from typing import Unpack
 from msgspec.structs import astuple
 
 from toprung.client.board_access import BoardAccess
-from toprung.client.decoding import board_of, lookup_of, page_of
+from toprung.client.decoding import lookup_of, page_of
 from toprung.client.encoding import NUMBERS, encode, path, query, score_text
 from toprung.client.remote import listed
 from toprung.client.transport import Request
 from toprung.contract import BoardAnswer, LookupAnswer, PageAnswer, PeriodsAnswer
-from toprung.domain.board_rules import BoardRules
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL, parse_players
 from toprung.domain.standing import Lookup, Page, ReadablePeriod, Standing
@@ -27,10 +26,6 @@ class BoardReads(BoardAccess):
     """Where players stand, and what there is to read."""
 
     __slots__ = ()
-
-    async def rules(self) -> BoardRules:
-        """The board's rules as they are now, in the form in which they are set."""
-        return board_of(await self._read(BoardAnswer, numbers="string"))
 
     async def lookup(self, players: Iterable[str], **options: Unpack[ListOptions]) -> Lookup:
         """Return the standings of at most 1,000 players, and the players without one.

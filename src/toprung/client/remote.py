@@ -23,8 +23,8 @@ from toprung.operations.requests import LadderQuery, ListQuery, Numbers
 from toprung.operations.variables import VARIABLES
 from toprung.service.options import AskedLadder, AskedList
 
-Check = Callable[[Any, str], str]
-"""Turns an argument into a parameter, or refuses it as the library does."""
+Check = Callable[[Any, str], str | None]
+"""Turns an argument into a parameter, or refuses it as the library does; None is not sent."""
 
 _RUN: Final = {each.runs: each for each in OPERATIONS.values() if each.runs}
 
@@ -100,12 +100,13 @@ class _Given(NamedTuple):
         return found
 
     def query(self, checks: dict[str, tuple[str, Check]]) -> dict[str, str]:
-        """The other arguments, which are parameters of the query; None is not given."""
+        """The other arguments, which are parameters of the query."""
         found: dict[str, str] = {}
         for name, value in self.arguments.items():
             on_the_wire, check = checks[name]
-            if value is not None:
-                found[on_the_wire] = check(value, name)
+            text = check(value, name)
+            if text is not None:
+                found[on_the_wire] = text
         return found
 
 
@@ -122,10 +123,9 @@ def _common(operation: Operation, asked: AskedLadder | None) -> dict[str, str]:
         found = listed(asked, has_rows=operation.answer is not StandingAnswer)
     elif asked is not None:
         found = asdict(asked)
-    given = {
-        name: text_parameter(value, name) for name, value in found.items() if value is not None
-    }
-    return given | (NUMBERS if issubclass(operation.query, Numbers) else {})
+    given = {name: value for name, value in found.items() if value is not None}
+    texts = {name: text_parameter(value, name) for name, value in given.items()}
+    return texts | (NUMBERS if issubclass(operation.query, Numbers) else {})
 
 
 def listed(asked: AskedList, *, has_rows: bool = True) -> dict[str, str | None]:
@@ -174,15 +174,21 @@ def _checks(operation: Operation) -> dict[str, tuple[str, Check]]:
 
 def _check(kind: msgspec.inspect.Type) -> Check:
     if isinstance(kind, msgspec.inspect.UnionType):
-        return _check(next(k for k in kind.types if not isinstance(k, msgspec.inspect.NoneType)))
+        given = next(k for k in kind.types if not isinstance(k, msgspec.inspect.NoneType))
+        return _optional(_check(given))
     if isinstance(kind, msgspec.inspect.Metadata):
         is_score = kind.extra is not None and "score" in kind.extra
         return score_text if is_score else _check(kind.type)
     if isinstance(kind, msgspec.inspect.IntType):
         return _whole(kind.ge or 0, kind.le or 0)
     if isinstance(kind, msgspec.inspect.LiteralType):
-        return _choice(tuple(value for value in kind.values if value is not None))
+        check = _choice(tuple(value for value in kind.values if value is not None))
+        return _optional(check) if None in kind.values else check
     return text_parameter
+
+
+def _optional(check: Check) -> Check:
+    return lambda value, name: None if value is None else check(value, name)
 
 
 def _whole(minimum: int, maximum: int) -> Check:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cache
 from operator import attrgetter
 from types import UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -40,6 +40,7 @@ from toprung.domain.standing import (
 from toprung.waiting.pace import LongWork
 
 Show = Callable[[Any], Any]
+S = TypeVar("S", StandingRow, StandingAnswer)
 
 _EXPONENT_SHOWN_BELOW: Final = -6
 """Decimals whose first digit stands further behind the point are written with an exponent."""
@@ -139,7 +140,7 @@ def standing_answer(
     return _with_score(found, show)
 
 
-def _with_score(found: Any, show: Show) -> Any:
+def _with_score(found: S, show: Show) -> S:
     """The same answer, its numbers as they are shown: nearly always as they are."""
     if show is not number_of or type(found.score) is Decimal:
         found.score, found.subscore = show(found.score), show(found.subscore)
