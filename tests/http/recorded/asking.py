@@ -31,7 +31,7 @@ class Ask:
     starts: int | None = None
     """Record this many bytes of the body only: the rest changes with every version."""
     until: str | None = None
-    """Ask again until the answer contains this: others than callers bring it about."""
+    """Ask again until the answer contains this: it comes about in the background."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,9 @@ class Scene:
     needs_keys: bool = False
     """The first key, which may do everything, is kept as `root`."""
     origins: tuple[str, ...] = ()
+    quotas: dict[str, int] | None = None
+    address_burst: int | None = None
+    """How many requests without a key are answered, if not all are."""
 
 
 def ask(

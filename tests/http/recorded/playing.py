@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from tests.http.recorded.asking import Ask, Move, Scene
 from tests.http.serving import serving
-from toprung.http.settings import ServiceSettings
+from toprung.http.settings import Rate, ServiceSettings
 from toprung.testing.clock import FrozenClock
 
 NOW: Final = "2026-11-17T12:00:00Z"
@@ -44,6 +44,9 @@ HEADERS: Final = (
     "access-control-max-age",
 )
 UNTIL_SECONDS_MAX: Final = 20.0
+_BETWEEN_SECONDS: Final = 0.01
+_HARDLY_EVER: Final = 0.0001
+"""A rate per second at which nothing more is allowed while a scene is played."""
 _NAME: Final = re.compile(r"<([a-z_0-9]+)\.([a-z_0-9.]+)>")
 _REQUEST: Final = re.compile(r'"request":"[0-9a-f]{8}-[0-9a-f]+"')
 
@@ -63,9 +66,14 @@ Kept = dict[str, tuple[Any, dict[str, str]]]
 def played(scene: Scene, target: str) -> list[tuple[Ask, Answered]]:
     """Every request of a scene with its answer, by a service on an empty database."""
     clock = FrozenClock(NOW)
-    settings = ServiceSettings(needs_keys=scene.needs_keys, origins=scene.origins)
+    burst = scene.address_burst
+    settings = ServiceSettings(
+        needs_keys=scene.needs_keys,
+        origins=scene.origins,
+        address_rate=None if burst is None else Rate(_HARDLY_EVER, burst),
+    )
     found: list[tuple[Ask, Answered]] = []
-    with serving(settings, clock, target=target) as running:
+    with serving(settings, clock, target=target, quotas=scene.quotas) as running:
         host, port = running.url.removeprefix("http://").split(":")
         kept: Kept = {"root": ({"key": running.key}, {}), "service": ({"url": running.url}, {})}
         player = Player(host, int(port), kept)
@@ -88,12 +96,13 @@ class Player:
         """Send a request; if it says so, again until the answer is the awaited one."""
         deadline = time.monotonic() + UNTIL_SECONDS_MAX
         while True:
-            answered = self._send(asked)
-            if asked.until is None or asked.until in answered.body:
+            answered, content = self._send(asked)
+            if asked.until is None or asked.until.encode() in content:
                 return answered
-            assert time.monotonic() < deadline, f"{asked} was answered {answered.body}"
+            assert time.monotonic() < deadline, f"{asked} was answered {content!r}"
+            time.sleep(_BETWEEN_SECONDS)
 
-    def _send(self, asked: Ask) -> Answered:
+    def _send(self, asked: Ask) -> tuple[Answered, bytes]:
         connection = HTTPConnection(self._host, self._port, timeout=20)
         try:
             headers = {name: self._filled(text) for name, text in asked.headers.items()}
@@ -101,15 +110,13 @@ class Player:
             address = self._filled(asked.address, is_address=True)
             connection.request(asked.method, address, body, headers)
             answer = connection.getresponse()
-            if asked.events is not None:
-                return _answered(asked, answer, _pieces(answer, asked.events))
-            content = answer.read()
+            content = answer.read() if asked.events is None else _pieces(answer, asked.events)
             length = answer.getheader("content-length")
             if asked.method != "HEAD" and length is not None:
                 assert int(length) == len(content), "its length is not what it says"
             if asked.keep is not None:
                 self._keep(asked.keep, answer, content)
-            return _answered(asked, answer, content)
+            return _answered(asked, answer, content), content
         finally:
             connection.close()
 

@@ -142,6 +142,7 @@ _HISTORY: Final[list[Step]] = [
         "GET /v1/boards/nothing/activity",
     ),
     ask("GET /v1/boards/sub/activity", until='"score":1.5'),
+    ask("GET /v1/status", starts=0, until='"name":"activity","state":"following"'),
     ask("GET /v1/boards/blitz/live?top=3", events=2),
     ask("GET /v1/boards/blitz/live?player=ann&numbers=string&scope=country:PT", events=2),
     ask("GET /v1/boards/blitz/live?window=daily&activity=2", events=2),
