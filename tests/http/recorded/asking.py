@@ -27,9 +27,9 @@ class Ask:
     events: int | None = None
     """Of a stream: how many pieces, each ended by an empty line, are read before hanging up."""
     shape: bool = False
-    """Record which members the answer has and of which types, not what they are."""
+    """Record which members the answer has, not what they are."""
     starts: int | None = None
-    """Record this many bytes of the body only: the rest changes with every version."""
+    """Record this many bytes of the body only, unless it is a problem: the rest is not for ever."""
     until: str | None = None
     """Ask again until the answer contains this: it comes about in the background."""
 

@@ -45,6 +45,7 @@ HEADERS: Final = (
 )
 UNTIL_SECONDS_MAX: Final = 20.0
 _BETWEEN_SECONDS: Final = 0.01
+_ERRORS: Final = 400
 _HARDLY_EVER: Final = 0.0001
 """A rate per second at which nothing more is allowed while a scene is played."""
 _NAME: Final = re.compile(r"<([a-z_0-9]+)\.([a-z_0-9.]+)>")
@@ -152,17 +153,18 @@ def _pieces(answer: HTTPResponse, count: int) -> bytes:
 def _answered(asked: Ask, answer: HTTPResponse, content: bytes) -> Answered:
     told = {name.lower(): value for name, value in answer.getheaders()}
     headers = [(name, told[name]) for name in HEADERS if name in told]
-    if asked.method == "HEAD" and answer.status < 400 and "content-length" in told:
+    if asked.method == "HEAD" and answer.status < _ERRORS and "content-length" in told:
         headers.append(("content-length", told["content-length"]))
     headers = [(name, f"<{name}>" if name in asked.mask else text) for name, text in headers]
-    return Answered(answer.status, tuple(headers), _shown(asked, content))
+    is_problem = told.get("content-type") == "application/problem+json"
+    return Answered(answer.status, tuple(headers), _shown(asked, content, is_problem=is_problem))
 
 
-def _shown(asked: Ask, content: bytes) -> str:
+def _shown(asked: Ask, content: bytes, *, is_problem: bool) -> str:
     """As much of a body as is compared, without what is random in it."""
-    if asked.shape:
+    if asked.shape and not is_problem:
         return json.dumps(_shape(json.loads(content)))
-    if asked.starts is not None:
+    if asked.starts is not None and not is_problem:
         return content[: asked.starts].decode()
     body = _REQUEST.sub('"request":"<request>"', content.decode())
     for member in asked.mask:
@@ -171,9 +173,7 @@ def _shown(asked: Ask, content: bytes) -> str:
 
 
 def _shape(value: Any) -> Any:
-    """Which members a value has, and of which types they are."""
+    """Which members a value has; of a list, its first element."""
     if isinstance(value, dict):
         return {name: _shape(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_shape(each) for each in value[:1]]
-    return type(value).__name__
+    return [_shape(each) for each in value[:1]] if isinstance(value, list) else "any"

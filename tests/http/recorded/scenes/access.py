@@ -60,12 +60,12 @@ _KEYS: Final[list[Step]] = [
     *asks(
         "DELETE /v1/keys/nothing",
         "DELETE /v1/keys/<g2.id>",
-        "DELETE /v1/keys/<g2.id>",
         "GET /v1/keys?limit=1",
         key=_ROOT,
     ),
+    ask("DELETE /v1/keys/<g2.id>", key=_ROOT, mask=("detail",)),
     ask("GET /v1/keys", key="g2.key"),
-    ask("GET /v1/keys", key=_ROOT, shape=True),
+    ask("GET /v1/keys", key=_ROOT, mask=("id", "owner", "last_used_at")),
 ]
 
 _PROTECTED: Final[list[Step]] = [
@@ -218,8 +218,8 @@ _LOCAL: Final[list[Step]] = [
 ]
 
 _LIMITED: Final[list[Step]] = [
-    *asks(*["GET /healthz"] * 4, mask=("retry-after",)),
-    ask("GET /v1/boards", mask=("retry-after",)),
+    *asks(*["GET /healthz"] * 4, mask=("retry-after", "detail")),
+    ask("GET /v1/boards", mask=("retry-after", "detail")),
     ask("PUT /v1/boards/blitz", {"windows": ["all-time"], "scopes": ["country"]}, key=_ROOT),
     ask("PUT /v1/players/ann", {"attributes": {"country": "PT"}}, key=_ROOT),
     ask("PUT /v1/players/ben", {"attributes": {"country": "NZ"}}, key=_ROOT),

@@ -146,6 +146,12 @@ _HISTORY: Final[list[Step]] = [
     ask("GET /v1/boards/blitz/live?top=3", events=2),
     ask("GET /v1/boards/blitz/live?player=ann&numbers=string&scope=country:PT", events=2),
     ask("GET /v1/boards/blitz/live?window=daily&activity=2", events=2),
+    ask(
+        "GET /v1/boards/blitz/live?window=daily&top=1",
+        headers={"last-event-id": "9.2026-11-16.12.open"},
+        events=3,
+    ),
+    ask("GET /v1/boards/blitz/live?top=1", headers={"last-event-id": "9.all.20.open"}, events=1),
     *asks(
         "GET /v1/boards/blitz/live?top=0",
         "GET /v1/boards/blitz/live?top=101",
