@@ -73,14 +73,13 @@ def recorded(text: str, profile: str) -> list[list[str]]:
     return found
 
 
-def differences(
-    exchanges: Sequence[tuple[Ask, Answered]], known: Sequence[list[str]]
-) -> list[str]:
+def differences(exchanges: Sequence[tuple[Ask, Answered]], known: Sequence[list[str]]) -> list[str]:
     """What differs from a recording, exchange by exchange, for people to read."""
+    nothing: list[str] = []
     present = [[*request_lines(ask), *answer_lines(answered)] for ask, answered in exchanges]
     return [
         "\n".join([f"exchange {number}: {(now or was)[0]}", *_difference(was, now)])
-        for number, (was, now) in enumerate(zip_longest(known, present, fillvalue=[]), 1)
+        for number, (was, now) in enumerate(zip_longest(known, present, fillvalue=nothing), 1)
         if was != now
     ]
 

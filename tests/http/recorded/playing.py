@@ -24,7 +24,7 @@ from toprung.testing.clock import FrozenClock
 
 NOW: Final = "2026-11-17T12:00:00Z"
 """When every scene begins: a Tuesday in the 47th week."""
-HEADERS: Final = (
+HEADERS: Final[tuple[str, ...]] = (
     "allow",
     "cache-control",
     "connection",

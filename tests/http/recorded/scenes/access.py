@@ -242,9 +242,7 @@ _LIMITED: Final[list[Step]] = [
 ]
 
 KEYS = Scene("keys", _KEYS, needs_keys=True)
-ACCESS = Scene(
-    "access", [*_PROTECTED, *_PUBLIC, *_PREFLIGHTS], needs_keys=True, origins=(_NAMED,)
-)
+ACCESS = Scene("access", [*_PROTECTED, *_PUBLIC, *_PREFLIGHTS], needs_keys=True, origins=(_NAMED,))
 LOCAL = Scene("local", _LOCAL)
 LIMITS = Scene(
     "limits",

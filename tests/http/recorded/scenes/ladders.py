@@ -1,4 +1,4 @@
-"""What boards differ in: windows, seasons, zones, scopes, ties, decimals; and the spread of scores."""
+"""What boards differ in: windows, seasons, zones, scopes, ties, decimals, spread of scores."""
 
 from __future__ import annotations
 

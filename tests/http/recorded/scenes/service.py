@@ -1,4 +1,4 @@
-"""The service itself: routes that are none, methods, types, its state, background work, webhooks."""
+"""The service itself: routes that are none, methods, types, its state, webhooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from tests.http.recorded.asking import Move, Scene, Step, ask, asks, bodies
 from tests.http.recorded.scenes.world import BLITZ
 
 _WEBHOOK: Final = "/v1/webhooks/chat"
-_SECRET: Final = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 -- a published example
+_SECRET: Final = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+"""The published example of Standard Webhooks."""
 _CLOSED: Final = "http://127.0.0.1:9/hook"
 """Where nobody listens."""
 
@@ -84,7 +85,13 @@ _STATE: Final[list[Step]] = [
     ask("POST /v1/backup", {}, starts=15),
     ask("POST /v1/backup", {"path": "/tmp/x"}),
     ask("POST /v1/backup"),
-    *asks("GET /", "GET /boards/blitz", "HEAD /boards/blitz/players/ann", mask=("etag", "content-length"), starts=15),
+    *asks(
+        "GET /",
+        "GET /boards/blitz",
+        "HEAD /boards/blitz/players/ann",
+        mask=("etag", "content-length"),
+        starts=15,
+    ),
     ask("GET /embed.js", mask=("etag",), starts=0),
     ask("GET /nothing", headers={"accept": "text/html"}, starts=15),
 ]

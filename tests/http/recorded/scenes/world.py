@@ -59,7 +59,7 @@ BLITZ: Final[list[Step]] = [
         score("ann", 1500, at="2026-11-17T09:00:00Z", details={"map": "Sand", "laps": [1, 2.50]}),
         score("ben", 1500, at="2026-11-17T10:00:00Z"),
         score("cat", 1400, at="2026-11-17T10:00:01.5Z"),
-        score("dan", 1300, at="2026-11-16T23:59:59.999999Z", details="a \"text\" / \u20ac"),
+        score("dan", 1300, at="2026-11-16T23:59:59.999999Z", details='a "text" / \u20ac'),
         score("eve", 1300, at="2026-11-17T11:00:00+02:00", details=[None, True, "🎲"]),
         score("fay", -7),
         score("gus", 0),
