@@ -1,0 +1,39 @@
+"""Every request that the reference describes, by subject."""
+
+from typing import Final
+
+from tests.http.recorded.asking import Scene
+from tests.http.recorded.scenes.access import ACCESS, KEYS, LIMITS, LOCAL
+from tests.http.recorded.scenes.boards import BOARDS, RULES
+from tests.http.recorded.scenes.ladders import SCOPES, TIES, WINDOWS
+from tests.http.recorded.scenes.players import EVERYWHERE, FRIENDS, HISTORY, PROFILES
+from tests.http.recorded.scenes.scores import BATCHES, POLICIES, REFUSED, SUBMITTING
+from tests.http.recorded.scenes.service import ROUTING, STATE, WEBHOOKS
+from tests.http.recorded.scenes.standings import PAGES, STANDING, TOGETHER, WRONG_PAGES
+
+SCENES: Final[list[Scene]] = [
+    BOARDS,
+    RULES,
+    SUBMITTING,
+    REFUSED,
+    BATCHES,
+    POLICIES,
+    PAGES,
+    WRONG_PAGES,
+    STANDING,
+    TOGETHER,
+    WINDOWS,
+    SCOPES,
+    TIES,
+    PROFILES,
+    FRIENDS,
+    EVERYWHERE,
+    HISTORY,
+    KEYS,
+    ACCESS,
+    LOCAL,
+    LIMITS,
+    ROUTING,
+    STATE,
+    WEBHOOKS,
+]
