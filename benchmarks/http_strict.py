@@ -11,8 +11,8 @@ import argparse
 import msgspec
 
 from benchmarks import harness
-from toprung.operations.requests import SubmissionBody, submission_quotes
 from toprung.http.strict import BodyDecoder
+from toprung.operations.requests import SubmissionBody, submission_quotes
 
 PLAIN = b'{"player":"000000123456","score":7654321}'
 ESCAPED = b'{"player":"00000012345\\u0036","score":7654321}'

@@ -14,7 +14,7 @@ from tests.cli.conftest import Cli
 from tests.docs.test_cli_reference import COMMANDS, options_of
 from toprung.cli.options import Database, Target
 from toprung.domain.score import DECIMALS_MAX
-from toprung.http.live.messages import TOP_MAX
+from toprung.operations.requests import TOP_MAX
 from toprung.service.distribution import BUCKETS_MAX
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.read import AROUND_MAX, FOUND_MAX

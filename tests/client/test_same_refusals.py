@@ -22,8 +22,8 @@ from toprung.domain.access import VERBS
 from toprung.domain.board import CHOICES
 from toprung.domain.ranking import RANKINGS
 from toprung.errors import Invalid, ToprungError
-from toprung.operations.requests import INCLUDES, NUMBERS
 from toprung.http.settings import ServiceSettings
+from toprung.operations.requests import INCLUDES, NUMBERS
 from toprung.testing.clock import FrozenClock
 
 NOW = "2026-11-15T12:00:00Z"

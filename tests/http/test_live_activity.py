@@ -13,8 +13,8 @@ from tests.http.conftest import Targets
 from tests.http.live_raw import TEXT, frames, open_raw, subscribe
 from tests.http.serving import Serving, serving
 from tests.http.waiting import eventually
-from toprung.http.live.messages import ACTIVITY_MAX
 from toprung.http.settings import ServiceSettings
+from toprung.operations.requests import ACTIVITY_MAX
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,14 @@ from tests.conftest import RunningService, StartService
 from tests.http.conftest import Targets
 from tests.http.serving import serving
 from tests.http.test_every_route import told
-from toprung.http.examples import EXAMPLES, PARAMETERS
 from toprung.http.openapi import document as document_of
 from toprung.http.problems import TITLES
 from toprung.http.routes import ROUTES
 from toprung.http.settings import ServiceSettings
+from toprung.operations import OPERATIONS
+from toprung.operations.descriptions import said_of
+from toprung.operations.examples import EXAMPLES
+from toprung.operations.requests import AroundScoreQuery
 
 EXCEPTIONS = Path(__file__).parent / "schemathesis.toml"
 
@@ -126,7 +129,7 @@ def test_a_service_without_keys_needs_none(document: Any) -> None:
     for methods in document["paths"].values():
         for operation in methods.values():
             assert operation["security"] in ([], [KEY, {}])
-    with_keys = document_of(ROUTES, needs_keys=True)
+    with_keys = document_of(OPERATIONS.values(), needs_keys=True)
     assert operation_of(with_keys, "submit")["security"] == [KEY]
     assert operation_of(with_keys, "healthz")["security"] == []
 
@@ -139,7 +142,7 @@ README = re.findall(
 
 
 def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board() -> None:
-    wanted = {route.name for route in ROUTES if route.body is not None}
+    wanted = {each.name for each in OPERATIONS.values() if each.body is not None}
     assert wanted == set(EXAMPLES)
     names = {"board": "blitz", "player": "alice", "follower": "activity", "webhook": "chat"}
     with serving(ServiceSettings()) as running:
@@ -149,7 +152,7 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
                 "PUT" if put else "POST", path, content=body, headers=JSON
             )
             assert answer.is_success, (path, answer.text)
-        score = {"score": PARAMETERS["score"]["example"]}
+        score = {"score": said_of(AroundScoreQuery, "score").example}
         near = running.http.get("/v1/boards/blitz/around", params=score)
         assert near.is_success, near.text
         names["message"] = told(running.http, "blitz")

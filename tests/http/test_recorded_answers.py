@@ -19,6 +19,7 @@ from toprung.http.openapi import document
 from toprung.http.problems import Refused
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Router
+from toprung.operations import OPERATIONS
 
 _router = Router(ROUTES)
 
@@ -46,7 +47,7 @@ def test_everything_in_the_reference_is_asked_for() -> None:
     asked = {part for scene in SCENES for step in scene.steps for part in _parts(step)}
     known = {
         part
-        for path, methods in document(ROUTES, needs_keys=True)["paths"].items()
+        for path, methods in document(OPERATIONS.values(), needs_keys=True)["paths"].items()
         for method, operation in methods.items()
         for part in [
             (method.upper(), path, None),

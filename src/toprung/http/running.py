@@ -47,9 +47,9 @@ def handler_of(operation: Operation) -> Run:
 
 async def answer_of(operation: Operation, value: Any, query: Any) -> Answer:
     """The answer that tells of a value; long ones are encoded when it is their turn."""
-    headers: Headers = () if operation.is_stored else (NO_STORE,)
     if operation.answer is None:
-        return Empty(operation.status, headers)
+        return Empty(operation.status)
+    headers: Headers = () if operation.is_stored else (NO_STORE,)
     show = shows(query.numbers if isinstance(query, Numbers) else "number")
     percentile = isinstance(query, ListQuery) and query.percentile
 
