@@ -19,7 +19,6 @@ from toprung.domain.board import TITLE_MAX
 from toprung.domain.player import NAME_BYTES_MAX, PLAYER_ID_BYTES_MAX
 from toprung.domain.submission import KEY_BYTES_MAX
 from toprung.domain.webhooks import URL_MAX
-from toprung.service.cursor import TEXT_MAX as CURSOR_MAX
 
 _TIME: Final = "2026-11-15T12:30:00Z"
 
@@ -161,7 +160,7 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "missing": Said("Players that have no standing.", ["nobody"]),
     "players": Said("Ids of at most 1,000 players.", ["alice", "bob"]),
     "limit": Said("How many rows at most.", 10),
-    "cursor": Said("`next` or `prev` of a page.", "gqVibGl0eg", CURSOR_MAX),
+    "cursor": Said("`next` or `prev` of a page.", "gqVibGl0eg"),
     "numbers": Said("Whether scores are JSON numbers or strings.", "number"),
     "include": Said("What else to include in each row.", "percentile"),
     "StandingsQuery.from": Said("The place to start from, counted from 1.", 1),
