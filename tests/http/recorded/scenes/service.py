@@ -83,7 +83,7 @@ _STATE: Final[list[Step]] = [
     ask("POST /v1/followers/nothing/rebuild", {}),
     ask("POST /v1/followers/activity/rebuild"),
     ask("POST /v1/backup", {}, starts=15),
-    ask("POST /v1/backup", {"path": "/tmp/x"}),
+    ask("POST /v1/backup", {"path": "copy.db"}),
     ask("POST /v1/backup"),
     *asks(
         "GET /",
