@@ -17,7 +17,7 @@ from tests.http.conftest import Targets
 from tests.http.serving import serving
 from tests.http.test_every_route import told
 from toprung.http.openapi import document as document_of
-from toprung.http.problems import TITLES
+from toprung.http.problems import ANSWERED
 from toprung.http.routes import ROUTES
 from toprung.http.settings import ServiceSettings
 from toprung.operations import OPERATIONS
@@ -88,6 +88,40 @@ def test_headers_that_mean_something_are_told(document: Any) -> None:
     }
     responses = operation_of(document, "list_standings")["responses"]
     assert responses["200"]["headers"].keys() == responses["304"]["headers"].keys() == {"ETag"}
+
+
+def test_everything_is_described(document: Any) -> None:
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            for each in operation["parameters"]:
+                assert each["description"], (operation["operationId"], each["name"])
+                assert "example" in each or "examples" in each["schema"], each
+                if each["schema"].get("type") == "integer":
+                    assert {"minimum", "maximum"} <= each["schema"].keys(), each
+                if each["in"] == "path":
+                    assert {"maxLength", "pattern"} & each["schema"].keys(), each
+            if "requestBody" in operation:
+                assert "example" in operation["requestBody"]["content"]["application/json"]
+    for answer in document["components"]["responses"].values():
+        assert answer["description"]
+        assert answer["content"]["application/problem+json"]["example"]["title"]
+    for name, schema in document["components"]["schemas"].items():
+        assert schema.get("description"), name
+        for member, each in schema["properties"].items():
+            assert each.get("description"), (name, member)
+            assert "examples" in each or is_made_of_others(each), (name, member)
+
+
+def is_made_of_others(schema: Any) -> bool:
+    """Whether a member's example is that of the structs in it."""
+    return "$ref" in json.dumps(schema)
+
+
+def test_only_what_a_service_answers_is_told(document: Any) -> None:
+    told = json.dumps(document["components"]["responses"])
+    assert "`overloaded`" in told
+    assert "unreachable" not in told
+    assert "missing-extra" not in told
 
 
 JSON = {"content-type": "application/json"}
@@ -168,7 +202,7 @@ def test_the_reference_page_loads_nothing_from_elsewhere(http: httpx2.Client) ->
     assert answer.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert not re.search(r"<script|<link|<img|@import|url\(|src=", answer.text)
-    assert all(f'id="{slug}"' in answer.text for slug in TITLES)
+    assert all(f'id="{slug}"' in answer.text for slug in ANSWERED)
     anchors = set(re.findall(r'href="#([^"]+)"', answer.text))
     assert anchors <= set(re.findall(r'id="([^"]+)"', answer.text))
 

@@ -6,7 +6,7 @@ import json
 from html import escape
 from typing import Any, Final
 
-from toprung.http.problems import TITLES
+from toprung.http.problems import ANSWERED
 
 POLICY: Final = (
     b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
@@ -129,7 +129,9 @@ def _problems() -> str:
     rows = (
         f'<tr id="{slug}"><td><code>{slug}</code></td><td>{status}</td>'
         f"<td>{escape(title)}</td></tr>"
-        for slug, (status, title) in sorted(TITLES.items(), key=lambda item: (item[1][0], item[0]))
+        for slug, (status, title) in sorted(
+            ANSWERED.items(), key=lambda item: (item[1][0], item[0])
+        )
     )
     return (
         '<h2 id="problems">Problems</h2><p>Errors are <code>application/problem+json</code> (RFC'

@@ -12,7 +12,7 @@ import msgspec
 
 from toprung.contract import Problem
 from toprung.domain.submission import KEY_BYTES_MAX
-from toprung.http.problems import RECOVERABLE, TITLES
+from toprung.http.problems import ANSWERED, RECOVERABLE
 from toprung.operations import Operation
 from toprung.operations.examples import EXAMPLES
 from toprung.operations.schemas import component_schemas
@@ -32,17 +32,20 @@ parameter is not known, that the host name or the pace is not allowed, or that i
 _HEADERS: Final[dict[str, dict[str, Any]]] = {
     "If-None-Match": {
         "description": "Entity tags that the caller has; * matches any.",
-        "schema": {"type": "string"},
-        "example": "*",
+        "schema": {"type": "string", "examples": ["*"]},
     },
     "Idempotency-Key": {
         "description": "The same as `key` in the body.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX},
-        "example": "match-7f3a",
+        "schema": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": KEY_BYTES_MAX,
+            "examples": ["match-7f3a"],
+        },
     },
     "Last-Event-ID": {
         "description": "The last token seen.",
-        "schema": {"type": "string"},
+        "schema": {"type": "string", "examples": ["17-3"]},
     },
 }
 
@@ -112,7 +115,7 @@ def _operation(
 ) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "operationId": operation.name,
-        "summary": operation.summary,
+        "summary": operation.summary.replace("`", ""),  # plain text
         "tags": [operation.subject],
         "parameters": [
             *(
@@ -199,12 +202,15 @@ def _nonnull(schema: dict[str, Any]) -> dict[str, Any]:
 def _problems(told: set[int]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
     for status in sorted(status for status in told if status >= 400):
-        slugs = sorted(slug for slug, (known, _) in TITLES.items() if known == status)
+        kinds = {slug: title for slug, (known, title) in ANSWERED.items() if known == status}
+        slug, title = next(iter(kinds.items()))
+        content = {
+            "schema": {"$ref": "#/components/schemas/Problem"},
+            "example": {"type": f"/docs#{slug}", "title": title, "status": status},
+        }
         answers[str(status)] = {
-            "description": "Problem: " + ", ".join(slugs),
-            "content": {
-                "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
-            },
+            "description": "\n".join(f"- `{slug}`: {title}" for slug, title in kinds.items()),
+            "content": {"application/problem+json": content},
         }
         if status in RECOVERABLE:
             answers[str(status)]["headers"] = {

@@ -16,15 +16,20 @@ import msgspec
 from toprung import errors
 from toprung.contract import InputError, Problem
 from toprung.errors import (
+    DatabaseInUse,
     Gone,
     IndexUnavailable,
     Invalid,
+    MissingExtra,
     NotFound,
+    NotServed,
     OlderProcesses,
+    ServiceFailed,
     TooManyKeys,
     ToprungError,
     TruthUnavailable,
     Unavailable,
+    Unreachable,
     slug_of,
 )
 from toprung.http.answers import CLOSE, Answer
@@ -90,6 +95,10 @@ _STATUS: Final = (
 )
 
 
+def _with_kinds(family: type[ToprungError]) -> list[type[ToprungError]]:
+    return [family, *family.__subclasses__()]
+
+
 def _status(kind: type[ToprungError]) -> int:
     return next((status for family, status in _STATUS if issubclass(kind, family)), 500)
 
@@ -98,6 +107,17 @@ for _kind in vars(errors).values():
     if isinstance(_kind, type) and issubclass(_kind, ToprungError) and _kind is not ToprungError:
         _title = (_kind.__doc__ or "").partition("\n")[0].rstrip(".")
         TITLES.setdefault(slug_of(_kind), (_status(_kind), _title))
+
+
+_ELSEWHERE: Final = (DatabaseInUse, MissingExtra, NotServed, ServiceFailed, Unreachable)
+"""What is met by who opens a database or calls a service, and never answered by one."""
+
+ANSWERED: Final = {
+    slug: told
+    for slug, told in TITLES.items()
+    if slug not in {slug_of(kind) for family in _ELSEWHERE for kind in _with_kinds(family)}
+}
+"""The problems that a service answers with."""
 
 
 def problem(error: ToprungError, request: bytes = b"") -> Answer:

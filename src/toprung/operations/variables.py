@@ -25,10 +25,14 @@ class Variable(NamedTuple):
     example: str
     parse: Callable[[object], str]
     """Refuses, before it is sent, what cannot be one."""
+    works: bool = True
+    """Whether the example can be tried; what only the service can name cannot."""
 
     def document(self) -> dict[str, Any]:
-        """The variable in the OpenAPI document."""
-        return {"description": self.description, "schema": self.schema, "example": self.example}
+        """The variable in the OpenAPI document; pages that try it fill in an `example`."""
+        schema = self.schema | {"examples": [self.example]}
+        found: dict[str, Any] = {"description": self.description, "schema": schema}
+        return found | ({"example": self.example} if self.works else {})
 
 
 VARIABLES: Final[dict[str, Variable]] = {
@@ -41,7 +45,11 @@ VARIABLES: Final[dict[str, Variable]] = {
     ),
     "other": Variable("Another player's id.", _PLAYER, "bob", partial(parse_player, field="other")),
     "key": Variable(
-        "A key's id.", _TEXT, "mfzwizlr", partial(check_text, bytes_max=ID_BYTES_MAX, field="key")
+        "A key's id.",
+        _TEXT,
+        "mfzwizlr",
+        partial(check_text, bytes_max=ID_BYTES_MAX, field="key"),
+        works=False,
     ),
     "follower": Variable("A follower's name.", _TEXT, "activity", parse_follower),
     "webhook": Variable("A webhook's id.", _ID, "chat", parse_webhook_id),
@@ -50,5 +58,6 @@ VARIABLES: Final[dict[str, Variable]] = {
         _TEXT,
         "msg_2x637tlsjcdqrxoyx5atoomfvets4wo2",
         partial(check_text, bytes_max=ID_BYTES_MAX, field="message"),
+        works=False,
     ),
 }
