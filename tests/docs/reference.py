@@ -15,10 +15,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "operations.md"
 
 _HEAD = """# Operations
 
-Every operation of a service, made from the declarations in `src/toprung/operations/`; what they have in
-common is in [HTTP API](http.md). A running service has the same at `/docs`, where each can be tried, with all
-responses. *Needs* is what a key must allow where the service requires keys; *public* boards answer without one.
-*Library* is the method that does the same in Python, in the library and in the client.
+Every operation of a service, made from the declarations in `src/toprung/operations/`; what they
+have in common is in [HTTP API](http.md). A running service has the same at `/docs`, with all
+responses. *Needs* is what a key must allow where the service requires keys; *public* boards answer
+without one. *Library* is the method that does the same in Python, in the library and in the client.
 """
 
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cache
 from operator import attrgetter
 from types import UnionType
-from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -40,7 +40,6 @@ from toprung.domain.standing import (
 from toprung.waiting.pace import LongWork
 
 Show = Callable[[Any], Any]
-S = TypeVar("S", StandingRow, StandingAnswer)
 
 _EXPONENT_SHOWN_BELOW: Final = -6
 """Decimals whose first digit stands further behind the point are written with an exponent."""
@@ -127,7 +126,9 @@ def row(standing: Standing, show: Show = number_of, *, percentile: bool = False)
     found = StandingRow(*_row_members(standing))
     if percentile:
         found.percentile, found.top_percent = standing.percentile, standing.top_percent
-    return _with_score(found, show)
+    if show is not number_of or type(found.score) is Decimal:
+        found.score, found.subscore = show(found.score), show(found.subscore)
+    return found
 
 
 def standing_answer(
@@ -137,11 +138,6 @@ def standing_answer(
     found = StandingAnswer(*_standing_members(standing))
     if board:
         found.board = standing.board
-    return _with_score(found, show)
-
-
-def _with_score(found: S, show: Show) -> S:
-    """The same answer, its numbers as they are shown: nearly always as they are."""
     if show is not number_of or type(found.score) is Decimal:
         found.score, found.subscore = show(found.score), show(found.subscore)
     return found
