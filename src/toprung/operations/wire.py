@@ -116,31 +116,48 @@ def _holds_numbers(hint: Any) -> bool:
 
 # --- answers --------------------------------------------------------------------------------------
 
-_row_members = attrgetter(*StandingRow.__struct_fields__[:-2])
-_standing_members = attrgetter(*StandingAnswer.__struct_fields__[:-1])
 _submit_members = attrgetter(*SubmitAnswer.__struct_fields__)
 
 
 def row(standing: Standing, show: Show = number_of, *, percentile: bool = False) -> StandingRow:
-    """A line of a list."""
-    found = StandingRow(*_row_members(standing))
-    if percentile:
-        found.percentile, found.top_percent = standing.percentile, standing.top_percent
-    if show is not number_of or type(found.score) is Decimal:
-        found.score, found.subscore = show(found.score), show(found.subscore)
-    return found
+    """A line of a list. Hot, so its members are spelled out."""
+    return StandingRow(
+        standing.rank,
+        standing.player,
+        show(standing.score),
+        standing.achieved_at,
+        show(standing.subscore),
+        standing.name,
+        standing.avatar_url,
+        standing.details,
+        standing.global_rank,
+        standing.percentile if percentile else None,
+        standing.top_percent if percentile else None,
+    )
 
 
 def standing_answer(
     standing: Standing, show: Show = number_of, *, board: bool = False
 ) -> StandingAnswer:
-    """A standing by itself."""
-    found = StandingAnswer(*_standing_members(standing))
-    if board:
-        found.board = standing.board
-    if show is not number_of or type(found.score) is Decimal:
-        found.score, found.subscore = show(found.score), show(found.subscore)
-    return found
+    """A standing by itself. Hot, so its members are spelled out."""
+    return StandingAnswer(
+        standing.rank,
+        standing.player,
+        show(standing.score),
+        standing.total,
+        standing.percentile,
+        standing.top_percent,
+        standing.achieved_at,
+        standing.window,
+        standing.period,
+        standing.scope,
+        standing.state,
+        show(standing.subscore),
+        standing.name,
+        standing.avatar_url,
+        standing.details,
+        standing.board if board else None,
+    )
 
 
 def page_answer(page: Page, show: Show = number_of, *, percentile: bool = False) -> PageAnswer:
