@@ -43,7 +43,7 @@ _PATH: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "string", "minLength": 1, "maxLength": 128},
         "example": "bob",
     },
-    "key": {"description": "A key's id.", "schema": {"type": "string"}, "example": "mfzwizlr"},
+    "key": {"description": "A key's id.", "schema": {"type": "string"}},
     "follower": {
         "description": "A follower's name.",
         "schema": {"type": "string"},
@@ -57,7 +57,6 @@ _PATH: Final[dict[str, dict[str, Any]]] = {
     "message": {
         "description": "A message's id.",
         "schema": {"type": "string"},
-        "example": "msg_2x637tlsjcdqrxoyx5atoomfvets4wo2",
     },
 }
 
@@ -65,7 +64,6 @@ _HEADERS: Final[dict[str, dict[str, Any]]] = {
     "If-None-Match": {
         "description": "Entity tags that the caller has; * matches any.",
         "schema": {"type": "string"},
-        "example": "*",
     },
     "Idempotency-Key": {
         "description": "The same as `key` in the body.",
@@ -143,7 +141,7 @@ def _operation(route: Route, schemas: dict[int, Any], components: dict[str, Any]
     name = route.handler.__name__
     operation: dict[str, Any] = {
         "operationId": name,
-        "summary": text.partition("\n")[0],
+        "summary": text.partition("\n")[0].replace("`", ""),  # plain text
         "tags": [_tag(route)],
         "parameters": [
             *_path_parameters(route),

@@ -21,23 +21,39 @@ ID_LENGTH_MAX: Final = 64
 SubscriptionId = Annotated[str, Meta(min_length=1, max_length=ID_LENGTH_MAX)]
 
 
+Window = Annotated[str | None, Meta(description="A window; null: the board's default.")]
+Scope = Annotated[str, Meta(description="`global`, or an attribute and its value: `country:PT`.")]
+Top = Annotated[
+    Annotated[int, Meta(ge=1, le=TOP_MAX)] | None, Meta(description="How many first places.")
+]
+Watched = Annotated[str | None, Meta(description="A player whose rank and score are watched.")]
+Figures = Annotated[Literal["number", "string"], Meta(description="How scores are written.")]
+Activity = Annotated[
+    Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None,
+    Meta(description="How many submissions at a time, of all players of the board."),
+]
+_FRIENDS: Final = Meta(description="Whether scores of the player's friends are watched, too.")
+
+
 class Subscribe(Struct, forbid_unknown_fields=True):
     """What is to be watched: the top of a ladder, a player on it, and the player's friends.
 
     And the activity of the ladder's board, in its scope.
     """
 
-    id: SubscriptionId
-    board: str
-    window: str | None = None
-    scope: str = GLOBAL
-    top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
-    player: str | None = None
-    friends: bool = False
-    token: str | None = None
-    """The last token seen: if it is still true, no snapshot is sent."""
-    numbers: Literal["number", "string"] = "number"
-    activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
+    id: Annotated[SubscriptionId, Meta(description="A name of the client's choice.")]
+    board: Annotated[str, Meta(description="A board's id.")]
+    window: Window = None
+    scope: Scope = GLOBAL
+    top: Top = None
+    player: Watched = None
+    friends: Annotated[bool, _FRIENDS] = False
+    token: Annotated[
+        str | None,
+        Meta(description="The last token seen: if it is still true, no snapshot is sent."),
+    ] = None
+    numbers: Figures = "number"
+    activity: Activity = None
 
     def __post_init__(self) -> None:
         _check_id(self.id, "id")
@@ -75,13 +91,13 @@ class _NamedRequest(Struct):
 class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """What is to be watched, as a query string."""
 
-    window: str | None = None
-    scope: str = GLOBAL
-    top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
-    player: str | None = None
-    friends: Literal["true"] | None = None
-    numbers: Literal["number", "string"] = "number"
-    activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
+    window: Window = None
+    scope: Scope = GLOBAL
+    top: Top = None
+    player: Watched = None
+    friends: Annotated[Literal["true"] | None, _FRIENDS] = None
+    numbers: Figures = "number"
+    activity: Activity = None
 
     def __post_init__(self) -> None:
         if self.friends is not None:
