@@ -36,11 +36,20 @@ globalThis.SwaggerUIBundle({
           (request) => write(plain(request)),
         ]),
       ),
+      wrapComponents: { response: shortProblem },
     },
   ],
   requestInterceptor: (request) => Object.assign(request, { userFetch: fetchBeginning }),
   onComplete: showProblem,
 });
+
+/** Every problem has the same form, which "Schemas" shows: in an operation its names are enough. */
+function shortProblem(Response, { React }) {
+  return (props) => {
+    const response = props.code < "400" ? props.response : props.response.delete("content");
+    return React.createElement(Response, { ...props, response });
+  };
+}
 
 /** Swagger UI's request, which is an immutable map, as snippets.js takes it. */
 function plain(request) {
