@@ -9,10 +9,14 @@ const GENERATORS = {
   javascript: { title: "JavaScript", syntax: "javascript", write: javascript },
 };
 
+const explorer = document.getElementById("explorer");
+
 followColourScheme();
-globalThis.SwaggerUIBundle({
-  domNode: document.getElementById("explorer"),
-  url: "/openapi.json",
+showProblem();
+const answer = await fetch("/openapi.json");
+globalThis.ui = globalThis.SwaggerUIBundle({
+  domNode: explorer,
+  spec: shortened(await answer.json()),
   validatorUrl: null, // asks nobody else
   deepLinking: true,
   docExpansion: "list",
@@ -36,19 +40,24 @@ globalThis.SwaggerUIBundle({
           (request) => write(plain(request)),
         ]),
       ),
-      wrapComponents: { response: shortProblem },
     },
   ],
   requestInterceptor: (request) => Object.assign(request, { userFetch: fetchBeginning }),
-  onComplete: showProblem,
 });
 
-/** Every problem has the same form, which "Schemas" shows: in an operation its names are enough. */
-function shortProblem(Response, { React }) {
-  return (props) => {
-    const response = props.code < "400" ? props.response : props.response.delete("content");
-    return React.createElement(Response, { ...props, response });
-  };
+/**
+ * The document with problems by their names alone. They all have the same form, which "Schemas" shows;
+ * to follow their references for each operation takes most of the time that it takes to open one.
+ */
+function shortened(api) {
+  for (const operation of Object.values(api.paths).flatMap(Object.values)) {
+    for (const [status, { $ref }] of Object.entries(operation.responses)) {
+      if ($ref === undefined) continue;
+      const { description } = api.components.responses[$ref.split("/").at(-1)];
+      operation.responses[status] = { description };
+    }
+  }
+  return api;
 }
 
 /** Swagger UI's request, which is an immutable map, as snippets.js takes it. */
@@ -70,8 +79,13 @@ function followColourScheme() {
   apply();
 }
 
-/** A problem's link leads to a row below the operations, which have only now got their height. */
+/** A problem's link leads to a row below the operations: stay there while these get their height. */
 function showProblem() {
-  const slug = decodeURIComponent(location.hash.slice(1));
-  document.getElementById(slug)?.scrollIntoView();
+  const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (row === null) return;
+  const watch = new ResizeObserver(() => row.scrollIntoView());
+  watch.observe(explorer);
+  for (const moved of ["wheel", "pointerdown", "keydown", "touchstart"]) {
+    addEventListener(moved, () => watch.disconnect(), { once: true, passive: true });
+  }
 }
