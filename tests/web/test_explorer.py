@@ -153,7 +153,9 @@ def test_with_a_key_the_page_may_do_what_the_key_may(
 
 def kind_of(service: Serving, operation: Any) -> str:
     paths = service.anyone.get("/openapi.json").json()["paths"]
-    return next(m for each in paths.values() for m, found in each.items() if found == operation)
+    return str(
+        next(m for each in paths.values() for m, found in each.items() if found == operation)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +174,9 @@ def test_a_phone_does_not_scroll_sideways(
     page.evaluate(OPEN, ["scores", "submit"])
     page.evaluate("document.querySelector('.execute').click()")
     block = page.locator(".opblock[id$='-submit']")
-    expect(block.locator(".live-responses-table > tbody .response-col_status").first).to_be_visible()
+    expect(
+        block.locator(".live-responses-table > tbody .response-col_status").first
+    ).to_be_visible()
     assert width(page) <= 390
     for control in block.locator(":is(button, input, select, textarea):visible").all():
         box = control.bounding_box()
@@ -203,7 +207,8 @@ def contrast(page: Page, selector: str) -> float:
     """The ratio of WCAG between a text and the page behind it."""
     colours = page.locator(selector).first.evaluate(
         """element => {
-            const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+            const canvas = document.createElement('canvas')
+                .getContext('2d', {willReadFrequently: true});
             const rgb = colour => {
                 canvas.clearRect(0, 0, 1, 1);
                 canvas.fillStyle = colour;
@@ -213,7 +218,8 @@ def contrast(page: Page, selector: str) -> float:
             let behind = element;
             const colourOf = each => rgb(getComputedStyle(each).backgroundColor);
             while (behind && colourOf(behind)[3] === 0) behind = behind.parentElement;
-            return [rgb(getComputedStyle(element).color), behind ? colourOf(behind) : rgb('Canvas')];
+            const under = behind ? colourOf(behind) : rgb('Canvas');
+            return [rgb(getComputedStyle(element).color), under];
         }"""
     )
     lighter, darker = sorted((luminance(each) for each in colours), reverse=True)
