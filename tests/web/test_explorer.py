@@ -56,9 +56,13 @@ def authorise(page: Page, key: str) -> None:
 
 FIND = """
     const find = part => document.querySelector(`.opblock[id$="-${name}"] ${part}`);
-    const until = async part => {
-        while (!find(part)) await new Promise(resolve => setTimeout(resolve, 5));
-        return find(part);
+    const until = async condition => {
+        const deadline = Date.now() + 30_000;
+        while (!condition()) {
+            if (Date.now() > deadline) throw new Error(`${name}: never ${condition}`);
+            await new Promise(resolve => setTimeout(resolve, 5));
+        }
+        return condition();
     };
 """
 OPEN = f"""async ([tag, name]) => {{
@@ -67,19 +71,21 @@ OPEN = f"""async ([tag, name]) => {{
         const isOpen = each.dataset.isOpen === 'true';
         if (isOpen !== (each.dataset.tag === tag)) each.click();  // few are quicker to draw
     }}
-    (await until('.opblock-summary-control')).click();
-    await until('.execute');
+    (await until(() => find('.opblock-summary-control'))).click();
+    await until(() => find('.execute'));
     const paths = ui.specSelectors.specJson().get('paths').toJS();
     const [path, method] = Object.entries(paths).flatMap(([path, methods]) =>
         Object.keys(methods).map(method => [path, method])
     ).find(([path, method]) => paths[path][method].operationId === name);
-    while (!ui.specSelectors.specResolvedSubtree(['paths', path, method]))
-        await new Promise(resolve => setTimeout(resolve, 5));  // what it refers to is not read yet
+    // what it refers to is read a moment after it was opened
+    await until(() => ui.specSelectors.specResolvedSubtree(['paths', path, method]));
 }}"""
 EXECUTE = f"""async name => {{
     {FIND}
     find('.execute').click();
-    const shown = await until('.live-responses-table > tbody .response-col_status');
+    const shown = await until(
+        () => find('.live-responses-table > tbody .response-col_status')
+    );
     const status = parseInt(shown.textContent);
     find('.opblock-summary-control').click();  // what is closed is not drawn again
     return status;
@@ -123,6 +129,7 @@ def try_all(page: Page, service: Serving, wanted: list[Any]) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_every_operation_succeeds_as_it_is_shown(open_page: OpenPage) -> None:
     with serving(ServiceSettings()) as service:
         make_the_readmes_board(service)
@@ -131,6 +138,7 @@ def test_every_operation_succeeds_as_it_is_shown(open_page: OpenPage) -> None:
     assert {name: status for name, status in found.items() if not 200 <= status < 300} == {}
 
 
+@pytest.mark.slow
 def test_with_a_key_the_page_may_do_what_the_key_may(
     open_page: OpenPage, complaints: Complaints
 ) -> None:

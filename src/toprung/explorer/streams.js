@@ -18,7 +18,7 @@ export async function fetchBeginning(url, options) {
   return new Response(text, {
     status: response.status,
     statusText: response.statusText,
-    headers: { "content-type": "text/plain; charset=utf-8" }, // of what is left of it
+    headers: response.headers,
   });
 }
 

@@ -56,8 +56,8 @@ _KEY: Final = {
 def document() -> dict[str, Any]:
     """The document."""
     types: list[Any] = [Request, LiveQuery, SubscriptionId, *PARTS.values()]
-    found, schemas = msgspec.json.schema_components(types, ref_template=_SCHEMA)
-    request, query = schemas.pop("Request"), _pop(schemas, found[1])
+    _, schemas = msgspec.json.schema_components(types, ref_template=_SCHEMA)
+    request, query = schemas.pop("Request"), _parameters(schemas.pop("LiveQuery"))
     sent = {kind: _news(kind, part, schemas) for kind, part in PARTS.items()}
     taken = {
         "subscribe": _taken("subscribe", request, SUBSCRIBE, "Watch something."),
@@ -80,7 +80,7 @@ def document() -> dict[str, Any]:
                 "description": _SOCKET,
                 "servers": [{"$ref": "#/servers/websocket"}],
                 "messages": _refs("#/components/messages", [*taken, *sent]),
-                "bindings": {"ws": {"method": "GET", "bindingVersion": "0.1.0"}},
+                "bindings": {"ws": {"method": "GET"}},
             },
             "events": {
                 "address": EVENTS_PATH,
@@ -105,9 +105,21 @@ def document() -> dict[str, Any]:
     }
 
 
-def _pop(schemas: dict[str, Any], ref: dict[str, Any]) -> Any:
-    schema = schemas.pop(ref["$ref"].rpartition("/")[2])
-    return {name: value for name, value in schema.items() if name != "title"}
+def _parameters(schema: dict[str, Any]) -> dict[str, Any]:
+    """The members of a query, which are given or not: they cannot be null."""
+    return {
+        "type": "object",
+        "properties": {name: _given(member) for name, member in schema["properties"].items()},
+        "additionalProperties": False,
+    }
+
+
+def _given(schema: dict[str, Any]) -> dict[str, Any]:
+    if "anyOf" not in schema:
+        return schema
+    [kind] = [each for each in schema["anyOf"] if each != {"type": "null"}]
+    rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    return {**rest, **kind}
 
 
 def _server(protocol: str) -> dict[str, Any]:

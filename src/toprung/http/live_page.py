@@ -43,7 +43,7 @@ def _channel(name: str, channel: dict[str, Any], operations: dict[str, Any]) -> 
             continue
         names = [each["$ref"].rpartition("/")[2] for each in operation["messages"]]
         links = ", ".join(f'<a href="#message-{escape(n)}">{escape(n)}</a>' for n in names)
-        parts.append(f"<p>{inline(operation['summary'])} {links}</p>")
+        parts.append(f"<p>{inline(operation['summary'].rstrip('.'))}: {links}</p>")
         parts += [
             f"<h3>Parameters of the query</h3>{properties(binding['query'])}"
             for binding in operation.get("bindings", {}).values()
