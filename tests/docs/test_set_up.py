@@ -22,6 +22,7 @@ FILES = {
     "requirements.txt": "",
     "requirements-dev.txt": "-r requirements.txt\n",
     "requirements-cmake.txt": "",
+    "requirements-docs.txt": "",
     "CMakeLists.txt": "cmake_minimum_required(VERSION 3.0)\n",
     "native/core.cpp": "",
     "src/toprung/__init__.py": "",

@@ -24,7 +24,9 @@ def is_safe(answer: httpx2.Response) -> bool:
         ("HEAD", "/", 200),
         ("GET", "/embed.js", 200),
         ("GET", "/docs", 200),
+        ("GET", "/docs/live", 200),
         ("GET", "/openapi.json", 200),
+        ("GET", "/asyncapi.json", 200),
         ("GET", "/metrics", 200),
         ("GET", "/healthz", 200),
         ("GET", "/readyz", 200),
@@ -87,7 +89,7 @@ def test_nor_does_a_refusal_of_the_connection(service: RunningService, sent: byt
     assert received.count(b"x-content-type-options: nosniff\r\n") == 1
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/boards/open"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/docs/live", "/boards/open"])
 def test_no_page_is_shown_in_a_frame(http: httpx2.Client, path: str) -> None:
     answer = http.get(path)
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]

@@ -74,13 +74,13 @@ def test_every_dependency_is_pinned_within_its_bounds() -> None:
     asked += extras["client"]  # commands may talk to a service
     for requirement in map(Requirement, asked):
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)])
-    tools = pins("requirements-dev.txt")
-    for requirement in map(Requirement, extras["testing"]):
-        assert requirement.specifier.contains(tools[canonicalize_name(requirement.name)])
+    for extra, file in (("testing", "requirements-dev.txt"), ("docs", "requirements-docs.txt")):
+        for requirement in map(Requirement, extras[extra]):
+            assert requirement.specifier.contains(pins(file)[canonicalize_name(requirement.name)])
 
 
 def test_the_pinned_versions_are_installed() -> None:
-    wanted = pins("requirements.txt") | pins("requirements-dev.txt")
+    wanted = pins("requirements.txt") | pins("requirements-dev.txt") | pins("requirements-docs.txt")
     assert {package: metadata.version(package) for package in wanted} == wanted
 
 

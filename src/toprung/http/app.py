@@ -125,7 +125,8 @@ class Service:
                 answer = await self._options(scope)
             else:
                 self._gate.check_page(scope)
-                answer = self._pages.answer(scope) or problem(_NO_ROUTE, request)
+                page = await self.state.explorer.answer(scope) or self._pages.answer(scope)
+                answer = page or problem(_NO_ROUTE, request)
         except CallerGone:
             return
         except Exception as error:  # noqa: BLE001 -- see `_told`

@@ -15,7 +15,7 @@ from toprung.domain.submission import KEY_BYTES_MAX
 from toprung.http.problems import ANSWERED, RECOVERABLE
 from toprung.operations import Operation
 from toprung.operations.examples import EXAMPLES
-from toprung.operations.schemas import component_schemas
+from toprung.operations.schemas import component_schemas, given
 from toprung.operations.variables import VARIABLES
 
 _REF: Final = "#/components/schemas/{name}"
@@ -178,25 +178,13 @@ def _query_parameters(operation: Operation, components: dict[str, Any]) -> list[
     required = schema.get("required", [])
     found: list[dict[str, Any]] = []
     for name, member in schema.get("properties", {}).items():
-        shown = _nonnull(member)
+        shown = given(member)
         parameter = {"name": name, "in": "query", "required": name in required, "schema": shown}
         parameter["description"] = shown.pop("description")
         if name in required:
             parameter["example"] = shown["examples"][0]
         found.append(parameter)
     return found
-
-
-def _nonnull(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter is given or not; it cannot be null."""
-    schema = {name: value for name, value in schema.items() if name != "default" or value}
-    if "anyOf" in schema:
-        kinds = [kind for kind in schema["anyOf"] if kind != {"type": "null"}]
-        rest = {name: value for name, value in schema.items() if name != "anyOf"}
-        return rest | (kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
-    if "enum" in schema and None in schema["enum"]:
-        return schema | {"enum": [value for value in schema["enum"] if value is not None]}
-    return schema
 
 
 def _problems(told: set[int]) -> dict[str, Any]:

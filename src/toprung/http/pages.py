@@ -24,7 +24,7 @@ POLICY: Final = (
     b" base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
     b" require-trusted-types-for 'script'; trusted-types 'none'"
 )
-_TYPES: Final = {
+TYPES: Final = {
     "css": b"text/css; charset=utf-8",
     "html": b"text/html; charset=utf-8",
     "js": b"text/javascript; charset=utf-8",
@@ -34,9 +34,10 @@ _SHELL: Final = "index.html"
 _EMBED: Final = "embed.js"
 _PAGE: Final = re.compile(rb"/|/boards/[^/]+|/boards/[^/]+/players/[^/]+")
 _PART: Final = re.compile(rb"/web/([^/]+)/(.+)")
+_FOR_PROGRAMS: Final = (b"/v1/", b"/web/", b"/docs/files/")
 _VARY: Final = (b"vary", b"Accept-Encoding")
 _GZIP: Final = (b"content-encoding", b"gzip")
-_FOR_EVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
+FOR_EVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 _ASK_AGAIN: Final = (b"cache-control", b"no-cache")
 _A_WHILE: Final = (b"cache-control", b"public, max-age=300")
 _PAGE_HEADERS: Final[Headers] = (
@@ -64,16 +65,16 @@ class Pages:
             digest.update(b"%s\0%d\0%s" % (name.encode(), len(content), content))
         self._digest = digest.hexdigest()[:16].encode()
         shell = contents.pop(_SHELL)
-        self._embed = _File(_EMBED, contents.pop(_EMBED), _EMBED_HEADERS)
+        self._embed = File(_EMBED, contents.pop(_EMBED), _EMBED_HEADERS)
         modules = [name for name in sorted(contents) if name.endswith(".js")]
         links = "\n    ".join(f'<link rel="modulepreload" href="/web/{name}">' for name in modules)
         shell = shell.replace(b"<!-- modules -->", links.encode())
         shell = shell.replace(b'"/web/', b'"/web/%s/' % self._digest)
-        self._shell = _File(_SHELL, shell, _PAGE_HEADERS)
-        self._lost = Answer(404, shell, _PAGE_HEADERS, _TYPES["html"])
-        headers = (_FOR_EVER,)
+        self._shell = File(_SHELL, shell, _PAGE_HEADERS)
+        self._lost = Answer(404, shell, _PAGE_HEADERS, TYPES["html"])
+        headers = (FOR_EVER,)
         self._parts = {
-            name.encode(): _File(name, content, headers) for name, content in contents.items()
+            name.encode(): File(name, content, headers) for name, content in contents.items()
         }
 
     def answer(self, scope: Any) -> Answer | None:
@@ -81,18 +82,7 @@ class Pages:
         found = self._find(scope["raw_path"])
         if found is None:
             return self._missing(scope)
-        if scope["method"] not in ("GET", "HEAD"):
-            raise Refused(
-                405,
-                "method-not-allowed",
-                f"{scope['method']} is not supported here; use GET or HEAD",
-                headers=((b"allow", b"GET, HEAD"),),
-            )
-        headers = dict(scope["headers"])
-        return found.answer(
-            known=headers.get(b"if-none-match", b""),
-            is_gzip_welcome=b"gzip" in headers.get(b"accept-encoding", b""),
-        )
+        return found.answer_to(scope)
 
     def _missing(self, scope: Any) -> Answer | None:
         """For a person who has come to an address of nothing: the page, which says so."""
@@ -100,9 +90,9 @@ class Pages:
         wants_page = b"text/html" in headers.get(b"accept", b"")
         if not wants_page or scope["method"] not in ("GET", "HEAD"):
             return None
-        return None if scope["raw_path"].startswith((b"/v1/", b"/web/")) else self._lost
+        return None if scope["raw_path"].startswith(_FOR_PROGRAMS) else self._lost
 
-    def _find(self, path: bytes) -> _File | None:
+    def _find(self, path: bytes) -> File | None:
         if _PAGE.fullmatch(path):
             return self._shell
         if path == b"/embed.js":
@@ -113,13 +103,13 @@ class Pages:
         return self._parts.get(asked[2])
 
 
-class _File:
+class File:
     """One file, ready to be sent: as it is, and compressed."""
 
     __slots__ = ("_forms", "_tag")
 
     def __init__(self, name: str, content: bytes, headers: Headers) -> None:
-        kind = _TYPES[name.rpartition(".")[2]]
+        kind = TYPES[name.rpartition(".")[2]]
         self._tag = hashlib.sha256(content).hexdigest()[:16].encode()
         plain = (*headers, _VARY, (b"etag", b'"%s"' % self._tag))
         packed = (*headers, _VARY, (b"etag", b'"%s-gzip"' % self._tag))
@@ -128,10 +118,18 @@ class _File:
             True: (packed, Answer(200, gzip.compress(content, mtime=0), (*packed, _GZIP), kind)),
         }
 
-    def answer(self, *, known: bytes, is_gzip_welcome: bool) -> Answer:
-        """The file; nothing if the browser has it already."""
-        headers, whole = self._forms[is_gzip_welcome]
-        return Empty(304, headers) if self._tag in known else whole
+    def answer_to(self, scope: Any) -> Answer:
+        """The answer to a request for the file; without it if the browser has it already."""
+        if scope["method"] not in ("GET", "HEAD"):
+            raise Refused(
+                405,
+                "method-not-allowed",
+                f"{scope['method']} is not supported here; use GET or HEAD",
+                headers=((b"allow", b"GET, HEAD"),),
+            )
+        asked = dict(scope["headers"])
+        headers, whole = self._forms[b"gzip" in asked.get(b"accept-encoding", b"")]
+        return Empty(304, headers) if self._tag in asked.get(b"if-none-match", b"") else whole
 
 
 def _read(folder: Traversable, prefix: str = "") -> dict[str, bytes]:
@@ -140,6 +138,6 @@ def _read(folder: Traversable, prefix: str = "") -> dict[str, bytes]:
     for each in folder.iterdir():
         if each.is_dir():
             found |= _read(each, f"{prefix}{each.name}/")
-        elif each.name.rpartition(".")[2] in _TYPES:
+        elif each.name.rpartition(".")[2] in TYPES:
             found[prefix + each.name] = each.read_bytes()
     return found

@@ -10,6 +10,7 @@ import msgspec
 
 from toprung.errors import Invalid, UnknownBoard
 from toprung.http.backups import Backups
+from toprung.http.explorer import Explorer
 from toprung.http.kept_pages import KeptPages
 from toprung.http.live.hub import Hub
 from toprung.http.live.limits import LiveLimits
@@ -57,6 +58,7 @@ class ServiceState:
         """Requests that there was no room for."""
         self.outages = Outages()
         self.backups = Backups()
+        self.explorer = Explorer()
         self.memory = Memory(settings.memory_max)
         self.bodies = Shares(
             BODIES_BYTES_MAX,

@@ -1,6 +1,7 @@
-"""Examples for the OpenAPI document and the reference page.
+"""Examples for the OpenAPI document, which fill the fields of the page where it is tried.
 
-They are about the board that the README makes; the tests send every one of them there.
+They are about the board that the README makes; the tests send every one of them there. What only
+the service can name, such as the id of a key, has no example: none would work.
 """
 
 from __future__ import annotations

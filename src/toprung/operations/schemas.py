@@ -49,6 +49,18 @@ def structs_in(types: Iterable[Any]) -> list[type[msgspec.Struct]]:
     return list(found)
 
 
+def given(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a parameter: it is given or not, and cannot be null."""
+    schema = {name: value for name, value in schema.items() if name != "default" or value}
+    if "anyOf" in schema:
+        kinds = [kind for kind in schema["anyOf"] if kind != {"type": "null"}]
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return rest | (kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
+    if "enum" in schema and None in schema["enum"]:
+        return schema | {"enum": [value for value in schema["enum"] if value is not None]}
+    return schema
+
+
 def _number(schema: dict[str, Any]) -> dict[str, Any]:
     """A number, or a string with the same digits for who asks for those."""
     is_optional = {"type": "null"} in schema.get("anyOf", ())

@@ -90,7 +90,7 @@ function follow(event) {
 
 document.getElementById("bar")?.append(
   el("a", { class: "brand", href: "/" }, el("span", { class: "mark", "aria-hidden": "true" }), "Toprung"),
-  el("span", { class: "bar-end" }, badge, forget, theme),
+  el("span", { class: "bar-end" }, badge, el("a", { class: "button quiet", href: "/docs" }, "API"), forget, theme),
 );
 addEventListener("popstate", () => show());
 addEventListener("toprung:key", keyChanged);

@@ -1,14 +1,14 @@
-"""What the service says about itself: the OpenAPI document and the reference page."""
+"""What the service says about itself: two documents for programs, and two pages for people."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
+from toprung.http import live_page
 from toprung.http.answers import Answer
+from toprung.http.asyncapi import encoded as live_document
 from toprung.http.call import Call
-from toprung.http.docs_page import POLICY, page
-from toprung.http.openapi import document, encoded
+from toprung.http.openapi import encoded
 from toprung.http.routing import Handlers
 from toprung.operations import OPERATIONS
 from toprung.operations.requests import NoQuery
@@ -30,13 +30,17 @@ async def openapi(call: Call[NoQuery, None]) -> Answer:
 
 @handles
 async def docs(call: Call[NoQuery, None]) -> Answer:
-    """Get this API as a reference page."""
-    headers = (_CACHED, (b"content-security-policy", POLICY), (b"x-frame-options", b"DENY"))
-    return Answer(
-        200, _page(needs_keys=call.state.settings.needs_keys), headers, b"text/html; charset=utf-8"
-    )
+    """Get the page where this API is described and can be tried."""
+    return await call.state.explorer.page()
 
 
-@cache
-def _page(*, needs_keys: bool) -> bytes:
-    return page(document(OPERATIONS.values(), needs_keys=needs_keys))
+@handles
+async def asyncapi(_call: Call[NoQuery, None]) -> Answer:
+    """Get the live API, WebSocket and server-sent events, as an AsyncAPI 3.0 document."""
+    return Answer(200, live_document(), (_CACHED,))
+
+
+@handles
+async def live_docs(call: Call[NoQuery, None]) -> Answer:
+    """Get the live API as a page."""
+    return await call.state.explorer.reading_page("Toprung live API", live_page.body())

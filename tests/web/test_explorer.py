@@ -1,0 +1,268 @@
+"""`/docs` in a real browser: every operation is tried, and nobody else is asked for anything."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from tests.http.serving import Serving, serving
+from tests.http.test_every_route import told
+from tests.web.conftest import Complaints, OpenPage
+from toprung.http.settings import ServiceSettings
+
+README = re.findall(
+    r"^\$ curl (-X PUT )?--json '(.+?)' http://[^/]+(/\S+)$",
+    (Path(__file__).parents[2] / "README.md").read_text(),
+    re.MULTILINE,
+)
+JSON = {"content-type": "application/json"}
+
+
+def make_the_readmes_board(service: Serving) -> None:
+    assert len(README) >= 3
+    for put, body, path in README:
+        method = "PUT" if put else "POST"
+        answer = service.http.request(method, path, content=body, headers=JSON)
+        assert answer.is_success, answer.text
+
+
+def open_docs(open_page: OpenPage, service: Serving, path: str = "/docs", **options: Any) -> Page:
+    """The page, in a browser that complains when anybody else is asked."""
+    page = open_page("about:blank", **options)
+
+    def check(request: Request) -> None:
+        if not request.url.startswith((service.url + "/", "data:", "blob:")):
+            page.evaluate("url => console.error('asked for ' + url)", request.url)
+
+    page.on("request", check)
+    page.goto(service.url + path)
+    expect(page.locator(".opblock").first).to_be_visible()
+    return page
+
+
+def authorise(page: Page, key: str) -> None:
+    page.get_by_role("button", name="Authorize").first.click()
+    dialog = page.locator(".dialog-ux")
+    dialog.locator("input").fill(key)
+    dialog.get_by_role("button", name="Apply credentials").click()
+    dialog.get_by_role("button", name="Close").last.click()
+
+
+FIND = """
+    const find = part => document.querySelector(`.opblock[id$="-${name}"] ${part}`);
+    const until = async condition => {
+        const deadline = Date.now() + 30_000;
+        while (!condition()) {
+            if (Date.now() > deadline) throw new Error(`${name}: never ${condition}`);
+            await new Promise(resolve => setTimeout(resolve, 5));
+        }
+        return condition();
+    };
+"""
+OPEN = f"""async ([tag, name]) => {{
+    {FIND}
+    for (const each of document.querySelectorAll('h3.opblock-tag')) {{
+        const isOpen = each.dataset.isOpen === 'true';
+        if (isOpen !== (each.dataset.tag === tag)) each.click();  // few are quicker to draw
+    }}
+    (await until(() => find('.opblock-summary-control'))).click();
+    await until(() => find('.execute'));
+    const paths = ui.specSelectors.specJson().get('paths').toJS();
+    const [path, method] = Object.entries(paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map(method => [path, method])
+    ).find(([path, method]) => paths[path][method].operationId === name);
+    // what it refers to is read a moment after it was opened
+    await until(() => ui.specSelectors.specResolvedSubtree(['paths', path, method]));
+}}"""
+EXECUTE = f"""async name => {{
+    {FIND}
+    find('.execute').click();
+    const shown = await until(
+        () => find('.live-responses-table > tbody .response-col_status')
+    );
+    const status = parseInt(shown.textContent);
+    find('.opblock-summary-control').click();  // what is closed is not drawn again
+    return status;
+}}"""
+
+
+def try_it(page: Page, tag: str, name: str, fields: dict[str, str]) -> int:
+    """Execute an operation with its examples, and these fields; returns the status shown."""
+    page.evaluate(OPEN, [tag, name])
+    for field, text in fields.items():
+        box = page.locator(f".opblock[id$='-{name}'] tr[data-param-name='{field}'] input")
+        box.fill(text)
+        box.blur()  # until then, more may be typed
+    return int(page.evaluate(EXECUTE, name))
+
+
+def operations(service: Serving) -> list[Any]:
+    """Every operation; those that delete come last, and the longest paths of them first."""
+    paths = service.anyone.get("/openapi.json").json()["paths"]
+    found = [(path, method, op) for path in paths for method, op in paths[path].items()]
+    found.sort(key=lambda each: len(each[0]) if each[1] == "delete" else -math.inf, reverse=True)
+    found.sort(key=lambda each: each[1] == "delete")
+    return [operation for _, _, operation in found]
+
+
+def try_all(page: Page, service: Serving, wanted: list[Any]) -> dict[str, int]:
+    """Execute these operations as they are shown; returns the statuses shown.
+
+    Only what the service itself has named is typed in.
+    """
+    made = {
+        "key": service.http.post("/v1/keys", json={"name": "spare"}).json()["id"],
+        "message": told(service.http, "blitz"),
+    }
+    found = {}
+    for operation in wanted:
+        required = [each for each in operation["parameters"] if each.get("required")]
+        fields = {each["name"]: made[each["name"]] for each in required if "example" not in each}
+        name = operation["operationId"]
+        found[name] = try_it(page, operation["tags"][0], name, fields)
+    return found
+
+
+@pytest.mark.slow
+def test_every_operation_succeeds_as_it_is_shown(open_page: OpenPage) -> None:
+    with serving(ServiceSettings()) as service:
+        make_the_readmes_board(service)
+        found = try_all(open_docs(open_page, service), service, operations(service))
+    assert len(found) > 45
+    assert {name: status for name, status in found.items() if not 200 <= status < 300} == {}
+
+
+@pytest.mark.slow
+def test_with_a_key_the_page_may_do_what_the_key_may(
+    open_page: OpenPage, complaints: Complaints
+) -> None:
+    """One operation of each kind: a method of a group."""
+    complaints.expect("401")  # the browser's own words
+    with serving(ServiceSettings(needs_keys=True)) as service:
+        assert service.key is not None
+        make_the_readmes_board(service)
+        page = open_docs(open_page, service)
+        assert try_it(page, "scores", "submit_batch", {}) == 401
+        authorise(page, service.key)
+        needed = [each for each in operations(service) if each["security"]]
+        kinds = {(each["tags"][0], kind_of(service, each)): each for each in reversed(needed)}
+        found = try_all(page, service, [each for each in needed if each in kinds.values()])
+        assert len(found) > 12
+        assert {name: status for name, status in found.items() if not 200 <= status < 300} == {}
+        kept = page.evaluate("[JSON.stringify(localStorage), JSON.stringify(sessionStorage)]")
+        assert service.key not in "".join(kept) + str(page.context.cookies())
+
+
+def kind_of(service: Serving, operation: Any) -> str:
+    paths = service.anyone.get("/openapi.json").json()["paths"]
+    return str(
+        next(m for each in paths.values() for m, found in each.items() if found == operation)
+    )
+
+
+@pytest.fixture(scope="module")
+def keyless() -> Iterator[Serving]:
+    with serving(ServiceSettings()) as service:
+        make_the_readmes_board(service)
+        yield service
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_does_not_scroll_sideways(
+    keyless: Serving, open_page: OpenPage, scheme: str
+) -> None:
+    page = open_docs(open_page, keyless, width=390, color_scheme=scheme)
+    assert width(page) <= 390
+    page.evaluate(OPEN, ["scores", "submit"])
+    page.evaluate("document.querySelector('.execute').click()")
+    block = page.locator(".opblock[id$='-submit']")
+    expect(
+        block.locator(".live-responses-table > tbody .response-col_status").first
+    ).to_be_visible()
+    assert width(page) <= 390
+    for control in block.locator(":is(button, input, select, textarea):visible").all():
+        box = control.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0, control
+        assert box["x"] + box["width"] <= 390, control
+    page.get_by_role("button", name="Authorize").first.click()
+    expect(page.locator(".dialog-ux input")).to_be_in_viewport()
+    assert width(page) <= 390
+    page.goto(f"{keyless.url}/docs/live")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("live")
+    assert width(page) <= 390
+
+
+def width(page: Page) -> int:
+    return int(page.evaluate("document.documentElement.scrollWidth"))
+
+
+def test_text_can_be_read_in_light_and_dark(keyless: Serving, open_page: OpenPage) -> None:
+    """The contrast of text that is not coloured by Swagger UI's own style."""
+    for scheme in ("light", "dark"):
+        page = open_docs(open_page, keyless, color_scheme=scheme)
+        for part in (".links a", "#problems", "section td", ".info .title", ".opblock-tag"):
+            assert contrast(page, part) >= 4.5, (scheme, part)
+
+
+def contrast(page: Page, selector: str) -> float:
+    """The ratio of WCAG between a text and the page behind it."""
+    colours = page.locator(selector).first.evaluate(
+        """element => {
+            const canvas = document.createElement('canvas')
+                .getContext('2d', {willReadFrequently: true});
+            const rgb = colour => {
+                canvas.clearRect(0, 0, 1, 1);
+                canvas.fillStyle = colour;
+                canvas.fillRect(0, 0, 1, 1);
+                return [...canvas.getImageData(0, 0, 1, 1).data];
+            };
+            let behind = element;
+            const colourOf = each => rgb(getComputedStyle(each).backgroundColor);
+            while (behind && colourOf(behind)[3] === 0) behind = behind.parentElement;
+            const under = behind ? colourOf(behind) : rgb('Canvas');
+            return [rgb(getComputedStyle(element).color), under];
+        }"""
+    )
+    lighter, darker = sorted((luminance(each) for each in colours), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: list[int]) -> float:
+    parts = [each / 255 for each in colour[:3]]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_it_is_used_with_the_keyboard(keyless: Serving, open_page: OpenPage) -> None:
+    page = open_docs(open_page, keyless)
+    block = page.locator(".opblock[id$='-get_board']")
+    block.locator(".opblock-summary-control").focus()
+    page.keyboard.press("Enter")
+    expect(block.locator("tr.response[data-code='200'] .model-example")).to_be_visible()
+    block.locator("tr[data-param-name='board'] input").focus()
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('execute')"):
+            break
+    page.keyboard.press("Enter")
+    status = block.locator(".live-responses-table > tbody .response-col_status").first
+    expect(status).to_contain_text("200")
+
+
+def test_a_problem_links_to_its_explanation(keyless: Serving, open_page: OpenPage) -> None:
+    problem = keyless.http.get("/v1/boards/none").json()
+    page = open_docs(open_page, keyless, problem["type"])
+    expect(page.locator("#unknown-board")).to_be_in_viewport()
+
+
+def test_the_boards_link_to_it(keyless: Serving, open_page: OpenPage) -> None:
+    page = open_page(f"{keyless.url}/")
+    page.get_by_role("link", name="API").click()
+    expect(page.locator(".opblock").first).to_be_visible()
