@@ -77,6 +77,8 @@ _STATE: Final[list[Step]] = [
     ask("GET /metrics?x=1"),
     ask("GET /openapi.json", starts=0),
     ask("GET /docs", starts=0),
+    ask("GET /docs/live", starts=0),
+    ask("GET /asyncapi.json", starts=0),
     ask("GET /v1/status", shape=True, until='"name":"activity","state":"following"'),
     ask("GET /v1/status?x=1"),
     *bodies("POST /v1/followers/activity/rebuild", {}, {"from": 1}, [], b""),
