@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, expect
 
 from tests.http.serving import Serving, serving
 from tests.http.test_every_route import told
@@ -33,14 +33,10 @@ def make_the_readmes_board(service: Serving) -> None:
 
 
 def open_docs(open_page: OpenPage, service: Serving, path: str = "/docs", **options: Any) -> Page:
-    """The page, in a browser that complains when anybody else is asked."""
+    """The page, in a browser that reaches nobody else and complains when it should."""
     page = open_page("about:blank", **options)
-
-    def check(request: Request) -> None:
-        if not request.url.startswith((service.url + "/", "data:", "blob:")):
-            page.evaluate("url => console.error('asked for ' + url)", request.url)
-
-    page.on("request", check)
+    ours = (service.url + "/", "data:", "blob:")
+    page.route(lambda url: not url.startswith(ours), lambda route: route.abort())
     page.goto(service.url + path)
     expect(page.locator(".opblock").first).to_be_visible()
     return page
@@ -254,6 +250,17 @@ def test_it_is_used_with_the_keyboard(keyless: Serving, open_page: OpenPage) -> 
     page.keyboard.press("Enter")
     status = block.locator(".live-responses-table > tbody .response-col_status").first
     expect(status).to_contain_text("200")
+
+
+def test_a_browser_that_asks_somebody_else_is_noticed(
+    keyless: Serving, open_page: OpenPage, complaints: Complaints
+) -> None:
+    page = open_docs(open_page, keyless)
+    page.evaluate("fetch('https://example.org/').catch(() => null)")  # the policy forbids it
+    page.evaluate("document.body.setAttribute('style', 'color: red')")
+    assert len(complaints) >= 2
+    assert all("Content Security Policy" in each for each in complaints)
+    complaints.clear()
 
 
 def test_a_problem_links_to_its_explanation(keyless: Serving, open_page: OpenPage) -> None:
