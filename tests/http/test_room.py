@@ -21,7 +21,7 @@ from tests.http.serving import Serving, serving
 from tests.http.strain import resident_bytes, strained
 from tests.http.waiting import eventually
 from toprung.errors import Invalid
-from toprung.http import backups, connection
+from toprung.http import backups, ending
 from toprung.http.memory import BYTES_MIN, Memory, default_memory_max, parse_size
 from toprung.http.routes import ROUTES
 from toprung.http.settings import ServiceSettings
