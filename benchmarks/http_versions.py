@@ -3,7 +3,8 @@
 Both serve copies of one database, each with its own environment, and wrk asks them in turn: one
 thread, 32 connections for reads, 64 for submissions. A bare handler of each version is asked, too,
 because a quicker connection makes that quicker as well. Printed are the medians of the ratios of
-neighbouring turns, which a machine that is sometimes busy disturbs least.
+neighbouring turns, which a machine that is sometimes busy disturbs least: of requests per second,
+and of the processor time that the service takes for one, in which wrk and others have no share.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx2
 
@@ -33,7 +35,18 @@ FRIENDS = 200
 FRIENDLY = 100
 """How many players have friends."""
 
-Ask = Callable[[int], float]
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Turn(NamedTuple):
+    """What came of asking one version for a while."""
+
+    rate: float
+    cost: float
+    """Processor time per request, in microseconds."""
+
+
+Ask = Callable[[int], Turn]
 
 
 def run(options: argparse.Namespace) -> harness.Report:
@@ -57,21 +70,24 @@ def run(options: argparse.Namespace) -> harness.Report:
     return report
 
 
-def compare(
-    report: harness.Report, question: str, versions: dict[str, Ask], rounds: int
-) -> dict[str, list[float]]:
-    """Requests per second of each version, and the median of their ratios."""
+def compare(report: harness.Report, question: str, versions: dict[str, Ask], rounds: int) -> None:
+    """What each version reached, and the medians of their ratios."""
     for ask in versions.values():
         ask(WARM_SECONDS)
-    rates: dict[str, list[float]] = {version: [] for version in versions}
-    for turn in range(rounds):
-        for version in sorted(versions, reverse=bool(turn % 2)):
-            rates[version].append(versions[version](SECONDS))
-    for version in sorted(rates, reverse=True):
-        report.add_figure(question, statistics.median(rates[version]), "requests/s", version)
-    ratios = [new / old for new, old in zip(rates["this"], rates["other"], strict=True)]
-    report.add_figure(f"{question}, this over other", statistics.median(ratios), "x")
-    return rates
+    turns: dict[str, list[Turn]] = {version: [] for version in versions}
+    for number in range(rounds):
+        for version in sorted(versions, reverse=bool(number % 2)):
+            turns[version].append(versions[version](SECONDS))
+    for version in sorted(turns, reverse=True):
+        rate = statistics.median(turn.rate for turn in turns[version])
+        cost = statistics.median(turn.cost for turn in turns[version])
+        report.add_figure(question, rate, "requests/s", version)
+        report.add_figure(f"{question}, processor time", cost, "us", version)
+    pairs = list(zip(turns["this"], turns["other"], strict=True))
+    rates = statistics.median(this.rate / other.rate for this, other in pairs)
+    costs = statistics.median(other.cost / this.cost for this, other in pairs)
+    report.add_figure(f"{question}, this over other", rates, "x")
+    report.add_figure(f"{question}, this over other by processor time", costs, "x")
 
 
 def questions(stack: ExitStack, tree: Path, folder: Path, size: int) -> dict[str, Ask]:
@@ -86,17 +102,19 @@ def questions(stack: ExitStack, tree: Path, folder: Path, size: int) -> dict[str
     for name, text in texts.items():
         (folder / f"{name}.lua").write_text(text)
     command = ["-m", "toprung", "serve", "--port", "0", "--db", str(folder / "boards.db")]
-    line = stack.enter_context(serving(tree, command))
+    pid, line = stack.enter_context(serving(tree, command))
     found = re.search(r"(http://[^ ]+:\d+)", line)
     assert found is not None, line
     url = found[1]
     with httpx2.Client(base_url=url) as http:
         save_answers(http, folder)
-    port = stack.enter_context(serving(tree, ["-m", "benchmarks.http_bare", str(folder)]))
+    command = ["-m", "benchmarks.http_bare", str(folder)]
+    bare_pid, port = stack.enter_context(serving(tree, command))
     bare = f"http://127.0.0.1:{port.strip()}"
 
     def asking(url: str, connections: int, script: str | None = None) -> Ask:
-        return partial(wrk, url, connections, None if script is None else folder / f"{script}.lua")
+        path = None if script is None else folder / f"{script}.lua"
+        return partial(turn_of, bare_pid if url == bare else pid, url, connections, path)
 
     return {
         "standing": asking(url, 32, "standing"),
@@ -107,6 +125,19 @@ def questions(stack: ExitStack, tree: Path, folder: Path, size: int) -> dict[str
         "bare GET": asking(bare, 32, "bare"),
         "bare POST": asking(bare, 64, "submit"),
     }
+
+
+def turn_of(pid: int, url: str, connections: int, script: Path | None, seconds: int) -> Turn:
+    """Ask for so many seconds."""
+    before = processor_seconds(pid)
+    rate = wrk(url, connections, script, seconds)
+    return Turn(rate, 1e6 * (processor_seconds(pid) - before) / (rate * seconds))
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has taken so far."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / TICKS
 
 
 def fill(folder: Path, size: int) -> None:
@@ -121,8 +152,8 @@ def fill(folder: Path, size: int) -> None:
 
 
 @contextmanager
-def serving(tree: Path, arguments: list[str]) -> Iterator[str]:
-    """The first line that a Python process of this checkout prints; it ends with the block."""
+def serving(tree: Path, arguments: list[str]) -> Iterator[tuple[int, str]]:
+    """The id and first line of a Python process of this checkout; it ends with the block."""
     command = [str(tree / ".venv" / "bin" / "python"), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     process = subprocess.Popen(
@@ -130,7 +161,7 @@ def serving(tree: Path, arguments: list[str]) -> Iterator[str]:
     )
     try:
         assert process.stdout is not None
-        yield process.stdout.readline()
+        yield process.pid, process.stdout.readline()
     finally:
         process.terminate()
         process.wait(timeout=20)

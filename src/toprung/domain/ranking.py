@@ -75,17 +75,33 @@ def counts_along(first: Counts, ties: Iterable[object], tied_until: int) -> list
     [(0, 2), (0, 2), (2, 4)]
     """
     offset, tied_before, distinct_before = first.offset, first.tied_before, first.distinct_before
-    lengths = [len(list(group)) for _, group in groupby(ties)]
+    lengths = _lengths(ties)
+    last = len(lengths) - 1
     counts: list[TieCounts] = []
-    for number, length in enumerate(lengths, 1):
+    for number, length in enumerate(lengths):
         end = offset + length
-        until = tied_until if number == len(lengths) else end
-        counts += [
-            TieCounts(each, tied_before, distinct_before, until) for each in range(offset, end)
-        ]
+        until = tied_until if number == last else end
+        if length == 1:  # nearly always
+            counts.append(TieCounts(offset, tied_before, distinct_before, until))
+        else:
+            counts += [
+                TieCounts(each, tied_before, distinct_before, until) for each in range(offset, end)
+            ]
         offset = tied_before = end
         distinct_before += 1
     return counts
+
+
+def _lengths(ties: Iterable[object]) -> list[int]:
+    """How many consecutive ones are tied with each other.
+
+    >>> _lengths([50, 50, 30])
+    [2, 1]
+    """
+    every = list(ties)
+    if len(set(every)) == len(every):  # nobody is tied: no need to look at neighbours
+        return [1] * len(every)
+    return [len(list(group)) for _, group in groupby(every)]
 
 
 def shares(total: int, tied_before: int, tied_until: int) -> tuple[float, float]:

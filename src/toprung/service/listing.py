@@ -56,14 +56,10 @@ class Lister(NamedTuple):
 
     async def standings(self, listed: Listed) -> tuple[Standing, ...]:
         """The standings of the entries: one query for all names, one for all details."""
-        players, records, counts, total, global_ranks = listed
-        shown: list[Iterable[Any]] = []
-        if self.names or self.details:
-            names = await self.journal.names(players) if self.names and players else {}
-            details = await self._details(players, records) if self.details else {}
-            shown = [map(names.get, players), map(details.get, players)]
-        columns = (players, records, counts, repeat(total), global_ranks, *shown)
-        return await in_turn(lambda: tuple(map(self.view.standing, *columns)), len(players))
+        players, records = listed.players, listed.records
+        names = await self.journal.names(players) if self.names and players else {}
+        details = await self._details(players, records) if self.details else {}
+        return await in_turn(lambda: self.view.standings(*listed, names, details), len(players))
 
     async def page(
         self,

@@ -6,7 +6,7 @@ Every rank of every read is made here, by `View.rank`, from the counts the index
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -98,6 +98,51 @@ class View:
             details,
             global_rank,
         )
+
+    def standings(
+        self,
+        players: Iterable[str],
+        records: Iterable[bytes],
+        counts: Sequence[TieCounts],
+        total: int,
+        global_ranks: Iterable[int | None],
+        names: Mapping[str, NameAndAvatar],
+        details: Mapping[str, Any],
+    ) -> tuple[Standing, ...]:
+        """`standing` of each entry, without what is the same for all: half the time."""
+        read, state, name_of, detail_of = self._read, self.state, names.get, details.get
+        decimals = self.board.decimals
+        board_id, window, period, scope = self.ladder
+        standings = []
+        ranks = map(self.rank, counts)
+        for player, record, rank, count, global_rank in zip(
+            players, records, ranks, counts, global_ranks, strict=False
+        ):
+            score, subscore, achieved_at, _ = read(record)
+            name, avatar_url = name_of(player, NAMELESS)
+            percentile, top_percent = shares(total, count.tied_before, count.tied_until)
+            standings.append(
+                Standing(
+                    rank,
+                    player,
+                    score_value(score, decimals) if decimals else score,
+                    subscore,
+                    achieved_at,
+                    total,
+                    percentile,
+                    top_percent,
+                    board_id,
+                    window,
+                    period,
+                    scope,
+                    state,
+                    name,
+                    avatar_url,
+                    detail_of(player),
+                    global_rank,
+                )
+            )
+        return tuple(standings)
 
     def counts(self, first: Counts, records: Iterable[bytes], tied_until: int) -> list[TieCounts]:
         """The counts of consecutive entries, given `tied_until` of the last."""

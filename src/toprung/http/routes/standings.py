@@ -141,6 +141,7 @@ async def find_players(call: Call[FindQuery, None]) -> Answer:
     "read",
     query=FriendsQuery,
     answer=PageAnswer,
+    hot=True,
 )
 async def get_friends_standings(call: Call[FriendsQuery, None]) -> Answer:
     """Rank a player among friends; `global_rank` is the rank on the whole ladder."""
