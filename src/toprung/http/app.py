@@ -166,6 +166,7 @@ class Service:
         except StopIteration as end:
             return self._reply(call, request, begin, method, end.value)
         underway.finish = partial(self._reply, call, request, begin, method)
+        underway.keep_alive = True
         self._spare = Underway(self._inbox)
         return underway
 

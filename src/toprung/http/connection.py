@@ -123,7 +123,7 @@ class HttpConnection(Ending):
 
     def _begin_request(self) -> None:
         """A plain request is complete a moment later, or not within these bytes."""
-        self._is_dropped = self._is_over()
+        self._is_dropped = self._is_refused or self.transport.is_closing()
         if self._is_dropped:  # the last answer said that nothing follows
             return
         refusal = refused_head(self._headers, self._asked)
@@ -179,7 +179,6 @@ class HttpConnection(Ending):
             return False
         if isinstance(served, Underway):
             self.served = served
-            self._state.tasks.add(served)
             served.then(self._finish)
         else:
             self._reply(served)
@@ -248,7 +247,7 @@ class HttpConnection(Ending):
         self.served = None
         if self.transport.is_closing():
             return
-        closes = answer.closes
+        closes = bool(answer.headers) and answer.closes
         if not (keep_alive or closes):
             closes, extra = True, (*extra, CLOSE)
         self.transport.write_whole(answer.whole(extra))

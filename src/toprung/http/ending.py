@@ -53,6 +53,7 @@ class Ending(Reading):
 
     _app: Any
     _config: Any
+    _state: Any
 
     # --- the end ----------------------------------------------------------------------------------
 
@@ -132,6 +133,8 @@ class Ending(Reading):
             self.transport.close()
         else:
             last.keep_alive = False
+            if isinstance(self.served, Underway):  # other tasks are among those it waits for
+                self._state.tasks.add(self.served)
 
     # --- when to read -----------------------------------------------------------------------------
 

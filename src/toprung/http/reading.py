@@ -153,7 +153,7 @@ class Reading(asyncio.Protocol):
         while at < len(data) and not self.pipeline:
             stop = self._stop(data, at)
             self._first = self._heads + 1
-            at = stop if self._parse(data[at:stop]) else len(data)
+            at = stop if self._parse(data[at:stop]) and not self._is_over() else len(data)
             if time.perf_counter() > until:
                 break
         if at < len(data):
@@ -202,7 +202,7 @@ class Reading(asyncio.Protocol):
         self._count_unread(0)
 
     def _parse(self, data: bytes) -> bool:
-        """Refuse what is no HTTP, and heads that do not end; whether more can follow."""
+        """Refuse what is no HTTP, and heads that do not end; whether it was HTTP."""
         heads, was_begun, body_bytes = self._heads, self._is_begun, self._body_bytes
         try:
             self._parser.feed_data(data)
@@ -218,7 +218,7 @@ class Reading(asyncio.Protocol):
             self._count_head(len(data))
         else:
             self._count_body(len(data), self._body_bytes - body_bytes)
-        return not self._is_over()
+        return True
 
     def _count_head(self, received: int) -> None:
         """Refuse a head that goes on and on."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from toprung.http.answers import Answer, Headers
-from toprung.waiting.inbox import Inbox
 from toprung.waiting.light_tasks import LightTask
 
 Reply = tuple[Answer, Headers]
@@ -25,8 +24,4 @@ class Underway(LightTask):
     finish: Callable[[Any], Reply]
     """Makes the reply of what the handler returns."""
     keep_alive: bool
-    """Whether the connection goes on after the answer."""
-
-    def __init__(self, inbox: Inbox) -> None:
-        super().__init__(inbox)
-        self.keep_alive = True
+    """Whether the connection goes on after the answer; both are set when the handler waits."""

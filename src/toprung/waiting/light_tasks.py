@@ -21,9 +21,9 @@ from toprung.waiting.inbox import Delivery, Inbox
 
 
 class LightTask:
-    """One coroutine at a time; another may follow one that ended without waiting."""
+    """One coroutine; another may begin where one has ended without waiting."""
 
-    __slots__ = ("_awaited", "_cancels", "_must_cancel", "_on_end", "_steps", "inbox")
+    __slots__ = ("_awaited", "_cancels", "_is_done", "_must_cancel", "_on_end", "_steps", "inbox")
 
     def __init__(self, inbox: Inbox) -> None:
         self.inbox = inbox
@@ -31,12 +31,21 @@ class LightTask:
         """What the coroutine waits for: a delivery, a future, or None for the next round."""
         self._cancels = 0
         self._must_cancel = False
+        self._is_done = False
 
     def begin(self, steps: Coroutine[Any, Any, Any]) -> None:
         """Run a coroutine to its first wait; StopIteration with its result if there is none."""
+        if self._cancels:  # of the one before
+            self._cancels, self._must_cancel = 0, False
+        task: Any = self
+        loop = self.inbox.loop
+        _enter_task(loop, task)
+        try:
+            awaited = steps.send(None)
+        finally:
+            _leave_task(loop, task)
         self._steps = steps
-        self._cancels, self._must_cancel = 0, False
-        self._wait(self._advance())
+        self._wait(awaited)
 
     def then(self, on_end: Callable[[Any, Any, BaseException | None], None]) -> None:
         """Whom to tell that this task has ended: with a result, or what was raised instead."""
@@ -72,8 +81,10 @@ class LightTask:
         try:
             awaited = self._advance()
         except StopIteration as end:
+            self._is_done = True
             self._on_end(self, end.value, None)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- as tasks do
+            self._is_done = True
             self._on_end(self, None, error)
         else:
             self._wait(awaited)
@@ -82,12 +93,18 @@ class LightTask:
 
     def cancel(self, msg: object = None) -> bool:  # noqa: ARG002 -- the same call as a task's
         """Raise CancelledError where the coroutine waits, or next waits."""
+        if self._is_done:
+            return False
         self._cancels += 1
         self._must_cancel = True
         current: Any = asyncio.current_task(self.inbox.loop)
         if current is not self:
             self._interrupt()
         return True
+
+    def done(self) -> bool:
+        """Whether it has ended, after it had to wait."""
+        return self._is_done
 
     def cancelling(self) -> int:
         """How often it was cancelled, and not `uncancel`-led."""
