@@ -2,9 +2,9 @@
 
 Both serve copies of one database, each with its own environment, and wrk asks them in turn: one
 thread, 32 connections for reads, 64 for submissions. So is the bare handler of each version
-(benchmarks.http_bare): between commits that change it, its figures tell how much. Printed are the medians of the ratios of
-neighbouring turns, which a machine that is sometimes busy disturbs least: of requests per second,
-and of the processor time that the service takes for one, in which wrk and others have no share.
+(benchmarks.http_bare). Printed are the medians of the ratios of neighbouring turns, which a machine
+that is sometimes busy disturbs least: of requests per second, and of the processor time that the
+service takes for one, in which wrk and others have no share.
 """
 
 from __future__ import annotations

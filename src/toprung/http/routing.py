@@ -75,8 +75,8 @@ class Route:
         self.may_be_private = hasattr(query, "private")
         """Whether its query can ask for what needs a key on public boards, too."""
         self.hot = hot
-        """Whether it is served without a task where reads never suspend; its handler asks the
-        leaderboards and nothing else."""
+        """Whether it is served where it was parsed, as a light task, if reads never suspend; its
+        handler asks the leaderboards, and rarely anything else."""
         self.body_bytes_max = body_bytes_max
         """`raw`: the handler gets the body as it came, because it decodes long ones in slices."""
         self.grows = grows
