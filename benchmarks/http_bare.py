@@ -1,4 +1,4 @@
-"""A bare ASGI application on the server that `toprung serve` uses, with the same settings.
+"""A bare ASGI application on uvicorn, with uvicorn's own connections and without logs.
 
     python -m benchmarks.http_bare FOLDER
 
@@ -17,7 +17,7 @@ import uvicorn
 import uvloop
 
 from toprung.cli.serve import collect_garbage_rarely
-from toprung.http.server import listen, server_config
+from toprung.http.server import listen
 
 
 def main() -> None:
@@ -42,7 +42,18 @@ def main() -> None:
         with listen("127.0.0.1", 0) as listener:
             collect_garbage_rarely()
             print(listener.getsockname()[1], flush=True)
-            await uvicorn.Server(server_config(app)).serve(sockets=[listener])
+            config = uvicorn.Config(
+                app,
+                http="httptools",  # a yardstick that does not change with what it measures
+                interface="asgi3",
+                lifespan="off",
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                date_header=False,
+                proxy_headers=False,
+            )
+            await uvicorn.Server(config).serve(sockets=[listener])
 
     uvloop.run(serve())
 

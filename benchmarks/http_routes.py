@@ -1,10 +1,10 @@
 """How many requests per second do the hot routes serve, compared with a bare ASGI handler?
 
-The bare handler (benchmarks.http_bare) runs on the same server library in a process of its own
-and answers a constant of the same bytes; for submissions it decodes the same body. wrk asks both
-in turn, with one thread: 32 connections for reads, 64 for submissions, which are durable in ours
-and nearly all improve the player's score. While the top is asked for, its rows change a hundred
-times a second; where that many could not be made, there is no figure for the bar.
+The bare handler (benchmarks.http_bare) runs on uvicorn with uvicorn's own connections, in a
+process of its own, and answers a constant of the same bytes; for submissions it decodes the same
+body. wrk asks both in turn, with one thread: 32 connections for reads, 64 for submissions, which
+are durable in ours and nearly all improve the player's score. While the top is asked for, its rows
+change a hundred times a second; where that many could not be made, there is no figure for the bar.
 The last question is about batches: 1,000 rows per request against the library called directly,
 both in turn, on copies of one database.
 """

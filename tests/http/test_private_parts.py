@@ -19,48 +19,23 @@ import pytest
 import uvicorn
 from packaging.requirements import Requirement
 from packaging.version import Version
-from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 from websockets.server import ServerProtocol
 
+from toprung.http import connection, ending, reading
 from toprung.http.connection import HttpConnection
 from toprung.http.live.protocol import LiveSocket
-from toprung.http.proxies import ProxiedConnection, ProxiedSocket
+from toprung.http.proxies import ProxiedSocket
 from toprung.http.server import _Server
-from toprung.http.transport import Flow
 
-HTTP = {
-    "_should_upgrade": "()",
-    "_start_asgi_task": "(cycle, app)",
-    "_unset_keepalive_if_required": "()",
-    "app": "(scope, receive, send)",
-    "client": "NoneType",
-    "connection_lost": "(exc)",
-    "connection_made": "(transport)",
-    "connections": "set",
-    "cycle": "NoneType",
-    "data_received": "(data)",
-    "eof_received": "()",
-    "flow": "NoneType",
-    "handle_websocket_upgrade": "()",
-    "headers": "NoneType",
+CONFIG = {
     "limit_concurrency": "NoneType",
-    "loop": "EventLoop",
-    "on_body": "(body)",
-    "on_header": "(name, value)",
-    "on_headers_complete": "()",
-    "on_message_begin": "()",
-    "on_message_complete": "()",
-    "on_response_complete": "()",
-    "parser": "HttpRequestParser",
-    "pipeline": "deque",
-    "server_state": "ServerState",
+    "loaded_app": "(scope, receive, send)",
     "timeout_keep_alive": "int",
-    "timeout_keep_alive_task": "NoneType",
-    "transport": "NoneType",
+    "ws_protocol_class": "type",
 }
+STATE = {"connections": "set", "tasks": "set", "total_requests": "int"}
 SOCKET = {
     "client": "NoneType",
     "close_sent": "bool",
@@ -97,16 +72,6 @@ SERVER = {
     "on_tick": "(counter)",
     "server_state": "ServerState",
 }
-FLOW = {"pause_reading": "()", "read_paused": "bool", "resume_reading": "()"}
-CYCLE = {
-    "body": "bytearray",
-    "disconnected": "bool",
-    "keep_alive": "bool",
-    "message_event": "Event",
-    "more_body": "bool",
-    "response_complete": "bool",
-    "response_started": "bool",
-}
 WEBSOCKET = {
     "close_sent": "NoneType",
     "data_to_send": "()",
@@ -134,13 +99,12 @@ def parts() -> dict[type, Any]:
         config.proxy_headers = False
         config.load()
         state = ServerState()
-        flow = FlowControl(asyncio.Transport())
         made = (
-            HttpToolsProtocol(config, state, {}),
             WebSocketsSansIOProtocol(config, state, {}),
             uvicorn.Server(config),
-            flow,
             ServerProtocol(),
+            config,
+            state,
         )
         return {type(each): each for each in made}
 
@@ -169,10 +133,8 @@ def names_in(ours: type) -> set[str]:
 @pytest.mark.parametrize(
     ("theirs", "ours", "table"),
     [
-        (HttpToolsProtocol, (HttpConnection, ProxiedConnection), HTTP),
         (WebSocketsSansIOProtocol, (LiveSocket, ProxiedSocket), SOCKET),
         (uvicorn.Server, (_Server,), SERVER),
-        (FlowControl, (Flow,), FLOW),
     ],
 )
 def test_what_our_classes_use_of_those_they_extend(
@@ -186,27 +148,57 @@ def test_what_our_classes_use_of_those_they_extend(
 
 
 def test_that_nothing_we_use_is_missing(parts: dict[type, Any]) -> None:
-    """Names without an underscore are theirs, unless one of our classes defines them."""
-    for theirs, ours in (
-        (HttpToolsProtocol, HttpConnection),
-        (WebSocketsSansIOProtocol, LiveSocket),
-    ):
-        part = parts[theirs]
-        missing = {
-            name
-            for name in names_in(ours)
-            if not (hasattr(part, name) or hasattr(ours, name) or name.startswith("_"))
-        }
-        assert missing <= {"url"}, "which uvicorn sets when a request begins"
-    assert "self.url += url" in inspect.getsource(HttpToolsProtocol.on_url)
+    """Names without an underscore are theirs, unless our class defines them."""
+    part = parts[WebSocketsSansIOProtocol]
+    missing = {
+        name
+        for name in names_in(LiveSocket)
+        if not (hasattr(part, name) or hasattr(LiveSocket, name) or name.startswith("_"))
+    }
+    assert missing == set()
 
 
-def test_parts_of_a_cycle() -> None:
-    """`Underway` takes its place, and `HttpConnection` asks it these."""
-    options = dict.fromkeys(inspect.signature(RequestResponseCycle).parameters)
-    values: dict[str, Any] = {**options, "message_event": asyncio.Event(), "keep_alive": True}
-    cycle = RequestResponseCycle(**values)
-    assert {name: shape(getattr(cycle, name)) for name in CYCLE} == CYCLE
+def asked_of(name: str) -> set[str]:
+    """What the modules of a connection ask of `self.<name>`."""
+    trees = [ast.parse(inspect.getsource(module)) for module in (connection, ending, reading)]
+    return {
+        node.attr
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == f"self.{name}"
+    }
+
+
+def test_what_a_connection_asks_of_the_server(parts: dict[type, Any]) -> None:
+    """A class for the option `http` is given these two; nothing else of uvicorn is used."""
+    config, state = parts[uvicorn.Config], parts[ServerState]
+    assert asked_of("_config") | {"loaded_app"} == CONFIG.keys()
+    assert {name: shape(getattr(config, name)) for name in CONFIG} == CONFIG
+    assert asked_of("_state") | {"connections"} == STATE.keys()
+    assert {name: shape(getattr(state, name)) for name in STATE} == STATE
+    for module in (connection, ending, reading):
+        assert "import uvicorn" not in inspect.getsource(module)
+        assert "from uvicorn" not in inspect.getsource(module)
+
+
+def calls_in(method: Any) -> dict[str, set[str | None]]:
+    """The calls that a method makes, with the names of what it passes."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(method)))
+    return {
+        ast.unparse(node.func): {word.arg for word in node.keywords}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    }
+
+
+def test_what_the_server_asks_of_a_connection() -> None:
+    given = calls_in(uvicorn.Server.startup)["config.http_protocol_class"]
+    taken = inspect.signature(HttpConnection).parameters
+    assert given == {"config", "server_state", "app_state", "_loop"} <= taken.keys()
+    stopping = calls_in(uvicorn.Server.shutdown)
+    assert stopping["connection.shutdown"] == set()
+    assert stopping["t.cancel"] == {"msg"}
+    assert shape(HttpConnection.shutdown) == "(self)"
 
 
 def test_parts_of_a_websocket(parts: dict[type, Any]) -> None:
@@ -214,10 +206,7 @@ def test_parts_of_a_websocket(parts: dict[type, Any]) -> None:
     assert {name: shape(getattr(connection, name)) for name in WEBSOCKET} == WEBSOCKET
 
 
-def test_parts_of_the_flow_and_the_state(parts: dict[type, Any]) -> None:
-    flow = parts[FlowControl]
-    assert (flow.read_paused, flow.write_paused) == (False, False)
-    assert {shape(getattr(flow, name)) for name in ("pause_reading", "pause_writing")} == {"()"}
+def test_parts_of_the_state(parts: dict[type, Any]) -> None:
     state = ServerState()
     assert (state.total_requests, state.connections) == (0, set())
     assert isinstance(parts[WebSocketsSansIOProtocol].close_timer, NoneType)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -12,14 +13,15 @@ from typing import Any
 
 import httpx2
 import pytest
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 
 from tests.conftest import RunningService, StartService
 from tests.http.raw import BYE, HELLO, connected, post, until_closed
 from tests.http.serving import Serving, serving
 from tests.http.waiting import eventually
 from toprung.http.connection import PARSED_BYTES_MAX, HttpConnection
+from toprung.http.exchange import BODY_BYTES_MAX
 from toprung.http.framing import HEAD_BYTES_MAX
+from toprung.http.server import HEAD_SECONDS_MAX, IDLE_SECONDS_MAX
 from toprung.http.settings import ServiceSettings
 from toprung.http.underway import Underway
 
@@ -109,14 +111,14 @@ def test_no_more_of_a_body_is_read_than_is_taken() -> None:
     with serving(ServiceSettings()) as running, nothing_recorded(running):
         connections: Any = running.server.server_state.connections
         with connected(running.url) as raw:
-            size = 1000 * HIGH_WATER_LIMIT
+            size = 1000 * BODY_BYTES_MAX
             raw.sendall(b"DELETE /v1/players/ann HTTP/1.1\r\nHost: localhost\r\n")
             raw.sendall(b"Content-Length: %d\r\n\r\n" % size)
             raw.settimeout(1)
             with pytest.raises(TimeoutError):
                 raw.sendall(bytes(size))
             (connection,) = connections
-            assert HIGH_WATER_LIMIT < len(connection.cycle.body) < 10 * HIGH_WATER_LIMIT
+            assert BODY_BYTES_MAX < len(connection.served.body) < 10 * BODY_BYTES_MAX
 
 
 def test_who_has_sent_more_is_not_idle() -> None:
@@ -133,7 +135,11 @@ def test_who_has_sent_more_is_not_idle() -> None:
             while b"text/event-stream" not in received:
                 received += raw.recv(65536)
             (connection,) = connections
-            assert connection.timeout_keep_alive_task is None
+            for now in count(time.monotonic(), IDLE_SECONDS_MAX / 2):
+                if now > time.monotonic() + 3 * IDLE_SECONDS_MAX:
+                    break
+                connection.give_up(now, HEAD_SECONDS_MAX)
+            assert not connection.transport.is_closing()
 
 
 def test_nothing_is_served_after_an_answer_that_closes(
@@ -160,10 +166,10 @@ def test_a_server_that_stops_does_not_serve_what_comes_after() -> None:
         with connected(running.url) as raw:
             with nothing_recorded(running):
                 raw.sendall(SUBMISSION)
-                eventually(lambda: [c for c in connections if isinstance(c.cycle, Underway)])
+                eventually(lambda: [c for c in connections if isinstance(c.served, Underway)])
                 (connection,) = connections
                 running.server.handle_exit(15, None)
-                eventually(lambda: not connection.cycle.keep_alive)
+                eventually(lambda: not connection.served.keep_alive)
                 raw.sendall(SUBMISSION)
                 eventually(lambda: connection.pipeline)
             received = until_closed(raw)

@@ -21,7 +21,7 @@ from tests.http.serving import Serving, serving
 from tests.http.strain import resident_bytes, strained
 from tests.http.waiting import eventually
 from toprung.errors import Invalid
-from toprung.http import backups, connection
+from toprung.http import backups, ending
 from toprung.http.memory import BYTES_MIN, Memory, default_memory_max, parse_size
 from toprung.http.routes import ROUTES
 from toprung.http.settings import ServiceSettings
@@ -107,7 +107,7 @@ def test_a_refused_backup_says_when_to_come_again(large: RunningService) -> None
 
 def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And with it goes its copy; who reads slowly is not affected."""
-    monkeypatch.setattr(connection, "READ_SECONDS_MAX", 1.5)
+    monkeypatch.setattr(ending, "READ_SECONDS_MAX", 1.5)
     with serving(ServiceSettings(), target=str(tmp_path / "unread.db")) as running:
         running.http.put("/v1/boards/blitz", json={})
         rows = [{"player": f"p{n}", "score": n, "details": "x" * 1000} for n in range(10_000)]

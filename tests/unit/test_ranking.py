@@ -13,6 +13,7 @@ from toprung.domain.ranking import (
     Counts,
     Ranking,
     counts_along,
+    places_along,
     rank,
     shares,
 )
@@ -61,6 +62,28 @@ def test_a_page_ranks_as_the_whole_list_does(
     expected = [sum(other >= score for other in ordered) for score in ordered]
     assert [counts.tied_until for counts in whole] == expected
     assert [rank(ranking, c) for c in page] == [rank(ranking, c) for c in whole[start:stop]]
+
+
+@given(
+    scores=st.lists(st.integers(-30, 30), min_size=1, max_size=8),
+    before=st.integers(0, 5),
+    tied=st.integers(0, 3),
+    ranking=st.sampled_from(RANKINGS),
+)
+def test_places_without_ties_are_those_that_counts_give(
+    scores: list[int], before: int, tied: int, ranking: Ranking
+) -> None:
+    """Some others are before the first, some of them tied with it; some are tied with the last."""
+    ordered = sorted(scores, reverse=True)
+    first, until = Counts(before + tied, before, before), before + tied + len(ordered) + 2
+    counts = counts_along(first, ordered, until)
+    total = until + 3
+    assert places_along(ranking, first, ordered, until, total) == (
+        [rank(ranking, each) for each in counts],
+        [shares(total, each.tied_before, each.tied_until)[0] for each in counts],
+        [shares(total, each.tied_before, each.tied_until)[1] for each in counts],
+    )
+    assert places_along(ranking, first, [], 0, total) == ([], [], [])
 
 
 def test_percentiles_speak_of_the_players_that_are_beaten() -> None:

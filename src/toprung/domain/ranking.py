@@ -7,10 +7,10 @@ fourth, the entries before the end of its tie group, tells how many are worse (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -75,17 +75,80 @@ def counts_along(first: Counts, ties: Iterable[object], tied_until: int) -> list
     [(0, 2), (0, 2), (2, 4)]
     """
     offset, tied_before, distinct_before = first.offset, first.tied_before, first.distinct_before
-    lengths = [len(list(group)) for _, group in groupby(ties)]
+    lengths = _lengths(ties)
+    last = len(lengths) - 1
     counts: list[TieCounts] = []
-    for number, length in enumerate(lengths, 1):
+    for number, length in enumerate(lengths):
         end = offset + length
-        until = tied_until if number == len(lengths) else end
-        counts += [
-            TieCounts(each, tied_before, distinct_before, until) for each in range(offset, end)
-        ]
+        until = tied_until if number == last else end
+        if length == 1:  # nearly always
+            counts.append(TieCounts(offset, tied_before, distinct_before, until))
+        else:
+            counts += [
+                TieCounts(each, tied_before, distinct_before, until) for each in range(offset, end)
+            ]
         offset = tied_before = end
         distinct_before += 1
     return counts
+
+
+def _lengths(ties: Iterable[object]) -> list[int]:
+    """How many consecutive ones are tied with each other.
+
+    >>> _lengths([50, 50, 30])
+    [2, 1]
+    """
+    every = list(ties)
+    if len(set(every)) == len(every):  # nobody is tied: no need to look at neighbours
+        return [1] * len(every)
+    return [len(list(group)) for _, group in groupby(every)]
+
+
+class Places(NamedTuple):
+    """What is shown of the places of some entries, column by column."""
+
+    ranks: Sequence[int]
+    percentiles: Sequence[float]
+    top_percents: Sequence[float]
+
+    def stretch(self, start: int, stop: int) -> Places:
+        """Those of the entries [start, stop)."""
+        ranks, percentiles, top_percents = self
+        return Places(ranks[start:stop], percentiles[start:stop], top_percents[start:stop])
+
+
+def places_of(ranking: Ranking, counts: Sequence[TieCounts], total: int) -> Places:
+    """The places of entries with these counts, on a ladder of so many."""
+    both = [shares(total, each.tied_before, each.tied_until) for each in counts]
+    return Places(
+        [rank(ranking, each) for each in counts],
+        [percentile for percentile, _ in both],
+        [top_percent for _, top_percent in both],
+    )
+
+
+def places_along(
+    ranking: Ranking, first: Counts, ties: Sequence[object], tied_until: int, total: int
+) -> Places:
+    """`places_of` for `counts_along`: without an object per entry, where nobody is tied.
+
+    >>> places_along("competition", Counts(4, 3, 3), [50, 30], 6, 10)
+    Places(ranks=[4, 6], percentiles=[50.0, 40.0], top_percents=[40.0, 60.0])
+    """
+    length = len(ties)
+    if not length or len(set(ties)) < length:
+        return places_of(ranking, counts_along(first, ties, tied_until), total)
+    ends = range(first.offset + 1, first.offset + length)
+    before = [first.tied_before, *ends]
+    places = before
+    if ranking != "competition":
+        start = first.offset if ranking == "ordinal" else first.distinct_before
+        places = list(range(start, start + length))
+    return Places(
+        [each + 1 for each in places],
+        [100 * (total - until) / total for until in (*ends, tied_until)],
+        [100 * (each + 1) / total for each in before],
+    )
 
 
 def shares(total: int, tied_before: int, tied_until: int) -> tuple[float, float]:

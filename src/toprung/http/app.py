@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from toprung.errors import ToprungError
 from toprung.http.answers import Answer, Headers, Sendable, Stream
 from toprung.http.auth import Gate
-from toprung.http.call import Call, CallerGone, Patience, Receive, check_size, read_body
+from toprung.http.call import Call, CallerGone, Receive, check_size, read_body
 from toprung.http.cors import Cors
 from toprung.http.live.sockets import LiveSockets
 from toprung.http.log import log_request
@@ -54,7 +54,6 @@ class Service:
         self._cors = Cors(self.state.settings.origins)
         keys = self.state.boards.keys
         self._gate = self.state.gate = Gate(self.state.settings, keys, self._cors)
-        self._patience = Patience(self.state.settings.body_seconds_max)
         self.sockets = LiveSockets(self.state, self._gate, self.state.hub)
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
@@ -66,9 +65,9 @@ class Service:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._inbox = Inbox(self._loop, after=self.tray.send)
+        self._spare = Underway(self._inbox)
         upkeep = self.state.upkeep
         upkeep.add("keys", UPKEEP_SECONDS, self._keep_up)
-        upkeep.add("patience", 0, self._patience.watch)
         upkeep.add("live", 0, self.state.hub.run)
         upkeep.add("readiness", UPKEEP_SECONDS, self.state.readiness.refresh)
         if self.state.memory.bytes_max is not None:
@@ -149,31 +148,28 @@ class Service:
     ) -> Reply | Underway | None:
         """Serve a request that has arrived whole; None where it must be served as usual.
 
-        See `connection`. Only hot routes are tried, which never suspend to read where reads do
-        not; should one wait all the same (keys are read again now and then), it is served as usual
-        from the beginning. Those that write are under way until it is recorded.
+        See `connection`. Only hot routes are tried. Where reads never suspend, those that read are
+        nearly always answered here and now; those that write are under way until it is recorded.
         """
         if self._inbox.arrived:  # others have waited longer
             self._inbox.open()
         begin = time.perf_counter()
         path, _, query = url.partition(b"?")
         found = self._router.find_hot(method, path)
-        reads = method == "GET"
-        if found is None or b"#" in url or (reads and body):
+        if found is None or b"#" in url or (body and method == "GET"):
             return None
         request = self.state.next_request()
         call: Call[Any, Any] = Call(self.state, *found, headers, query, client)
         call.arrived = body
-        steps = self._answer(call, request)
+        underway = self._spare
         try:
-            awaited = steps.send(None) if reads else self._inbox.advance(steps)
+            underway.begin(self._answer(call, request))
         except StopIteration as end:
             return self._reply(call, request, begin, method, end.value)
-        if reads:
-            steps.close()
-            return None
-        finish = partial(self._reply, call, request, begin, method)
-        return Underway(self._inbox, steps, awaited, finish)
+        underway.finish = partial(self._reply, call, request, begin, method)
+        underway.keep_alive = True
+        self._spare = Underway(self._inbox)
+        return underway
 
     def _reply(
         self, call: Call[Any, Any], request: bytes, begin: float, method: str, answer: Sendable
@@ -198,7 +194,7 @@ class Service:
                 if route.decode_body is not None:
                     body = call.arrived
                     if body is None:
-                        body = await read_body(call, route.body_bytes_max, self._patience)
+                        body = await read_body(call, route.body_bytes_max)
                     else:
                         check_size(body, route.body_bytes_max)
                     call.body = route.decode_body(body)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-import types
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from toprung.http.limits import caller_of
@@ -112,64 +110,6 @@ class Call(Generic[Q, B]):
         )
 
 
-class Patience:
-    """Waits for bodies, not for ever. One look at the clock per moment serves all who wait.
-
-    A timer per request would cost more than reading a body that is there already.
-    """
-
-    def __init__(self, seconds_max: float) -> None:
-        self._seconds_max = seconds_max
-        self._waiting: dict[asyncio.Task[Any], float] = {}
-        self._given_up: set[asyncio.Task[Any]] = set()
-
-    async def wait(self, body: Coroutine[Any, Any, bytes]) -> bytes:
-        """The body; refused when it takes too long to arrive."""
-        steps = body.__await__()
-        try:
-            first = next(steps)
-        except StopIteration as arrived:  # with the head: nearly always
-            return arrived.value  # type: ignore[no-any-return]
-        task = asyncio.current_task()
-        assert task is not None, "an ASGI server serves in tasks"
-        self._waiting[task] = time.monotonic() + self._seconds_max
-        try:
-            return await _go_on(steps, first)
-        except asyncio.CancelledError:
-            if task not in self._given_up:
-                raise
-            task.uncancel()
-            raise Refused(
-                408,
-                "request-timeout",
-                f"the body did not arrive within {self._seconds_max:g} seconds",
-                close=True,
-            ) from None
-        finally:
-            del self._waiting[task]
-            self._given_up.discard(task)
-
-    async def watch(self) -> None:
-        """Give up on those who wait too long; runs as long as the service does."""
-        while True:
-            await asyncio.sleep(min(1.0, self._seconds_max))
-            now = time.monotonic()
-            for task in [task for task, until in self._waiting.items() if until < now]:
-                self._given_up.add(task)
-                task.cancel()
-
-
-@types.coroutine
-def _go_on(steps: Generator[Any, Any, bytes], awaited: Any) -> Generator[Any, Any, bytes]:
-    """Await the rest of what was begun and now waits for `awaited`."""
-    try:
-        yield awaited
-    except BaseException as error:
-        steps.throw(error)  # ends what waits, which lets it pass
-        raise
-    return (yield from steps)
-
-
 class CallerGone(Exception):  # noqa: N818 -- named after what happened
     """The caller hung up before the request was complete."""
 
@@ -180,12 +120,22 @@ def check_size(body: bytes, bytes_max: int) -> None:
         raise _too_large(bytes_max)
 
 
-async def read_body(call: Call[Any, Any], bytes_max: int, patience: Patience) -> bytes:
+async def read_body(call: Call[Any, Any], bytes_max: int) -> bytes:
     """The body, if it is small and quick enough."""
     declared = call.header(b"content-length")
     if declared is not None and (not declared.isdigit() or int(declared) > bytes_max):
         raise _too_large(bytes_max)
-    return await patience.wait(_collect(call, bytes_max))
+    seconds_max = call.state.settings.body_seconds_max
+    try:
+        async with asyncio.timeout(seconds_max):
+            return await _collect(call, bytes_max)
+    except TimeoutError:
+        raise Refused(
+            408,
+            "request-timeout",
+            f"the body did not arrive within {seconds_max:g} seconds",
+            close=True,
+        ) from None
 
 
 async def _collect(call: Call[Any, Any], bytes_max: int) -> bytes:

@@ -5,7 +5,6 @@ can send that header, so the list is read from the right, for as long as the one
 address is a proxy of ours: the first address that is not is the caller, and whatever stands further
 left is hearsay. Nothing is read from a list that a stranger sent, nor beyond what is no address.
 
-uvicorn can do so around an application, which would hide that it answers at once (`connection`).
 Here it is done where the head of a request is parsed, and only where there are proxies.
 """
 
@@ -94,7 +93,7 @@ class ProxiedConnection(HttpConnection):
 
     def on_headers_complete(self) -> None:
         """A head is complete: it says whose request it is."""
-        forwarded = [value.decode("latin-1") for name, value in self.headers if name == _HEADER]
+        forwarded = [value.decode("latin-1") for name, value in self._headers if name == _HEADER]
         self.client = self._proxies.caller(self._peer, forwarded)
         super().on_headers_complete()
 

@@ -123,7 +123,7 @@ class Router:
         """`find` for those routes that are hot; None for all others."""
         prefix, _, last = raw_path.rpartition(b"/")
         found = self._prefixes.get(prefix)
-        if found is None:
+        if found is None and (found := self._walk_value(prefix)) is None:
             return None
         node, values = found
         child = node.children.get(last)
@@ -137,19 +137,32 @@ class Router:
         return route, values
 
     def _walk_prefix(self, prefix: bytes) -> tuple[_Node, list[str]]:
-        """Where an address without its last segment leads; remembered, as many share it."""
+        """Where an address without its last segment leads; remembered, as many share it.
+
+        So is where it leads without its last two, of which the first may be a player's id.
+        """
         if len(prefix) > ADDRESS_BYTES_MAX:  # refused further on, and not remembered
             return _NOWHERE, []
-        node, values = self._root, []
-        for segment in prefix.split(b"/")[1:]:
-            child = node.children.get(segment)
-            if child is None and (child := node.children.get(_ANY)) is not None:
-                values.append(_text(segment))
-            node = child or _NOWHERE
-        if len(self._prefixes) >= PREFIXES_MAX:
+        outer, _, last = prefix.rpartition(b"/")
+        if len(self._prefixes) >= PREFIXES_MAX - 1:
             self._prefixes.clear()
-        self._prefixes[prefix] = (node, values)
+        node, values = self._root, list[str]()
+        for segment in outer.split(b"/")[1:]:
+            node, values = _step(node, values, segment)
+        self._prefixes[outer] = (node, values)
+        if prefix:
+            node, values = _step(node, values, last)
+            self._prefixes[prefix] = (node, values)
         return node, values
+
+    def _walk_value(self, prefix: bytes) -> tuple[_Node, list[str]] | None:
+        """Where a prefix leads that ends with a plain value; not remembered, as there are many."""
+        outer, _, value = prefix.rpartition(b"/")
+        found = self._prefixes.get(outer)
+        if found is None or b"%" in value or not value.isascii() or value in found[0].children:
+            return None
+        child = found[0].children.get(_ANY)
+        return None if child is None else (child, [*found[1], value.decode()])
 
     def _find_any(
         self, method: str, raw_path: bytes, segments: list[bytes]
@@ -176,6 +189,14 @@ class Router:
         leaves: list[tuple[_Node, tuple[bytes, ...]]] = []
         _walk(self._root, raw_path.split(b"/"), 1, (), leaves)
         return {name for node, _ in leaves for name in node.methods}
+
+
+def _step(node: _Node, values: list[str], segment: bytes) -> tuple[_Node, list[str]]:
+    """Where one segment leads: a fixed one before a variable one."""
+    child = node.children.get(segment)
+    if child is None and (child := node.children.get(_ANY)) is not None:
+        values = [*values, _text(segment)]
+    return child or _NOWHERE, values
 
 
 def _walk(

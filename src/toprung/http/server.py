@@ -196,7 +196,8 @@ class _Server(uvicorn.Server):
     def _check_connections(self) -> None:
         now, total = time.monotonic(), 0
         held: list[tuple[int, Holder]] = []
-        for connection in list(self.server_state.connections):
+        connections: list[Any] = list(self.server_state.connections)
+        for connection in connections:
             if isinstance(connection, HttpConnection):
                 connection.give_up(now, self._head_seconds_max)
             elif not isinstance(connection, LiveSocket):

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from uvicorn.protocols.http.flow_control import FlowControl
-
 JOINED_BYTES_MAX: Final = 64 * 1024
 """Of one connection, that go out in one piece."""
 LAID_MAX: Final = 64
@@ -16,12 +14,30 @@ LAID_MAX: Final = 64
 _CHUNKED: Final = b"transfer-encoding: chunked\r\n\r\n"
 
 
-class Flow(FlowControl):
+def address_of(name: Any) -> tuple[str, int] | None:
+    """The address and port in what a socket is called; None if it has none.
+
+    >>> address_of(("2001:db8::1", 443, 0, 0)), address_of("")
+    (('2001:db8::1', 443), None)
+    """
+    return (str(name[0]), int(name[1])) if isinstance(name, tuple) else None
+
+
+class Flow:
     """When to read and write. Nothing is read while there is enough that was read already.
 
-    uvicorn reads on after every answer, so a caller who sends and sends would be kept in memory.
+    `has_enough` tells whether there is; a caller who sends and sends would be kept in memory.
     `must_listen` tells when reading goes on all the same: only so the end of a connection is seen.
     """
+
+    __slots__ = (
+        "_has_enough",
+        "_is_writable",
+        "_must_listen",
+        "_transport",
+        "read_paused",
+        "write_paused",
+    )
 
     def __init__(
         self,
@@ -29,19 +45,40 @@ class Flow(FlowControl):
         has_enough: Callable[[], bool],
         must_listen: Callable[[], bool],
     ) -> None:
-        super().__init__(transport)
+        self._transport = transport
         self._has_enough = has_enough
         self._must_listen = must_listen
+        self._is_writable: asyncio.Event | None = None
+        self.read_paused = False
+        self.write_paused = False
+        """Whether the caller takes less than it is sent."""
 
     def pause_reading(self) -> None:
         """Read no more for now."""
         if not self.read_paused and not self._must_listen():
-            super().pause_reading()
+            self.read_paused = True
+            self._transport.pause_reading()
 
     def resume_reading(self) -> None:
         """Read on, unless there is enough to do."""
-        if not self._has_enough():
-            super().resume_reading()
+        if self.read_paused and not self._has_enough():
+            self.read_paused = False
+            self._transport.resume_reading()
+
+    def pause_writing(self) -> None:
+        """Have whoever sends wait from now on."""
+        self.write_paused, self._is_writable = True, asyncio.Event()
+
+    def resume_writing(self) -> None:
+        """Have them go on."""
+        self.write_paused = False
+        if self._is_writable is not None:
+            self._is_writable.set()
+
+    async def drain(self) -> None:
+        """Wait until the caller has taken most of what it was sent, or has gone."""
+        if self.write_paused and self._is_writable is not None:
+            await self._is_writable.wait()
 
 
 class Tray:

@@ -101,6 +101,10 @@ class MemoryFold:
         number = self.players.number(player)
         return None if number is None or number >= self._players_recorded else number
 
+    def numbers(self, players: Sequence[str]) -> Sequence[int]:
+        """`number` of each; that of a player who is not recorded is one that nobody has yet."""
+        return memoryview(self.players.numbers(players)).cast("I")
+
     def id(self, number: int) -> str | None:
         """The id behind a number; None if the player was erased."""
         if number >= self._players_recorded:

@@ -291,8 +291,10 @@ def _each(sets: Mapping[T, RankedSet]) -> Iterator[tuple[T, RankedSet]]:
 def _slice(found: NativeSlice) -> Slice:
     start, total, tied_before, distinct_before, rows, tied_until = found
     first = Counts(start, tied_before, distinct_before)
-    players = [player.decode() for _, player, _ in rows]
-    return Slice(first, total, players, [record for _, _, record in rows], tied_until)
+    if not rows:
+        return Slice(first, total, [], [], tied_until)
+    _, players, records = zip(*rows, strict=True)
+    return Slice(first, total, [player.decode() for player in players], [*records], tied_until)
 
 
 _EMPTY = Slice(Counts(0, 0, 0), 0, [], [], 0)

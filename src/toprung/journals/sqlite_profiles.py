@@ -35,16 +35,25 @@ class ProfileCache:
         for (number,) in rows:
             self._note_named(number)
 
-    def has(self, number: int) -> bool:
-        """Whether the player has, or once had, a name or an avatar."""
+    def has(self, number: int | None) -> bool:
+        """Whether the player has, or once had, a name or an avatar; nobody has not."""
+        if number is None:
+            return False
         byte = number >> 3
         return byte < len(self._named) and self._named[byte] >> (number & 7) & 1 == 1
+
+    def named_of(self, numbers: Iterable[int]) -> list[int]:
+        """Those of the players for whom `has` is true."""
+        named, end = self._named, 8 * len(self._named)
+        return [
+            number for number in numbers if number < end and named[number >> 3] >> (number & 7) & 1
+        ]
 
     def find(self, numbers: Iterable[int]) -> dict[int, NameAndAvatar]:
         """Name and avatar of those of the players who have one or the other."""
         found: dict[int, NameAndAvatar] = {}
         unknown: list[int] = []
-        for number in filter(self.has, numbers):
+        for number in self.named_of(numbers):
             shown = self._kept.get(number)
             if shown is None:
                 unknown.append(number)

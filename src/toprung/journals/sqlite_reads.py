@@ -66,15 +66,15 @@ class SqliteReads:
 
     async def names(self, players: Sequence[str]) -> dict[str, NameAndAvatar]:
         """Name and avatar of those players that have one or the other, in at most one query."""
-        number_of, is_named = self._fold.number, self._profiles.has
-        numbers: dict[int, str] = {}
-        for player in players:  # every standing is read with its name: nothing but this for most
-            number = number_of(player)
-            if number is not None and is_named(number):
-                numbers[number] = player
-        if not numbers:
+        # Every standing is read with its name, and for most there is nothing more to do than this.
+        if len(players) == 1 and not self._profiles.has(self._fold.number(players[0])):
             return {}
-        return {numbers[number]: shown for number, shown in self._profiles.find(numbers).items()}
+        numbers = self._fold.numbers(players)
+        named = self._profiles.named_of(numbers)
+        if not named:
+            return {}
+        player_of = dict(zip(numbers, players, strict=True))
+        return {player_of[number]: shown for number, shown in self._profiles.find(named).items()}
 
     async def named(self, prefix: str, limit: int) -> Sequence[str]:
         """Players whose names begin like this, in the order of their names."""

@@ -54,8 +54,8 @@ class Operation(Struct, frozen=True, kw_only=True, eq=False):
     public: bool = False
     """Whether boards that are public answer it to anybody, but for what is `private`."""
     hot: bool = False
-    """Whether it is served without a task where reads never suspend; its handler asks the
-    leaderboards and nothing else."""
+    """Whether it is served where it was parsed, as a light task, if reads never suspend; its
+    handler asks the leaderboards, and rarely anything else."""
     grows: bool = False
     """Whether it may need more memory for good: see `http.memory`."""
     checks_boards: bool = False

@@ -91,6 +91,7 @@ operations.get(
     runs="board.friends",
     query=FriendsQuery,
     answer=PageAnswer,
+    hot=True,
 )
 operations.get(
     "watch_board",

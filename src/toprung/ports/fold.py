@@ -93,6 +93,10 @@ class Fold(Protocol):
         """A player's friends; nobody for a player who is not known."""
         ...
 
+    def numbers(self, players: Sequence[str]) -> Sequence[int]:
+        """`number` of each; that of a player who is not recorded is one that nobody has yet."""
+        ...
+
     def number(self, player: str) -> int | None:
         """The number that events name the player by."""
         ...

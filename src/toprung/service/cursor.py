@@ -10,7 +10,7 @@ exactly as we write it is refused.
 from __future__ import annotations
 
 import binascii
-from base64 import b64decode, urlsafe_b64encode
+from base64 import b64decode
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -76,11 +76,13 @@ Cursor = PageCursor | FriendsCursor | SubmissionsCursor | ActivityCursor
 C = TypeVar("C", PageCursor, FriendsCursor, SubmissionsCursor, ActivityCursor)
 
 _encoder = msgspec.msgpack.Encoder()
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
 def cursor_text(cursor: Cursor) -> str:
     """The cursor as it is handed out."""
-    return urlsafe_b64encode(_encoder.encode(cursor)).rstrip(b"=").decode()
+    text = binascii.b2a_base64(_encoder.encode(cursor), newline=False)
+    return text.translate(_URL_SAFE, b"=").decode()
 
 
 def parse_cursor(text: object, kind: type[C], board: Board) -> C:

@@ -61,12 +61,12 @@ class BoardFriends(BoardAccess):
         )
         start = 0 if after is None else _passed(view, found, after)
         records = [place.record for _, place in found]
-        counts = view.counts(NONE_BEFORE, records, tied_until)
+        places = view.places_along(NONE_BEFORE, records, tied_until, total)
         page = slice(start, start + limit)
         listed = Listed(
             [friend for friend, _ in found[page]],
             records[page],
-            counts[page],
+            places.stretch(start, start + limit),
             total,
             [view.rank(place) for _, place in found[page]],
         )

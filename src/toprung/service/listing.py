@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
-from toprung.domain.ranking import TieCounts
+from toprung.domain.ranking import Places
 from toprung.domain.standing import Page, Standing
 from toprung.ports import Journal, Slice
 from toprung.service.cursor import BEST, WORST, PageCursor, cursor_text
@@ -39,8 +39,8 @@ class Listed(NamedTuple):
 
     players: Sequence[str]
     records: Sequence[bytes]
-    counts: Sequence[TieCounts]
-    """What lies before each, and how far its ties go."""
+    places: Places
+    """What is shown of the place of each."""
     total: int
     global_ranks: Iterable[int | None] = repeat(None)
 
@@ -56,14 +56,10 @@ class Lister(NamedTuple):
 
     async def standings(self, listed: Listed) -> tuple[Standing, ...]:
         """The standings of the entries: one query for all names, one for all details."""
-        players, records, counts, total, global_ranks = listed
-        shown: list[Iterable[Any]] = []
-        if self.names or self.details:
-            names = await self.journal.names(players) if self.names and players else {}
-            details = await self._details(players, records) if self.details else {}
-            shown = [map(names.get, players), map(details.get, players)]
-        columns = (players, records, counts, repeat(total), global_ranks, *shown)
-        return await in_turn(lambda: tuple(map(self.view.standing, *columns)), len(players))
+        players, records = listed.players, listed.records
+        names = await self.journal.names(players) if self.names and players else {}
+        details = await self._details(players, records) if self.details else {}
+        return await in_turn(lambda: self.view.standings(*listed, names, details), len(players))
 
     async def page(
         self,
@@ -83,9 +79,12 @@ class Lister(NamedTuple):
         if scores != EVERY_SCORE:
             inside = [at for at in shown if scores.has(records[at])]
             shown = range(inside[0], inside[-1] + 1) if inside else range(0)
-        stretch = slice(shown.start, shown.stop)
-        counts = self.view.counts(found.first, records, tied_until)
-        listed = Listed(players[stretch], records[stretch], counts[stretch], total)
+        places = self.view.places_along(found.first, records, tied_until, total)
+        if len(shown) < len(records):
+            stretch = slice(shown.start, shown.stop)
+            players, places = players[stretch], places.stretch(shown.start, shown.stop)
+            records = records[stretch]
+        listed = Listed(players, records, places, total)
         above, below = self._beside(found, shown, scores)
         return Page(
             *self.view.ladder,

@@ -61,7 +61,8 @@ class BoardReads(BoardAccess):
             return view.standing(player, place.record, place, place.total, None, shown)
         if details:
             lister = Lister(self._journal, view, self._read_details, names, details)
-            listed = Listed([player], [place.record], [place], place.total)
+            places = view.places([place], place.total)
+            listed = Listed([player], [place.record], places, place.total)
             return (await lister.standings(listed))[0]
         return view.standing(player, place.record, place, place.total)
 
@@ -79,11 +80,12 @@ class BoardReads(BoardAccess):
         places = await self._index.places(lister.view.ladder, wanted)
         missing = [player for player, place in zip(wanted, places, strict=True) if place is None]
         found = [place for place in places if place is not None]
+        total = found[0].total if found else 0
         listed = Listed(
             [player for player, place in zip(wanted, places, strict=True) if place is not None],
             [place.record for place in found],
-            found,
-            found[0].total if found else 0,
+            lister.view.places(found, total),
+            total,
         )
         return Lookup(await lister.standings(listed), tuple(missing))
 
@@ -110,7 +112,10 @@ class BoardReads(BoardAccess):
         total = found[0][1].total if found else await self._index.size(ladder)
         counts = [place for _, place in found]
         listed = Listed(
-            [player for player, _ in found], [place.record for place in counts], counts, total
+            [player for player, _ in found],
+            [place.record for place in counts],
+            lister.view.places(counts, total),
+            total,
         )
         return Page(*ladder, lister.view.state, total, await lister.standings(listed))
 

@@ -6,7 +6,7 @@ Every rank of every read is made here, by `View.rank`, from the counts the index
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -22,9 +22,11 @@ from toprung.domain.ranking import (
     DISTINCT_MAX,
     RANKINGS,
     Counts,
+    Places,
     Ranking,
     TieCounts,
-    counts_along,
+    places_along,
+    places_of,
     shares,
 )
 from toprung.domain.score import score_value
@@ -54,14 +56,34 @@ class View:
 
     def rank(self, counts: Counts) -> int:
         """The rank that people see."""
-        before = self._before(counts)
+        return self._bounded(self._before(counts)) + 1
+
+    def places(self, counts: Sequence[TieCounts], total: int) -> Places:
+        """What is shown of the places of entries."""
+        places = places_of(self.ranking, counts, total)
+        self._bounded(max(places.ranks, default=1) - 1)
+        return places
+
+    def places_along(
+        self, first: Counts, records: Sequence[bytes], tied_until: int, total: int
+    ) -> Places:
+        """`places` of consecutive entries, given `tied_until` of the last."""
+        width = 8 * self.board.shape.tied
+        ties = [record[:width] for record in records]
+        places = places_along(self.ranking, first, ties, tied_until, total)
+        if ties:
+            self._bounded(places.ranks[-1] - 1)
+        return places
+
+    def _bounded(self, before: int) -> int:
+        """Refuse a rank for which more would have to be counted than an index may."""
         if before > self._before_max:
             raise DenseNotDeclared(
                 "ranking",
                 f"a dense rank beyond {DISTINCT_MAX:,} distinct results needs a board with "
                 'ranking "dense"',
             )
-        return before + 1
+        return before
 
     def standing(
         self,
@@ -99,10 +121,48 @@ class View:
             global_rank,
         )
 
-    def counts(self, first: Counts, records: Iterable[bytes], tied_until: int) -> list[TieCounts]:
-        """The counts of consecutive entries, given `tied_until` of the last."""
-        width = 8 * self.board.shape.tied
-        return counts_along(first, [record[:width] for record in records], tied_until)
+    def standings(
+        self,
+        players: Iterable[str],
+        records: Iterable[bytes],
+        places: Places,
+        total: int,
+        global_ranks: Iterable[int | None],
+        names: Mapping[str, NameAndAvatar],
+        details: Mapping[str, Any],
+    ) -> tuple[Standing, ...]:
+        """`standing` of each entry, without what is the same for all: half the time."""
+        read, state, name_of, detail_of = self._read, self.state, names.get, details.get
+        decimals = self.board.decimals
+        board_id, window, period, scope = self.ladder
+        standings = []
+        for player, record, rank, percentile, top_percent, global_rank in zip(
+            players, records, *places, global_ranks, strict=False
+        ):
+            score, subscore, achieved_at, _ = read(record)
+            name, avatar_url = name_of(player, NAMELESS)
+            standings.append(
+                Standing(
+                    rank,
+                    player,
+                    score_value(score, decimals) if decimals else score,
+                    subscore,
+                    achieved_at,
+                    total,
+                    percentile,
+                    top_percent,
+                    board_id,
+                    window,
+                    period,
+                    scope,
+                    state,
+                    name,
+                    avatar_url,
+                    detail_of(player),
+                    global_rank,
+                )
+            )
+        return tuple(standings)
 
 
 @lru_cache(maxsize=32)

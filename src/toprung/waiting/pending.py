@@ -5,7 +5,7 @@ A `Pending` is set once by a worker thread. Who awaits it may be
 * a task of an asyncio loop: it waits on a future of its loop, and `resolve_all` wakes all the
   tasks of one loop with a single call into it, however many results there are;
 * a coroutine driven by `run_blocking`, which needs no loop: its thread waits;
-* a coroutine driven by the owner of an `Inbox`, which gets a delivery there.
+* a light task, which gets a delivery in its inbox.
 
 No lock guards a `Pending`: the awaiting side registers a waiter and then looks whether the
 result is there; the worker stores the result and then looks for waiters. Whatever the timing, at
@@ -20,7 +20,8 @@ from collections.abc import Generator, Iterable
 from typing import Any, Generic, TypeVar, cast
 
 from toprung.waiting.blocking import ThreadWaiter, running_loop
-from toprung.waiting.inbox import Delivery, Inbox, driver
+from toprung.waiting.inbox import Delivery, Inbox
+from toprung.waiting.light_tasks import inbox_of
 
 T = TypeVar("T")
 
@@ -63,8 +64,8 @@ class Pending(Generic[T]):
                 self._waiters.append(thread_waiter)
                 if not self._done:
                     yield thread_waiter
-            elif driver.inbox is not None:
-                delivery = Delivery(driver.inbox)
+            elif (inbox := inbox_of(loop)) is not None:
+                delivery = Delivery(inbox)
                 self._waiters.append(delivery)
                 if not self._done:
                     yield delivery
