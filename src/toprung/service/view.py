@@ -131,7 +131,7 @@ class View:
         names: Mapping[str, NameAndAvatar],
         details: Mapping[str, Any],
     ) -> tuple[Standing, ...]:
-        """`standing` of each entry, without what is the same for all: half the time."""
+        """`standing` of each entry; what is the same for all is looked up once."""
         read, state, name_of, detail_of = self._read, self.state, names.get, details.get
         decimals = self.board.decimals
         board_id, window, period, scope = self.ladder
