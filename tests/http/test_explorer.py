@@ -15,7 +15,7 @@ from tests.http.conftest import problem_of
 from tests.http.serving import serving
 from toprung.http import explorer
 from toprung.http.explorer import PACKAGE, Explorer
-from toprung.http.problems import TITLES
+from toprung.http.problems import ANSWERED
 from toprung.http.settings import ServiceSettings
 
 
@@ -45,7 +45,7 @@ def test_the_page_is_swagger_ui_5_with_a_strict_policy(http: httpx2.Client) -> N
 
 def test_every_problem_is_explained(http: httpx2.Client) -> None:
     text = http.get("/docs").text
-    assert all(f'id="{slug}"' in text for slug in TITLES)
+    assert all(f'id="{slug}"' in text for slug in ANSWERED)
 
 
 def test_files_may_be_kept_for_good_and_travel_compressed(http: httpx2.Client) -> None:
@@ -80,7 +80,7 @@ def test_without_the_package_the_page_says_how_to_install_it() -> None:
         assert answer.status_code == 200
         assert "pip install &quot;toprung[docs]&quot;" in answer.text
         assert "<script" not in answer.text
-        assert all(f'id="{slug}"' in answer.text for slug in TITLES)
+        assert all(f'id="{slug}"' in answer.text for slug in ANSWERED)
         for address in files(running.http):
             assert running.http.get(address).status_code == 200
 
