@@ -1,64 +1,57 @@
-"""Handlers of operations that only run a method of the library."""
+"""Handlers of operations that only run a method of the library.
+
+What an operation's types say is looked at once, when its handler is made.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import fields
 
-from toprung.contract import Listed
+from toprung.contract import Listed, PageAnswer
 from toprung.errors import Invalid
 from toprung.http.answers import NO_STORE, Answer, Empty, Headers, encode
 from toprung.http.call import Call
 from toprung.http.strict import members_of
 from toprung.operations import Operation
 from toprung.operations.requests import ListQuery, Numbers
-from toprung.operations.wire import shown, shows
+from toprung.operations.wire import page_answer, shown, shows
 from toprung.waiting.pace import in_turn
 
 Run = Callable[[Call[Any, Any]], Awaitable[Answer]]
+Show = Callable[[Any, Any], Any]
+"""What is encoded for a value of the library and a query."""
 
 
 def handler_of(operation: Operation) -> Run:
     """A handler that runs the operation's method and answers what it returns."""
     whose, _, method = operation.runs.partition(".")
-    arguments_of = _arguments_of(operation)
+    is_of_board, body = whose == "board", operation.body
+    arguments_of, show = _arguments_of(operation), _show(operation)
     renamed = {each.name: each.encode_name for each in fields(operation.query)}
+    headers: Headers = () if operation.is_stored else (NO_STORE,)
 
     async def handle(call: Call[Any, Any]) -> Answer:
-        if operation.body is not None:
-            members_of(call.body, operation.body)
-        if whose == "board":
+        query, values = call.query, call.values
+        if body is not None:
+            members_of(call.body, body)
+        if is_of_board:
             target: Any = await call.board()
-            values = call.values[1:]
+            values = values[1:]
         else:
             target = call.boards if whose == "boards" else getattr(call.boards, whose)
-            values = call.values
         try:
-            value = await getattr(target, method)(*values, **arguments_of(call.query))
+            value = await getattr(target, method)(*values, **arguments_of(query))
         except Invalid as error:
             raise type(error)(renamed.get(error.field, error.field), error.detail) from None
-        return await answer_of(operation, value, call.query)
+        if operation.answer is None:
+            return Empty(operation.status)
+        text = await in_turn(lambda: encode(show(value, query)), _rows(value))
+        return Answer(operation.status, text, headers)
 
     return handle
-
-
-async def answer_of(operation: Operation, value: Any, query: Any) -> Answer:
-    """The answer that tells of a value; long ones are encoded when it is their turn."""
-    if operation.answer is None:
-        return Empty(operation.status)
-    headers: Headers = () if operation.is_stored else (NO_STORE,)
-    show = shows(query.numbers if isinstance(query, Numbers) else "number")
-    percentile = isinstance(query, ListQuery) and query.percentile
-
-    def encoded() -> bytes:
-        found = shown(value, show, percentile=percentile)
-        is_listed = issubclass(operation.answer, Listed)
-        return encode(operation.answer(found) if is_listed else found)
-
-    return Answer(operation.status, await in_turn(encoded, _rows(value)), headers)
 
 
 def _arguments_of(operation: Operation) -> Callable[[Any], dict[str, Any]]:
@@ -79,11 +72,25 @@ def _arguments_of(operation: Operation) -> Callable[[Any], dict[str, Any]]:
     return arguments
 
 
+def _show(operation: Operation) -> Show:
+    """How what the method returns is answered."""
+    answer = operation.answer
+    if answer is PageAnswer:
+        return lambda page, query: page_answer(
+            page, shows(query.numbers), percentile=query.percentile
+        )
+    has_numbers = issubclass(operation.query, Numbers)
+    is_listed = isinstance(answer, type) and issubclass(answer, Listed)
+
+    def show(value: Any, query: Any) -> Any:
+        found = shown(value, shows(query.numbers if has_numbers else "number"))
+        return answer(found) if is_listed else found
+
+    return show
+
+
 def _rows(value: Any) -> int:
-    """How many rows a value has, about."""
-    if isinstance(value, list | tuple):
-        return len(value)
-    if not isinstance(value, Struct):
-        return 0
-    members = (getattr(value, name) for name in value.__struct_fields__)
-    return max((len(each) for each in members if isinstance(each, list | tuple)), default=0)
+    """How many rows a value has: those that may have many are lists, or hold one."""
+    for name in ("standings", "submissions", "deliveries"):
+        value = getattr(value, name, value)
+    return len(value) if isinstance(value, list | tuple) else 0

@@ -6,7 +6,7 @@ leaves out its board, a submission's result tells of a repeat in a header; `show
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import cache
 from operator import attrgetter
@@ -169,18 +169,43 @@ def page_answer(page: Page, show: Show = number_of, *, percentile: bool = False)
         page.scope,
         page.state,
         page.total,
-        [row(standing, show, percentile=percentile) for standing in page.standings],
+        rows(page.standings, show, percentile=percentile),
         page.next,
         page.prev,
     )
+
+
+def rows(
+    standings: Sequence[Standing], show: Show = number_of, *, percentile: bool = False
+) -> list[StandingRow]:
+    """The lines of a list: `row` of each, without a call for each where numbers stay as they are.
+
+    A board's scores are all whole or none is.
+    """
+    is_plain = show is number_of and not percentile
+    if not (is_plain and standings and type(standings[0].score) is int):
+        return [row(each, show, percentile=percentile) for each in standings]
+    return [
+        StandingRow(
+            each.rank,
+            each.player,
+            each.score,
+            each.achieved_at,
+            each.subscore,
+            each.name,
+            each.avatar_url,
+            each.details,
+            each.global_rank,
+        )
+        for each in standings
+    ]
 
 
 def lookup_answer(
     found: Lookup, show: Show = number_of, *, percentile: bool = False
 ) -> LookupAnswer:
     """The standings of many; which ladder they are on is told once."""
-    rows = [row(standing, show, percentile=percentile) for standing in found.standings]
-    answer = LookupAnswer(rows, found.missing)
+    answer = LookupAnswer(rows(found.standings, show, percentile=percentile), found.missing)
     if found.standings:
         one = found.standings[0]
         answer.total, answer.scope = one.total, one.scope
