@@ -40,8 +40,8 @@ class BlockingFace(Blocking[A_co]):
 
     __slots__ = ()
 
-    def __init_subclass__(cls, of: type) -> None:
-        """`of` is the class of the object behind."""
+    def __init_subclass__(cls, of: type | None = None) -> None:
+        """`of` is the class of the object behind; a subclass of a face has what its face has."""
         super().__init_subclass__()
         for name, _ in methods_of(cls):
             setattr(cls, name, blocking(getattr(of, name)))

@@ -27,7 +27,7 @@ from toprung.domain.webhooks import WebhookInfo
 ReadyWord = Literal["ready", "degraded", "not-ready"]
 
 
-class Listed(Struct):
+class ListAnswer(Struct):
     """An answer that holds what the library returns as a list, under its only name."""
 
 
@@ -44,7 +44,8 @@ class StandingRow(Struct, omit_defaults=True, gc=False):
     details: Any = None
     global_rank: int | None = None
     percentile: float | None = None
-    """With `include=percentile`, like `top_percent`."""
+    """The percentage of players that are strictly worse; with `include=percentile`, like
+    `top_percent`."""
     top_percent: float | None = None
 
 
@@ -132,7 +133,7 @@ class PeriodsAnswer(Struct):
     periods: list[ReadablePeriod]
 
 
-class ScopesAnswer(Listed):
+class ScopesAnswer(ListAnswer):
     """The scopes that have players."""
 
     scopes: list[ScopeSize]
@@ -167,13 +168,13 @@ class BoardsAnswer(Struct):
     next: str | None = None
 
 
-class FriendsAnswer(Listed):
+class FriendsAnswer(ListAnswer):
     """A player's friends, sorted by id."""
 
     friends: list[str]
 
 
-class PlayerStandingsAnswer(Listed):
+class PlayerStandingsAnswer(ListAnswer):
     """A player's current standings on all boards and windows."""
 
     standings: list[StandingAnswer]
@@ -193,13 +194,13 @@ class KeyAnswer(Struct, omit_defaults=True):
     key: str | None = None
 
 
-class KeysAnswer(Listed):
+class KeysAnswer(ListAnswer):
     """All keys, oldest first."""
 
     keys: list[KeyAnswer]
 
 
-class WebhooksAnswer(Listed):
+class WebhooksAnswer(ListAnswer):
     """All webhooks that the key may manage, by id."""
 
     webhooks: list[WebhookInfo]

@@ -43,6 +43,14 @@ class Method(Generic[P, T_co]):
         """The coroutine function of the library."""
 
     @overload
+    def __get__(
+        self, face: None, owner: type[Blocking[Any]]
+    ) -> Callable[Concatenate[Any, P], T_co]: ...
+    @overload
+    def __get__(
+        self, face: None, owner: type[Remote]
+    ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T_co]]: ...
+    @overload
     def __get__(self, face: None, owner: object) -> Self: ...
     @overload
     def __get__(self, face: Blocking[Any], owner: object) -> Callable[P, T_co]: ...

@@ -5,8 +5,11 @@ python -m tests.docs.reference writes docs/reference/operations.md
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from toprung.http.openapi import document
 from toprung.operations import OPERATIONS
@@ -16,9 +19,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "operations.md"
 _HEAD = """# Operations
 
 Every operation of a service, made from the declarations in `src/toprung/operations/`; what they
-have in common is in [HTTP API](http.md). A running service has the same at `/docs`, with all
-responses. *Needs* is what a key must allow where the service requires keys; *public* boards answer
-without one. *Library* is the method that does the same in Python, in the library and in the client.
+have in common is in [HTTP API](http.md). A running service has the same at `/docs`, with the types
+of all members. *Needs* is what a key must allow where the service requires keys; *public* boards
+answer without one. *Library* is the method that does the same in Python, here and in the client.
 """
 
 
@@ -48,7 +51,20 @@ def _operation(name: str, shown: Any) -> str:
     rows = [_row(each) for each in shown["parameters"]]
     if rows:
         lines += ["| parameter | in | values | default | |", "|---|---|---|---|---|", *rows, ""]
+    if operation.body is not None:
+        body = shown["requestBody"]["content"]["application/json"]
+        lines += ["Body, for example:", "", "```json", json.dumps(body["example"]), "```", ""]
+    statuses = ", ".join(shown["responses"])
+    lines += [f"Responses: {statuses}{_answer(operation.answer)}.", ""]
     return "\n".join(lines)
+
+
+def _answer(kind: Any) -> str:
+    """The members of the answer."""
+    if kind is None:
+        return ""
+    names = ", ".join(f"`{each.encode_name}`" for each in msgspec.structs.fields(kind))
+    return f"; with {names}"
 
 
 def _row(parameter: Any) -> str:

@@ -263,6 +263,15 @@ def test_a_browser_that_asks_somebody_else_is_noticed(
     complaints.clear()
 
 
+def test_a_link_that_leads_nowhere_breaks_nothing(
+    keyless: Serving, open_page: OpenPage, complaints: Complaints
+) -> None:
+    page = open_page(f"{keyless.url}/docs#%")
+    page.wait_for_selector(".opblock")
+    assert all("swagger-ui-bundle" in each for each in complaints)  # it reads the link, too
+    complaints.clear()
+
+
 def test_a_problem_links_to_its_explanation(keyless: Serving, open_page: OpenPage) -> None:
     problem = keyless.http.get("/v1/boards/none").json()
     page = open_docs(open_page, keyless, problem["type"])

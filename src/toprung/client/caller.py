@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from toprung.client.address import Address
+from toprung.client.decoding import exactly_decoded
 from toprung.client.problems import error_of
 from toprung.client.transport import Disconnected, Reply, Request, Transport
 from toprung.errors import (
@@ -116,7 +117,7 @@ class Caller:
     def decode(self, answer: Answer, kind: type[T]) -> T:
         """The value in an answer, in which exact numbers may be text."""
         try:
-            return msgspec.json.decode(answer.body, type=kind, strict=False)
+            return exactly_decoded(answer.body, kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ServiceFailed(
                 answer.status,

@@ -5,8 +5,10 @@ Scores are asked for as text (`numbers=string`), so none of them is ever a float
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from toprung.contract import (
@@ -27,6 +29,26 @@ from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import Counts, counts_along, shares
 from toprung.domain.standing import Lookup, Page, Rejected, Standing, SubmitResult
 from toprung.errors import ServiceFailed
+from toprung.operations.wire import numbers_in
+
+T = TypeVar("T")
+
+
+def exactly_decoded(text: bytes | str, kind: type[T]) -> T:
+    """A value in which numbers are text, as they were asked for; ValidationError if one is none.
+
+    >>> from toprung.domain.standing import Bucket
+    >>> exactly_decoded(b'{"from":"12.50","to":"13","count":1}', Bucket)
+    Bucket(low=Decimal('12.50'), high=13, count=1)
+    >>> exactly_decoded(b'{"from":"nan","to":"13","count":1}', Bucket)
+    Traceback (most recent call last):
+    msgspec.ValidationError: NaN is not a score
+    """
+    found = msgspec.json.decode(text, type=kind, strict=False)
+    for number in numbers_in(found):
+        if isinstance(number, Decimal) and not number.is_finite():
+            raise msgspec.ValidationError(f"{number} is not a score")
+    return found
 
 
 class LadderName(NamedTuple):

@@ -20,7 +20,7 @@ from toprung.domain.submission import KEY_BYTES_MAX, row_members
 from toprung.domain.values import parse_text
 from toprung.errors import Invalid
 
-NUMBERS: Final = {"numbers": "string"}
+EXACT: Final = {"numbers": "string"}
 
 _WHOLE: Final = frozenset({"limit", "from", "top", "activity"})
 """Parameters that are whole numbers; the others are text."""

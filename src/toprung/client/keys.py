@@ -22,8 +22,6 @@ from toprung.faces import KeysMethods
 class Keys(KeysMethods, RemoteFace, runs="keys"):
     """The access keys of one service; they need a key that allows `admin`."""
 
-    __slots__ = ()
-
     async def create(
         self,
         name: str,

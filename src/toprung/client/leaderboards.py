@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from toprung.client.caller import Caller
 from toprung.client.decoding import board_of
 from toprung.client.download import download
-from toprung.client.encoding import NUMBERS, encode, path, query, rules_body
+from toprung.client.encoding import EXACT, encode, path, query, rules_body
 from toprung.client.keys import Keys
 from toprung.client.reads import BoardReads
 from toprung.client.remote import RemoteFace
@@ -49,8 +49,6 @@ class Leaderboard(BoardReads, BoardWrites, BoardLive, BoardMethods, runs="board"
 
 class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
     """All boards and players of one service. Close it, or use it as a context manager."""
-
-    __slots__ = ("keys", "webhooks")
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(caller)
@@ -182,7 +180,7 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         """Return the rules of at most 1,000 boards with ids after `after`, sorted by id."""
         parse_text(after, "after")
         bounded(limit, LISTED_MAX, "limit")
-        options = query(limit=limit, cursor=after or None, **NUMBERS)
+        options = query(limit=limit, cursor=after or None, **EXACT)
         request = Request(method="GET", path=path("boards"), query=options, effect="none")
         found = await self._caller.call(request, BoardsAnswer)
         return [board_of(each) for each in found.boards]

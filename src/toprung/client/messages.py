@@ -6,7 +6,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
-from toprung.client.decoding import LadderName, standing_of, top_of
+from toprung.client.decoding import LadderName, exactly_decoded, standing_of, top_of
 from toprung.client.events import Event
 from toprung.contract import ActivityPart, PeriodPart, RankPart, ScorePart, TopPart
 from toprung.domain.calendar import PeriodState
@@ -66,7 +66,7 @@ KINDS: Final = frozenset({"top", "rank", "score", "period", "activity"})
 def part_of(event: Event, kind: type[T]) -> T:
     """What an event holds."""
     try:
-        return msgspec.json.decode(event.data, type=kind, strict=False)
+        return exactly_decoded(event.data, kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ServiceFailed(200, f"a live message is not Toprung's: {error}") from error
 

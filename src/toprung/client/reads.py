@@ -9,7 +9,7 @@ from msgspec.structs import astuple
 
 from toprung.client.board_access import BoardAccess
 from toprung.client.decoding import lookup_of, page_of
-from toprung.client.encoding import NUMBERS, encode, path, query, score_text
+from toprung.client.encoding import EXACT, encode, path, query, score_text
 from toprung.client.remote import listed
 from toprung.client.transport import Request
 from toprung.contract import BoardAnswer, LookupAnswer, PageAnswer, PeriodsAnswer
@@ -36,7 +36,7 @@ class BoardReads(BoardAccess):
         request = Request(
             method="POST",
             path=path("boards", self.id, "standings", "lookup"),
-            query=query(**listed(asked), **NUMBERS),
+            query=query(**listed(asked), **EXACT),
             body=encode({"players": parse_players(players, LIMIT_MAX)}),
             effect="none",
         )
@@ -106,5 +106,5 @@ class BoardReads(BoardAccess):
 
     async def _page(self, asked: AskedList, **options: object) -> Page:
         """Ask for a page of standings."""
-        answer = await self._read(PageAnswer, "standings", **options, **listed(asked), **NUMBERS)
+        answer = await self._read(PageAnswer, "standings", **options, **listed(asked), **EXACT)
         return page_of(answer, names=asked.names)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-import msgspec
 from msgspec.structs import asdict, fields
 
 from toprung.client.caller import Caller
 from toprung.client.decoding import page_of, standing_of
-from toprung.client.encoding import NUMBERS, path_of, score_text, text_parameter
+from toprung.client.encoding import EXACT, path_of, score_text, text_parameter
 from toprung.client.transport import Effect, Request
-from toprung.contract import Listed, PageAnswer, PlayerStandingsAnswer, StandingAnswer
+from toprung.contract import ListAnswer, PageAnswer, PlayerStandingsAnswer, StandingAnswer
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.values import bounded, parse_choice
 from toprung.faces import Remote, methods_of
@@ -125,7 +124,7 @@ def _common(operation: Operation, asked: AskedLadder | None) -> dict[str, str]:
         found = asdict(asked)
     given = {name: value for name, value in found.items() if value is not None}
     texts = {name: text_parameter(value, name) for name, value in given.items()}
-    return texts | (NUMBERS if issubclass(operation.query, Numbers) else {})
+    return texts | (EXACT if issubclass(operation.query, Numbers) else {})
 
 
 def listed(asked: AskedList, *, has_rows: bool = True) -> dict[str, str | None]:
@@ -160,30 +159,30 @@ def _value(found: Any, board: str, *, names: bool) -> Any:
         return standing_of(found, board, names=names)
     if isinstance(found, PlayerStandingsAnswer):
         return [standing_of(each, each.board or "", names=True) for each in found.standings]
-    if isinstance(found, Listed):
+    if isinstance(found, ListAnswer):
         return getattr(found, found.__struct_fields__[0])
     return found
 
 
 def _checks(operation: Operation) -> dict[str, tuple[str, Check]]:
     """By argument: the parameter's name, and how it is checked."""
-    info = msgspec.inspect.type_info(operation.query)
-    assert isinstance(info, msgspec.inspect.StructType), "queries are structs"
-    return {each.name: (each.encode_name, _check(each.type)) for each in info.fields}
+    hints = get_type_hints(operation.query, include_extras=True)
+    return {
+        each.name: (each.encode_name, _check(hints[each.name])) for each in fields(operation.query)
+    }
 
 
-def _check(kind: msgspec.inspect.Type) -> Check:
-    if isinstance(kind, msgspec.inspect.UnionType):
-        given = next(k for k in kind.types if not isinstance(k, msgspec.inspect.NoneType))
-        return _optional(_check(given))
-    if isinstance(kind, msgspec.inspect.Metadata):
-        is_score = kind.extra is not None and "score" in kind.extra
-        return score_text if is_score else _check(kind.type)
-    if isinstance(kind, msgspec.inspect.IntType):
-        return _whole(kind.ge or 0, kind.le or 0)
-    if isinstance(kind, msgspec.inspect.LiteralType):
-        check = _choice(tuple(value for value in kind.values if value is not None))
-        return _optional(check) if None in kind.values else check
+def _check(hint: Any) -> Check:
+    parts = get_args(hint)
+    if type(None) in parts:
+        return _optional(_check(next(part for part in parts if part is not type(None))))
+    if get_origin(hint) is Literal:
+        return _choice(parts)
+    if get_origin(hint) is Annotated:
+        kind, meta = parts
+        if kind is int:
+            return _whole(meta.ge, meta.le)
+        return score_text if meta.extra is not None else _check(kind)
     return text_parameter
 
 

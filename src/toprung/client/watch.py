@@ -18,7 +18,7 @@ import msgspec
 
 from toprung.client.board_access import BoardAccess
 from toprung.client.caller import Caller, asked_wait
-from toprung.client.encoding import NUMBERS, path, query
+from toprung.client.encoding import EXACT, path, query
 from toprung.client.events import Event, EventReader
 from toprung.client.messages import KINDS, Message, message_of, part_of
 from toprung.client.problems import error_of_problem
@@ -153,7 +153,7 @@ class Watch:
                 activity=watched.activity,
                 window=self._window,
                 scope=watched.scope,
-                **NUMBERS,
+                **EXACT,
             ),
             headers={} if token is None else {"last-event-id": token},
             effect="none",

@@ -20,8 +20,6 @@ from toprung.faces import WebhooksMethods
 class Webhooks(WebhooksMethods, RemoteFace, runs="webhooks"):
     """Addresses that a service tells of what happens; they need a key that allows `admin`."""
 
-    __slots__ = ()
-
     async def put(
         self,
         webhook_id: str,

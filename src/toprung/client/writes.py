@@ -9,7 +9,7 @@ from typing import Final
 
 from toprung.client.board_access import BoardAccess
 from toprung.client.decoding import rejected_rows, submit_result
-from toprung.client.encoding import NUMBERS, path, row_body, submission_body
+from toprung.client.encoding import EXACT, path, row_body, submission_body
 from toprung.client.transport import Request
 from toprung.contract import BatchAnswer, SubmitAnswer
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult
@@ -46,7 +46,7 @@ class BoardWrites(BoardAccess):
         request = Request(
             method="POST",
             path=path("boards", self.id, "scores"),
-            query=NUMBERS,
+            query=EXACT,
             body=submission_body(player, score, at, subscore, details, key),
             effect="once" if key is None else "idempotent",
         )

@@ -102,10 +102,10 @@ class BackgroundStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Now."""
     followers: list[FollowerStatus]
     effects: list[EffectsStatus]
-    """Of targets for which any effects wait or are dead."""
+    """Per target that has any waiting or dead."""
     jobs: list[JobStatus]
     leases: list[LeaseStatus]
-    """Of duties that a process has at the moment."""
+    """Per duty that a process holds at the moment."""
     faults: list[str]
     """What needs attention, a sentence each; empty if all is well."""
 

@@ -95,7 +95,7 @@ class WindowStanding(msgspec.Struct, frozen=True, gc=False):
     period: str
     score: Score
     rank: int | None
-    """None if the player is no longer on the ladder."""
+    """1 is the best; null if the player is no longer on the ladder."""
     previous_score: Score | None
     previous_rank: int | None
     total: int
@@ -114,7 +114,7 @@ class SubmitResult(msgspec.Struct, frozen=True, gc=False):
     replayed: bool
     """Whether the key was already used: this is the first submission's result."""
     stale: bool = False
-    """Recorded, but the index could not be reached: ranks are None for now."""
+    """Recorded, but the index could not be reached: ranks are unknown for now."""
 
 
 class Rejected(msgspec.Struct, frozen=True, gc=False):

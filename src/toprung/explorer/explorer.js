@@ -14,6 +14,10 @@ const explorer = document.getElementById("explorer");
 followColourScheme();
 showProblem();
 const answer = await fetch("/openapi.json");
+if (!answer.ok) {
+  explorer.textContent = `The API cannot be shown: /openapi.json answered ${answer.status}. Reload the page to try again.`;
+  throw new Error(`/openapi.json answered ${answer.status}`);
+}
 globalThis.ui = globalThis.SwaggerUIBundle({
   domNode: explorer,
   spec: shortened(await answer.json()),
@@ -81,7 +85,7 @@ function followColourScheme() {
 
 /** A problem's link leads to a row below the operations: stay there while these get their height. */
 function showProblem() {
-  const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const row = document.getElementById(location.hash.slice(1)); // names of problems need no escapes
   if (row === null) return;
   const watch = new ResizeObserver(() => row.scrollIntoView());
   watch.observe(explorer);

@@ -19,7 +19,7 @@ from toprung.http.live.messages import Request, SubscriptionId
 from toprung.http.live.sockets import BEARER, PATH, PROTOCOL
 from toprung.operations import OPERATIONS
 from toprung.operations.requests import LiveQuery
-from toprung.operations.schemas import component_schemas, given
+from toprung.operations.schemas import component_schemas, parameter_schema
 
 EVENTS_PATH: Final = OPERATIONS["watch_board"].path
 PARTS: Final[dict[str, type[Any]]] = {
@@ -112,7 +112,9 @@ def _parameters(schema: dict[str, Any]) -> dict[str, Any]:
     """The members of a query, which are given or not: they cannot be null."""
     return {
         "type": "object",
-        "properties": {name: given(member) for name, member in schema["properties"].items()},
+        "properties": {
+            name: parameter_schema(member) for name, member in schema["properties"].items()
+        },
         "additionalProperties": False,
     }
 

@@ -15,7 +15,7 @@ from toprung.domain.submission import KEY_BYTES_MAX
 from toprung.http.problems import ANSWERED, RECOVERABLE
 from toprung.operations import Operation
 from toprung.operations.examples import EXAMPLES
-from toprung.operations.schemas import component_schemas, given
+from toprung.operations.schemas import component_schemas, parameter_schema
 from toprung.operations.variables import VARIABLES
 
 _REF: Final = "#/components/schemas/{name}"
@@ -74,7 +74,7 @@ def statuses(operation: Operation) -> list[int]:
         found.add(415)
     if operation.body is not None:
         found |= {408, 413}
-    if _is_conditional(operation):
+    if operation.is_conditional:
         found.add(304)
     return sorted(found)
 
@@ -143,7 +143,7 @@ def _description(operation: Operation) -> str:
     if operation.verb is not None:
         said.append(f"If the service requires keys, this needs one that allows `{operation.verb}`")
         said[-1] += ", or a public board" if operation.public else ""
-        is_partly = operation.public and hasattr(operation.query, "private")
+        is_partly = operation.public and operation.may_be_private
         said[-1] += "; details and friends always need the key." if is_partly else "."
     return " ".join(filter(None, said))
 
@@ -154,17 +154,13 @@ def _security(operation: Operation, *, needs_keys: bool) -> list[dict[str, list[
     return [{"key": []}] if needs_keys and not operation.public else [{"key": []}, {}]
 
 
-def _is_conditional(operation: Operation) -> bool:
-    return operation.method == "GET" and "If-None-Match" in operation.headers
-
-
 def _response(operation: Operation, status: int, schemas: dict[int, Any]) -> dict[str, Any]:
     if status >= 400 and status not in operation.tells:
         return {"$ref": f"#/components/responses/{status}"}
     response: dict[str, Any] = {"description": HTTPStatus(status).phrase}
     if (status < 300 or status in operation.tells) and operation.answer is not None:
         response["content"] = {"application/json": {"schema": schemas[id(operation.answer)]}}
-    if _is_conditional(operation):
+    if operation.is_conditional:
         response["headers"] = {"ETag": _ETAG}
     return response
 
@@ -178,7 +174,7 @@ def _query_parameters(operation: Operation, components: dict[str, Any]) -> list[
     required = schema.get("required", [])
     found: list[dict[str, Any]] = []
     for name, member in schema.get("properties", {}).items():
-        shown = given(member)
+        shown = parameter_schema(member)
         parameter = {"name": name, "in": "query", "required": name in required, "schema": shown}
         parameter["description"] = shown.pop("description")
         if name in required:

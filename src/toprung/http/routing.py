@@ -40,16 +40,14 @@ class Route:
         self.grows = operation.grows
         self.checks_boards = operation.checks_boards
         self.body_bytes_max = operation.body_bytes_max
-        self.may_be_private = hasattr(operation.query, "private")
-        """Whether its query can ask for what needs a key on public boards, too."""
+        self.may_be_private = operation.may_be_private
         self.decode_query = QueryDecoder(operation.query).decode
         self.decode_body = _body_decoder(operation)
         self.segments = tuple(operation.path.encode().split(b"/")[1:])
         self.has_board = b"{board}" in self.segments
         self.expects_json = operation.method == "POST" or operation.body is not None
-        self.is_conditional = operation.method == "GET" and "If-None-Match" in operation.headers
-        """Whether it answers with an entity tag, and with 304 who has that already; caches may keep
-        such answers of boards that are public."""
+        self.is_conditional = operation.is_conditional
+        """Caches may keep such answers of boards that are public."""
 
 
 def _body_decoder(operation: Operation) -> Callable[[bytes], Any] | None:

@@ -10,13 +10,13 @@ from typing import Any
 
 from msgspec.structs import fields
 
-from toprung.contract import Listed, PageAnswer
+from toprung.contract import ListAnswer, PageAnswer
 from toprung.errors import Invalid
 from toprung.http.answers import NO_STORE, Answer, Empty, Headers, encode
 from toprung.http.call import Call
 from toprung.http.strict import members_of
 from toprung.operations import Operation
-from toprung.operations.requests import ListQuery, Numbers
+from toprung.operations.requests import EmptyBody, ListQuery, Numbers
 from toprung.operations.wire import page_answer, shown, shows
 from toprung.waiting.pace import in_turn
 
@@ -28,9 +28,10 @@ Show = Callable[[Any, Any], Any]
 def handler_of(operation: Operation) -> Run:
     """A handler that runs the operation's method and answers what it returns."""
     whose, _, method = operation.runs.partition(".")
+    assert method, f"{operation.name} runs a method, or has a handler of its own"
+    assert operation.body in (None, EmptyBody), f"{operation.name} needs a handler for its body"
     is_of_board, body = whose == "board", operation.body
     arguments_of, show = _arguments_of(operation), _show(operation)
-    renamed = {each.name: each.encode_name for each in fields(operation.query)}
     headers: Headers = () if operation.is_stored else (NO_STORE,)
 
     async def handle(call: Call[Any, Any]) -> Answer:
@@ -45,13 +46,19 @@ def handler_of(operation: Operation) -> Run:
         try:
             value = await getattr(target, method)(*values, **arguments_of(query))
         except Invalid as error:
-            raise type(error)(renamed.get(error.field, error.field), error.detail) from None
+            raise renamed(error, operation.query) from None
         if operation.answer is None:
             return Empty(operation.status)
         text = await in_turn(lambda: encode(show(value, query)), _rows(value))
         return Answer(operation.status, text, headers)
 
     return handle
+
+
+def renamed(error: Invalid, query: type[Any]) -> Invalid:
+    """The error with the name that the query string has for its field."""
+    names = {each.name: each.encode_name for each in fields(query)}
+    return type(error)(names.get(error.field, error.field), error.detail)
 
 
 def _arguments_of(operation: Operation) -> Callable[[Any], dict[str, Any]]:
@@ -80,7 +87,7 @@ def _show(operation: Operation) -> Show:
             page, shows(query.numbers), percentile=query.percentile
         )
     has_numbers = issubclass(operation.query, Numbers)
-    is_listed = isinstance(answer, type) and issubclass(answer, Listed)
+    is_listed = isinstance(answer, type) and issubclass(answer, ListAnswer)
 
     def show(value: Any, query: Any) -> Any:
         found = shown(value, shows(query.numbers if has_numbers else "number"))

@@ -8,18 +8,19 @@ from typing import Final
 from toprung.operations import boards, players, reference, scores, standings, system, webhooks
 from toprung.operations.operation import Operation
 
+_SUBJECTS: Final = (
+    boards.operations,
+    scores.operations,
+    standings.operations,
+    players.operations,
+    system.operations,
+    webhooks.operations,
+    reference.operations,
+)
 OPERATIONS: Final[dict[str, Operation]] = {
-    operation.name: operation
-    for subject in (
-        boards.operations,
-        scores.operations,
-        standings.operations,
-        players.operations,
-        system.operations,
-        webhooks.operations,
-        reference.operations,
-    )
-    for operation in subject.all
+    operation.name: operation for subject in _SUBJECTS for operation in subject.all
 }
+
+assert len(OPERATIONS) == sum(len(subject.all) for subject in _SUBJECTS), "names are unique"
 
 __all__ = ["OPERATIONS", "Operation"]

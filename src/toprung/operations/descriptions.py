@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -49,9 +50,10 @@ def docstrings(kind: type[msgspec.Struct]) -> Mapping[str, str]:
 
 
 def _own_docstrings(kind: type) -> dict[str, str]:
-    body = ast.parse(inspect.getsource(kind)).body[0]
-    assert isinstance(body, ast.ClassDef), "the source of a class"
+    body = _classes(kind.__module__).get(kind.__name__)
     found: dict[str, str] = {}
+    if body is None:
+        return found
     for member, text in zip(body.body, body.body[1:], strict=False):
         if (
             isinstance(member, ast.AnnAssign)
@@ -64,11 +66,20 @@ def _own_docstrings(kind: type) -> dict[str, str]:
     return found
 
 
-def said_of(kind: type[msgspec.Struct] | None, name: str) -> Said:
-    """What is said of a member of a struct; a struct's own words go first."""
-    where = "" if kind is None else kind.__name__
-    own = "" if kind is None else docstrings(kind).get(name, "")
-    known = MEMBERS.get(f"{where}.{name}") or MEMBERS.get(name) or Said("")
+@cache
+def _classes(module: str) -> Mapping[str, ast.ClassDef]:
+    """The classes of a module, by name; none where its source is not installed."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except OSError:
+        return {}
+    return {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
+
+
+def said_of(kind: type[msgspec.Struct], name: str) -> Said:
+    """What is said of a member of a struct: first of all by the struct's own words."""
+    own = docstrings(kind).get(name, "")
+    known = MEMBERS.get(f"{kind.__name__}.{name}") or MEMBERS.get(name) or Said("")
     return known._replace(description=own or known.description)
 
 
@@ -93,7 +104,7 @@ MEMBERS: Final[Mapping[str, Said]] = {
     ),
     "ranking": Said(
         "How ranks are counted among equals: all different (`ordinal`), equal with gaps after them"
-        " (`competition`), or equal without gaps (`dense`). Default: the board's.",
+        " (`competition`), or equal without gaps (`dense`).",
         "competition",
     ),
     "windows": Said("How time is divided: names, or objects with further settings.", ["all-time"]),
@@ -114,6 +125,17 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "cron": Said("When a period begins, as five fields of cron.", "0 12 * * *"),
     "starts": Said("When the season begins (RFC 3339).", "2026-11-01T00:00:00Z"),
     "ends": Said("When the season ends (RFC 3339).", "2026-12-01T00:00:00Z"),
+    "PageAnswer.window": Said("The window's name.", "all-time"),
+    "StandingAnswer.window": Said("The window's name.", "all-time"),
+    "LookupAnswer.window": Said("The window's name.", "all-time"),
+    "PeriodsAnswer.window": Said("The window's name.", "all-time"),
+    "PageAnswer.period": Said("The period's id.", "all"),
+    "StandingAnswer.period": Said("The period's id.", "all"),
+    "LookupAnswer.period": Said("The period's id.", "all"),
+    "ReadablePeriod.period": Said("The period's id.", "all"),
+    "WindowStanding.period": Said("The period's id.", "all"),
+    "TopPart.period": Said("The period's id.", "all"),
+    "PeriodPart.period": Said("The period's id.", "all"),
     "window": Said(
         "The name of one of the board's windows. Default: the board's `default_window`; without"
         " one, all-time if the board has it, else its first.",
@@ -138,6 +160,8 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "submissions": Said("Submissions, newest first."),
     "status": Said("Whether the submission changed the player's entry in any window.", "accepted"),
     "standings": Said("Standings, best first."),
+    "LookupAnswer.standings": Said("Standings, in the order in which players were asked for."),
+    "PlayerStandingsAnswer.standings": Said("Standings, by board and window."),
     "SubmitAnswer.standings": Said("By window: score and rank in the global scope."),
     "stale": Said("True if the submission is recorded, but its ranks are unknown for now.", False),
     "previous_score": Said("The score before; null if there was none.", 1400),
@@ -150,6 +174,7 @@ MEMBERS: Final[Mapping[str, Said]] = {
     # --- standings
     "rank": Said("1 is the best.", 3),
     "total": Said("How many players are on the ladder.", 128),
+    "StandingRow.percentile": Said("", 97.65),
     "percentile": Said("The percentage of players that are strictly worse.", 97.65),
     "top_percent": Said("The player is in the top this many percent.", 2.35),
     "achieved_at": Said("When the entry was achieved; equals are told apart by it.", _TIME),
@@ -157,11 +182,12 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "avatar_url": Said("The address of the player's picture.", "https://example.org/alice.png"),
     "global_rank": Said("Among friends: the rank on the whole ladder.", 57),
     "next": Said("The cursor of the next page; null if this is the last.", "gqVibGl0eg"),
+    "BoardsAnswer.next": Said("The cursor of the next page; null if this is the last.", "blitz"),
     "prev": Said("The cursor of the previous page; null if this is the first.", "gqVibGl0eg"),
     "missing": Said("Players that have no standing.", ["nobody"]),
     "players": Said("Ids of at most 1,000 players.", ["alice", "bob"]),
     "limit": Said("How many rows at most.", 10),
-    "cursor": Said("`next` or `prev` of a page.", "gqVibGl0eg"),
+    "cursor": Said("`next` of the page before, or `prev` of the one after.", "gqVibGl0eg"),
     "numbers": Said("Whether scores are JSON numbers or strings.", "number"),
     "include": Said("What else to include in each row.", "percentile"),
     "StandingsQuery.from": Said("The place to start from, counted from 1.", 1),
@@ -193,7 +219,7 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "ScorePart.token": Said("Names the state; subscribe with it to resume.", "17-3"),
     "ActivityPart.token": Said("Names the state; subscribe with it to resume.", "17-3"),
     "PeriodPart.token": Said("Names the state; subscribe with it to resume.", "17-3"),
-    "ErrorPart.token": Said("Null: there is no state to resume from.", "17-3"),
+    "ErrorPart.token": Said("Null: there is no state to resume from."),
     "worse": Said("", 118),
     "standing": Said("The player's standing; null if there is none."),
     "previous_period": Said("The period before.", "2026-11-14"),
@@ -239,10 +265,10 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "HealthAnswer.status": Said("`ok`.", "ok"),
     "for": Said("What to check.", "all"),
     "followers": Said("Readers of the journal."),
-    "jobs": Said("What is done at a time."),
+    "jobs": Said("Scheduled work."),
     "FollowerStatus.name": Said("The follower's name.", "activity"),
     "JobStatus.name": Said("The job's name.", "prune"),
-    "target": Said("Whom they are for.", "webhook:chat"),
+    "target": Said("Where they are sent to: the id of a webhook.", "chat"),
     "waiting": Said("How many wait to be sent.", 0),
     "dead": Said("How many were given up.", 0),
     "oldest_seconds": Said("", 0.0),
@@ -250,13 +276,14 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "lag_events": Said("", 0),
     "lag_seconds": Said("", 0.0),
     "fault": Said("", "event 6: KeyError: 7"),
+    "JobStatus.fault": Said("", "internal error; see the log"),
     "faults": Said("", []),
     "runs": Said("", 12),
     "failures": Said("", 0),
     "last_at": Said("", _TIME),
     "last_seconds": Said("", 0.02),
     "next_at": Said("", _TIME),
-    "result": Said("", "3 periods pruned"),
+    "result": Said("", "dropped 0 ladders"),
     "duty": Said("", "jobs"),
     "holder": Said("", "host-1:4711"),
     "token": Said("", 3),

@@ -67,6 +67,16 @@ class Operation(Struct, frozen=True, kw_only=True, eq=False):
     """Whether to ask twice does no harm although the method is POST."""
 
     @property
+    def is_conditional(self) -> bool:
+        """Whether it answers with an entity tag, and with 304 to callers who have the answer."""
+        return self.method == "GET" and "If-None-Match" in self.headers
+
+    @property
+    def may_be_private(self) -> bool:
+        """Whether its query can ask for what needs a key on public boards, too."""
+        return hasattr(self.query, "private")
+
+    @property
     def variables(self) -> list[str]:
         """The names of the variable segments of its address.
 

@@ -24,18 +24,16 @@ from toprung.service.pages import LIMIT_MAX, RANK_MAX
 from toprung.service.read import AROUND_MAX, FOUND_MAX
 from toprung.service.webhooks.service import LISTED_MAX as MESSAGES_MAX
 
-Score = Annotated[
+SentScore = Annotated[
     Any,
     Meta(
-        description="An exact number, or a string with the same digits.",
         extra_json_schema={"type": ["number", "string"]},
         examples=[1500],
     ),
 ]
-ScoreOrNull = Annotated[
+SentScoreOrNull = Annotated[
     Any,
     Meta(
-        description="An exact number, a string with the same digits, or null for none.",
         extra_json_schema={"type": ["number", "string", "null"]},
     ),
 ]
@@ -58,10 +56,10 @@ class SubmissionBody(Struct, forbid_unknown_fields=True):
     """A score to submit."""
 
     player: str
-    score: Score
+    score: SentScore
     at: str | UnsetType | None = UNSET
     """When it was achieved (RFC 3339 with offset); default: now."""
-    subscore: ScoreOrNull | UnsetType = UNSET
+    subscore: SentScoreOrNull | UnsetType = UNSET
     details: msgspec.Raw | UnsetType = UNSET
     """Any JSON of at most 1 KiB."""
     key: str | UnsetType | None = UNSET
@@ -100,9 +98,9 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     timezone: str | UnsetType | None = UNSET
     scopes: list[str] | UnsetType | None = UNSET
     public: bool | UnsetType | None = UNSET
-    score_min: ScoreOrNull | UnsetType = UNSET
-    score_max: ScoreOrNull | UnsetType = UNSET
-    max_increase: ScoreOrNull | UnsetType = UNSET
+    score_min: SentScoreOrNull | UnsetType = UNSET
+    score_max: SentScoreOrNull | UnsetType = UNSET
+    max_increase: SentScoreOrNull | UnsetType = UNSET
 
 
 def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:

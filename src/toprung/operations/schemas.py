@@ -49,7 +49,7 @@ def structs_in(types: Iterable[Any]) -> list[type[msgspec.Struct]]:
     return list(found)
 
 
-def given(schema: dict[str, Any]) -> dict[str, Any]:
+def parameter_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of a parameter: it is given or not, and cannot be null."""
     schema = {name: value for name, value in schema.items() if name != "default" or value}
     if "anyOf" in schema:

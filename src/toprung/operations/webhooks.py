@@ -12,7 +12,7 @@ from toprung.operations.requests import DeliveriesQuery, EmptyBody, WebhookBody
 
 operations = Subject("webhooks")
 
-_managed = {"also": (404,), "checks_boards": True, "is_stored": False}
+_OF_ONE = {"also": (404,), "checks_boards": True, "is_stored": False}
 
 operations.get(
     "list_webhooks",
@@ -43,7 +43,7 @@ operations.get(
     "Get a webhook, without its secret.",
     runs="webhooks.get",
     answer=WebhookInfo,
-    **_managed,
+    **_OF_ONE,
 )
 operations.delete(
     "delete_webhook",
@@ -51,7 +51,7 @@ operations.delete(
     "admin",
     "Delete a webhook with all its messages, also those that wait.",
     runs="webhooks.delete",
-    **_managed,
+    **_OF_ONE,
 )
 operations.get(
     "list_deliveries",
@@ -61,7 +61,7 @@ operations.get(
     runs="webhooks.deliveries",
     query=DeliveriesQuery,
     answer=Deliveries,
-    **_managed,
+    **_OF_ONE,
 )
 operations.get(
     "get_delivery",
@@ -70,7 +70,7 @@ operations.get(
     "Get one message to a webhook.",
     runs="webhooks.delivery",
     answer=Delivery,
-    **_managed,
+    **_OF_ONE,
 )
 operations.post(
     "replay_delivery",
@@ -81,7 +81,7 @@ operations.post(
     body=EmptyBody,
     answer=Delivery,
     is_repeatable=True,
-    **_managed | {"also": (404, 410)},
+    **_OF_ONE | {"also": (404, 410)},
 )
 operations.post(
     "test_webhook",
@@ -91,5 +91,5 @@ operations.post(
     runs="webhooks.test",
     body=EmptyBody,
     answer=TestResult,
-    **_managed,
+    **_OF_ONE,
 )

@@ -6,7 +6,7 @@ leaves out its board, a submission's result tells of a repeat in a header; `show
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 from operator import attrgetter
@@ -87,9 +87,28 @@ def with_numbers(value: Any, show: Show) -> Any:
     if not isinstance(value, Struct):
         return value
     numbers, parts = _members(type(value))
-    shown = {name: show(getattr(value, name)) for name in numbers}
-    shown |= {name: with_numbers(getattr(value, name), show) for name in parts}
+    shown = {}
+    for name in numbers:
+        number = getattr(value, name)
+        if (other := show(number)) is not number:
+            shown[name] = other
+    for name in parts:
+        shown[name] = with_numbers(getattr(value, name), show)
     return replace(value, **shown) if shown else value
+
+
+def numbers_in(value: Any) -> Iterator[int | Decimal]:
+    """All scores, subscores and submission ids in a value."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from numbers_in(each)
+    elif isinstance(value, dict):
+        yield from numbers_in(list(value.values()))
+    elif isinstance(value, Struct):
+        numbers, parts = _members(type(value))
+        yield from (found for name in numbers if (found := getattr(value, name)) is not None)
+        for name in parts:
+            yield from numbers_in(getattr(value, name))
 
 
 @cache

@@ -13,6 +13,8 @@ _HANDLERS: Final[dict[str, Handler]] = {
     for name, handler in module.handles.all.items()
 }
 
+assert _HANDLERS.keys() <= OPERATIONS.keys(), "a handler is named like its operation"
+
 ROUTES: Final[list[Route]] = [
     Route(operation, _HANDLERS.get(operation.name) or handler_of(operation))
     for operation in OPERATIONS.values()

@@ -1,7 +1,11 @@
-"""What the service says about itself: two documents for programs, and two pages for people."""
+"""What the service says about itself: two documents for programs, and two pages for people.
+
+Documents are made when they are first asked for, in a thread: that takes a while.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from toprung.http import live_page
@@ -21,11 +25,9 @@ _CACHED: Final = (b"cache-control", b"public, max-age=300")
 @handles
 async def openapi(call: Call[NoQuery, None]) -> Answer:
     """Get this API as an OpenAPI 3.1 document."""
-    return Answer(
-        200,
-        encoded(tuple(OPERATIONS.values()), needs_keys=call.state.settings.needs_keys),
-        (_CACHED,),
-    )
+    operations, needs_keys = tuple(OPERATIONS.values()), call.state.settings.needs_keys
+    text = await asyncio.to_thread(encoded, operations, needs_keys=needs_keys)
+    return Answer(200, text, (_CACHED,))
 
 
 @handles
@@ -37,10 +39,11 @@ async def docs(call: Call[NoQuery, None]) -> Answer:
 @handles
 async def asyncapi(_call: Call[NoQuery, None]) -> Answer:
     """Get the live API, WebSocket and server-sent events, as an AsyncAPI 3.0 document."""
-    return Answer(200, live_document(), (_CACHED,))
+    return Answer(200, await asyncio.to_thread(live_document), (_CACHED,))
 
 
 @handles
 async def live_docs(call: Call[NoQuery, None]) -> Answer:
     """Get the live API as a page."""
-    return await call.state.explorer.reading_page("Toprung live API", live_page.body())
+    body = await asyncio.to_thread(live_page.body)
+    return await call.state.explorer.reading_page("Toprung live API", body)

@@ -10,6 +10,7 @@ from toprung.http.answers import Answer, Sendable, encode, ok
 from toprung.http.call import Call
 from toprung.http.live.events import event_stream
 from toprung.http.routing import Handlers
+from toprung.http.running import renamed
 from toprung.http.strict import members_of
 from toprung.operations.requests import ListQuery, LiveQuery, LookupBody, StandingsQuery
 from toprung.operations.wire import lookup_answer, page_answer, shows, standing_answer
@@ -42,7 +43,7 @@ async def _list(call: Call[StandingsQuery, None]) -> bytes:
             **query.options(),
         )
     except Invalid as error:
-        raise _renamed(error) from None
+        raise renamed(error, StandingsQuery) from None
     return await _encoded(page, query)
 
 
@@ -84,8 +85,3 @@ async def _encoded(page: Page, query: ListQuery) -> bytes:
     show, percentile = shows(query.numbers), query.percentile
     rows = len(page.standings)
     return await in_turn(lambda: encode(page_answer(page, show, percentile=percentile)), rows)
-
-
-def _renamed(error: Invalid) -> Invalid:
-    """The error with the name that the query string has for its field."""
-    return type(error)("from" if error.field == "from_rank" else error.field, error.detail)

@@ -48,12 +48,18 @@ async def put_webhook(call: Call[NoQuery, dict[str, Any]]) -> Answer:
     return ok(put, (NO_STORE,), 201 if put.created_at == put.updated_at else 200)
 
 
+@handles
+async def get_webhook(call: Call[NoQuery, None]) -> Answer:
+    """The very one that the caller was found to manage."""
+    return ok(await _managed(call), (NO_STORE,))
+
+
 def _if_managed(operation: Operation) -> Handler:
     """A handler that first looks whether the caller may manage the webhook."""
     run = handler_of(operation)
 
     async def handle(call: Call[Any, Any]) -> Answer:
-        if operation.body is not None:
+        if operation.body is not None:  # what is malformed is told to everybody
             members_of(call.body, operation.body)
         await _managed(call)
         return await run(call)
@@ -63,7 +69,7 @@ def _if_managed(operation: Operation) -> Handler:
 
 for _operation in OPERATIONS.values():
     if _operation.runs.startswith("webhooks.") and _operation.variables:
-        handles.all[_operation.name] = _if_managed(_operation)
+        handles.all.setdefault(_operation.name, _if_managed(_operation))
 
 
 async def _managed(call: Call[Any, Any]) -> WebhookInfo:
