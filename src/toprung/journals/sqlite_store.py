@@ -59,6 +59,10 @@ class SqliteStore:
         self._place = FilePlace(path)
         self.is_lost = False
         """Whether the file was deleted or replaced since."""
+        self._copies: set[object] = set()
+        """Copies under way: they read the log as it was when they began."""
+        self._names_erased = False
+        """Whether old pages of the log may name who was erased."""
         try:
             self.database = prepare(self._writer, path)
             """A random id that tells this database from any other."""
@@ -99,7 +103,7 @@ class SqliteStore:
         told: list[Any] = []
         keys: list[tuple[int, str]] = []
         with self._writing():
-            if len(inserts) == 1 and not profiles and not erased and not besides:
+            if len(inserts) == 1 and not (profiles or erased or besides or self._names_erased):
                 # A statement is a transaction: no need to ask for the interpreter lock thrice.
                 self._writer.execute(*inserts[0])
                 return keys, told
@@ -111,7 +115,7 @@ class SqliteStore:
                 for number in erased:
                     keys += self._erase(number, last_submission(number))
                 told += map(self._write_beside, besides)
-        if erased:
+        if erased or self._names_erased:
             self.empty_log()
         return keys, told
 
@@ -175,11 +179,22 @@ class SqliteStore:
             self._writer.execute(statement, (*columns.values(), profile.player))
 
     def empty_log(self) -> None:
-        """Move the log into the file, so that no old page of it names who was erased."""
+        """Move the log into the file, so that no old page of it names who was erased.
+
+        While somebody reads the log it cannot be done; commits do not wait for that, and one of
+        the next does it.
+        """
+        self._names_erased = True
+        if self._copies:
+            return
+        self._writer.set_busy_timeout(TRIED_MILLISECONDS)
         try:
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except apsw.Error as error:  # the erasure is durable; the next checkpoint empties the log
+            found: Any = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._names_erased = bool(found[0][0])
+        except apsw.Error as error:  # the erasure is durable; a later commit empties the log
             _log.warning("the log could not be emptied after an erasure: %s", error)
+        finally:
+            self._writer.set_busy_timeout(BUSY_MILLISECONDS)
 
     def _writing(self) -> AbstractContextManager[Any]:
         """In memory, readers share the writer's connection and must not see half a batch."""
@@ -345,8 +360,13 @@ class SqliteStore:
                 _copy(self._reader, target)
             return
         # A connection of its own, so that readers do not wait for a long copy.
-        with closing(apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)) as source:
-            _copy_in_steps(source, target)
+        copy = object()
+        self._copies.add(copy)
+        try:
+            with closing(apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)) as source:
+                _copy_in_steps(source, target)
+        finally:
+            self._copies.discard(copy)
 
 
 def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
