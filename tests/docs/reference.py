@@ -53,7 +53,7 @@ def _operation(name: str, shown: Any) -> str:
         lines += ["| parameter | in | values | default | |", "|---|---|---|---|---|", *rows, ""]
     if operation.body is not None:
         body = shown["requestBody"]["content"]["application/json"]
-        lines += ["Body, for example:", "", "```json", json.dumps(body["example"]), "```", ""]
+        lines += ["Body, for example:", "", "```text", json.dumps(body["example"]), "```", ""]
     statuses = ", ".join(shown["responses"])
     lines += [f"Responses: {statuses}{_answer(operation.answer)}.", ""]
     return "\n".join(lines)

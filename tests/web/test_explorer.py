@@ -263,6 +263,20 @@ def test_a_browser_that_asks_somebody_else_is_noticed(
     complaints.clear()
 
 
+def test_scores_are_shown_to_the_last_digit(open_page: OpenPage) -> None:
+    with serving(ServiceSettings()) as service:
+        service.http.put("/v1/boards/blitz", json={"decimals": 2})
+        score = {"player": "alice", "score": "90071992547409.90"}
+        assert service.http.post("/v1/boards/blitz/scores", json=score).is_success
+        page = open_docs(open_page, service)
+        page.evaluate(OPEN, ["standings", "get_standing"])
+        shown = page.locator(".opblock[id$='-get_standing']")
+        shown.get_by_role("button", name="Execute").click()
+        expect(shown.locator(".live-responses-table")).to_contain_text(
+            '"score": 90071992547409.90,'
+        )
+
+
 def test_a_link_that_leads_nowhere_breaks_nothing(
     keyless: Serving, open_page: OpenPage, complaints: Complaints
 ) -> None:

@@ -1,5 +1,6 @@
 /** Starts Swagger UI on the service's own OpenAPI document; see snippets.js and streams.js. */
 
+import { exactBody } from "./exact.js";
 import { curl, javascript, python } from "./snippets.js";
 import { fetchBeginning } from "./streams.js";
 
@@ -38,6 +39,7 @@ globalThis.ui = globalThis.SwaggerUIBundle({
   },
   plugins: [
     {
+      wrapComponents: { responseBody: exactBody },
       fn: Object.fromEntries(
         Object.entries(GENERATORS).map(([name, { write }]) => [
           `requestSnippetGenerator_${name}`,

@@ -81,7 +81,7 @@ class HttpConnection(Ending):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection begins, unless there are too many, in all or from where it comes."""
-        self._seen = (0, time.monotonic())
+        self._seen = (0, False, time.monotonic())
         self.transport = Joined(transport, self._tray, self._loop)
         self.flow = Flow(transport, self._has_enough, self._must_listen)
         self.client = address_of(transport.get_extra_info("peername"))
@@ -99,6 +99,7 @@ class HttpConnection(Ending):
         """The caller has gone; what is under way is done all the same."""
         self._leave()
         self._forget_unread()
+        self._forget_head()
         self._held = self._incoming = None
         self.pipeline.clear()
         served, self.served = self.served, None

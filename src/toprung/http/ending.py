@@ -46,8 +46,8 @@ class Ending(Reading):
     """Whether that is so, or the caller sends no more."""
     _last_words: Refused | None = None
     """What is said at the end."""
-    _seen = (0, 0.0)
-    """`_heads` at the last looks, and since when it has been that."""
+    _seen = (0, False, 0.0)
+    """`_heads` and `_is_begun` at the last looks, and since when they have been that."""
     _unsent = (0, 0.0)
     """The bytes that the caller does not take, and since when it has been that many."""
 
@@ -194,10 +194,14 @@ class Ending(Reading):
             return
         if self._unread and not self._is_cut_off():
             self.flow.resume_reading()  # if a stream has begun meanwhile
-        heads, since = self._seen
-        if self._heads != heads or self.served is not None:
-            self._seen = (self._heads, now)
-        elif self._is_begun or not self._heads:
+        heads, was_begun, since = self._seen
+        has_moved = self._heads != heads or self.served is not None
+        if has_moved or (self._heads and self._is_begun and not was_begun):  # it was idle before
+            self._seen = (self._heads, self._is_begun, now)
+            return
+        if not self._is_begun and not self._is_in_body:
+            self._forget_head()
+        if self._is_begun or not self._heads:
             if now - since > head_seconds_max:
                 self._end(HEAD_TOO_SLOW if self._is_begun else None)
         elif now - since > self._config.timeout_keep_alive:

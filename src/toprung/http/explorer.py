@@ -26,7 +26,14 @@ from toprung.http.pages import FOR_EVER, File
 PACKAGE: Final = "flask-swagger-ui"
 _FOLDER: Final = "flask_swagger_ui/dist"
 _THEIRS: Final = ("swagger-ui-bundle.js", "swagger-ui.css")
-_OURS: Final = ("explorer.css", "explorer.js", "reference.css", "snippets.js", "streams.js")
+_OURS: Final = (
+    "exact.js",
+    "explorer.css",
+    "explorer.js",
+    "reference.css",
+    "snippets.js",
+    "streams.js",
+)
 FILE_BYTES_MAX: Final = 8 * 1024 * 1024
 """A file that is larger is not what it should be."""
 

@@ -19,6 +19,9 @@ HEADERS_MAX: Final = 128
 CHUNK_BYTES: Final = 16
 """Of what frames a body, that are not counted for each piece of it: small chunks are no attack."""
 
+LENGTH_DIGITS_MAX: Final = 20
+"""Of a Content-Length; more are zeros in front, which nobody sends who means well."""
+
 SINGLE: Final = frozenset(
     {
         b"authorization",
@@ -86,6 +89,8 @@ def refused_head(
     >>> str(refused_head(twice, dict(twice)))
     'a request can have only one Host header'
     """
+    if len(asked.get(b"content-length", b"")) > LENGTH_DIGITS_MAX:
+        return MALFORMED
     coding = asked.get(b"transfer-encoding")
     if coding is not None and coding.strip(b" \t").lower() != b"chunked":
         return _CODED

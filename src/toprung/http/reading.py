@@ -201,6 +201,10 @@ class Reading(asyncio.Protocol):
         self._unread, self._parsed = b"", 0
         self._count_unread(0)
 
+    def _forget_head(self) -> None:
+        """Let go of the last head: it may be long, and connections may be idle for long."""
+        self._url, self._headers, self._asked = b"", [], {}
+
     def _parse(self, data: bytes) -> bool:
         """Refuse what is no HTTP, and heads that do not end; whether it was HTTP."""
         heads, was_begun, body_bytes = self._heads, self._is_begun, self._body_bytes

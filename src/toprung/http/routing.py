@@ -22,7 +22,7 @@ ADDRESS_BYTES_MAX: Final = 4096
 PREFIXES_MAX: Final = 1024
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-_ANY = b"{}"
+_ANY = b"/"  # no segment has one
 
 
 class Route:
@@ -210,7 +210,7 @@ def _walk(
         return
     segment = segments[at]
     child = node.children.get(segment)
-    if child is not None and segment != _ANY:
+    if child is not None:
         _walk(child, segments, at + 1, values, leaves)
     child = node.children.get(_ANY)
     if child is not None:

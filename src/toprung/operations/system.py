@@ -55,7 +55,8 @@ operations.post(
     "/v1/followers/{follower}/rebuild",
     "admin",
     "Have a follower start over from the beginning of the journal, with nothing derived.",
-    description="The response comes at once; `/v1/status` shows how far it is.",
+    description="The response comes when what it had derived is gone; `/v1/status` shows how far it"
+    " is.",
     runs="boards.rebuild_follower",
     body=EmptyBody,
     status=204,

@@ -38,7 +38,7 @@ class Variable(NamedTuple):
 VARIABLES: Final[dict[str, Variable]] = {
     "board": Variable("A board's id.", _ID, "blitz", parse_board_id),
     "player": Variable(
-        "A player's id: 1-128 bytes of UTF-8, no control characters, / or \\.",
+        "A player's id: 1-128 bytes of UTF-8, no control characters, slashes or backslashes.",
         _PLAYER,
         "alice",
         parse_player,
