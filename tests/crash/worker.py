@@ -56,6 +56,7 @@ OUSTED: Final = 4
 """The exit code of a process that found its work taken over."""
 ROUNDS: Final = 6
 """Of submitting and stepping, in a life that is not cut short."""
+LEASES: Final = ("followers", "effects", "jobs")
 TRIES: Final = 5
 """Of a life whose process has to die at a point, and does not get there."""
 LEASE_SECONDS: Final = 0.4
@@ -245,10 +246,10 @@ async def live(target: str, log: Path, life: Life, mortal: int | None) -> int:
     return 0
 
 
-async def check(target: str, log: Path, told: int | None = None) -> list[str]:
+async def check(target: str, log: Path, ends: tuple[int, int] | None = None) -> list[str]:
     """Finish what is left, and say what is wrong.
 
-    With a file to tell that in, keep the leases until this process is killed.
+    With two ends of pipes, tell that in the second and keep the leases until the first is closed.
     """
     profile = await opened(target, SystemClock())
     boards = Leaderboards(profile.parts)
@@ -275,14 +276,21 @@ async def check(target: str, log: Path, told: int | None = None) -> list[str]:
     if counts:
         found.append(f"effects are left: {counts}")
     found += check_jobs(lines, (await stores.jobs.records())[LogJob.name].runs)
-    if told is not None:
-        os.write(told, b"lost" if found else b"well")
-        while True:
-            await wait_for_leases(stores)
-            await asyncio.sleep(LEASE_SECONDS / 10)
+    if ends is not None:
+        await keep_leases(stores, found, *ends)
     await background.stop()
     await boards.close()
     return found
+
+
+async def keep_leases(stores: Stores, found: list[str], until: int, told: int) -> None:
+    """Have them, however slow the machine is, from before something is told until one hears."""
+    set_lease_seconds(60.0)
+    kept = [await stores.leases.take(name) for name in LEASES]
+    os.write(told, b"lost" if found or None in kept else b"well")
+    await asyncio.to_thread(os.read, until, 1)
+    for lease in filter(None, kept):
+        await stores.leases.release(lease)
 
 
 async def wait_for_holder(stores: Stores, mortal: int) -> None:
@@ -332,7 +340,7 @@ async def wait_for_index(stores: Stores) -> None:
 
 async def wait_for_leases(stores: Stores) -> None:
     """Until the leases of the dead have ended."""
-    for name in ("followers", "effects", "jobs"):
+    for name in LEASES:
         while await stores.leases.take(name) is None:  # noqa: ASYNC110
             await asyncio.sleep(LEASE_SECONDS / 10)
 
@@ -392,22 +400,32 @@ async def checked(target: str, log: Path, life: Life, kind: Kind) -> int:
     return LOST if found else 0
 
 
+async def check_beside(target: str, log: Path, until: int, told: int, ended: int) -> int:
+    """Check, and keep the leases until the parent closes the only other copy of `ended`."""
+    os.close(ended)
+    await check(target, log, (until, told))
+    return 0
+
+
 def run_paused(target: str, log: Path, life: Life) -> list[int]:
     """A process is stopped, another one takes over and does its work; then the first wakes up."""
     process = begin(partial(live, target, log, life, None))
     _, status = os.waitpid(process, os.WUNTRACED)
     if not os.WIFSTOPPED(status):
         return [os.waitstatus_to_exitcode(status), LOST]
-    reader, writer = os.pipe()
-    other = begin(partial(check, target, log, writer))
-    os.close(writer)  # or a check that fails would be waited for
+    until, ended = os.pipe()
+    reader, told = os.pipe()
+    other = begin(partial(check_beside, target, log, until, told, ended))
+    os.close(told)  # or a check that fails would be waited for
     is_well = os.read(reader, 4) == b"well"
     before = asyncio.run(kept(target))
     os.kill(process, signal.SIGCONT)
     code = end(process)
     is_same = asyncio.run(kept(target)) == before
-    os.kill(other, signal.SIGKILL)
+    os.close(ended)
     end(other)
+    os.close(until)
+    os.close(reader)
     if not is_well or not is_same:
         print(life, f"taken over: {is_well}, unchanged: {is_same}", file=sys.stderr, flush=True)
         return [code, LOST]
@@ -446,11 +464,11 @@ def run_once(target: str, log: Path, life: Life, kind: Kind) -> list[int]:
     return [*codes, end(begin(partial(checked, target, log, life, kind)))]
 
 
-def shorten_leases() -> None:
-    """Have the leases of this process and its children end soon."""
+def set_lease_seconds(seconds: float) -> None:
+    """How soon the leases of this process and its children end."""
     leases: Any = import_module("toprung.journals.postgres_leases")
     assert hasattr(leases, "LEASE_SECONDS")
-    leases.LEASE_SECONDS = LEASE_SECONDS
+    leases.LEASE_SECONDS = seconds
 
 
 class Kind(NamedTuple):
@@ -469,7 +487,7 @@ def main(target: str, log: str, kind: Kind = SUMS) -> None:
         import asyncpg  # noqa: F401 -- or each process would do so for itself
         import redis.asyncio  # noqa: F401
 
-        shorten_leases()
+        set_lease_seconds(LEASE_SECONDS)
     for line in sys.stdin:
         life = msgspec.json.decode(line, type=Life)
         print(msgspec.json.encode(run(target, Path(log), life, kind)).decode(), flush=True)
