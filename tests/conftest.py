@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -40,22 +39,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Hundreds of programs are started: none of them should have to compile every module once more.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Slow tests first, a share of them for every worker: one that begins last is waited for."""
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    if workers == 1:
-        return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    rest = iter([item for item in items if not item.get_closest_marker("slow")])
-    count, ordered = len(items), list[pytest.Item]()
-    for worker in range(workers):
-        share = (worker + 1) * count // workers - worker * count // workers
-        first = slow[worker::workers]
-        ordered += [*first, *islice(rest, share - len(first))]
-    items[:] = [*ordered, *rest]
 
 
 def pytest_report_header(config: pytest.Config) -> str:
