@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -215,3 +217,35 @@ def test_what_fails_to_go_on_holds_up_nobody(caplog: pytest.LogCaptureFixture) -
 
     assert asyncio.run(owner()) == ["sound"]
     assert "could not go on" in caplog.text
+
+
+class Watched(LightTask):
+    """One whose end can be noticed."""
+
+    __slots__ = ("__weakref__",)
+
+
+def test_nothing_of_a_task_is_left_to_the_collector() -> None:
+    """A cycle for each request would cost every request a share of the collector's work."""
+
+    def work(loop: asyncio.AbstractEventLoop, done: Callable[[], None]) -> None:
+        inbox, pending = Inbox(loop), Pending[int]()
+        task = Watched(inbox)
+        seen = weakref.ref(task)
+
+        async def wait() -> int:
+            return await pending
+
+        def check() -> None:
+            assert seen() is None
+            done()
+
+        task.begin(wait())
+        task.then(lambda *_: loop.call_soon(check))
+        resolve_all([(pending, 7)])
+
+    gc.disable()
+    try:
+        outside_of_tasks(work)
+    finally:
+        gc.enable()

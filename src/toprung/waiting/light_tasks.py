@@ -78,6 +78,7 @@ class LightTask:
             self._interrupt()
 
     def _go_on(self, _future: object = None) -> None:
+        self._awaited = None  # it refers to this task: garbage would be left to the collector
         try:
             awaited = self._advance()
         except StopIteration as end:
