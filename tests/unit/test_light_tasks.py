@@ -240,8 +240,11 @@ def test_nothing_of_a_task_is_left_to_the_collector() -> None:
             assert seen() is None
             done()
 
+        def end(*_ended: object) -> None:
+            loop.call_soon(check)
+
         task.begin(wait())
-        task.then(lambda *_: loop.call_soon(check))
+        task.then(end)
         resolve_all([(pending, 7)])
 
     gc.disable()
