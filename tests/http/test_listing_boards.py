@@ -93,9 +93,8 @@ def test_others_do_not_wait_for_a_key_that_matches_nothing(
     service = start_service("--db", database, "--require-keys")
     for key, count in keys:
         for limit in (1, 1000):
-            # What a busy machine adds is not there every time; what the list adds would be.
-            tries = (longest_wait(service, key, limit, min(count, limit)) for _ in range(3))
-            assert any(waited < 0.5 for waited in tries), "of others; it was eight seconds"
+            waited = longest_wait(service, key, limit, min(count, limit))
+            assert waited < 0.5, "of others; it was eight seconds"
 
 
 def longest_wait(service: RunningService, key: str, limit: int, count: int) -> float:
