@@ -413,6 +413,33 @@ ValueError when the record has another width, or when its time lies before 1970 
 >>> RecordReader().read(pack(">3Q", ~75 + 2**63, 1_500_000 + 2**63, 8))
 (75, None, datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc), 8))";
 
+// ---- cards ---------------------------------------------------------------------------------------
+
+inline constexpr char kPackCard[] = R"(A card as the index of a cluster keeps it: O(bytes of the card).
+
+`entries` are stops of 8 bytes and records of so many words, in the order of their periods. What all
+entries begin with, column by column, is there once; versions of records are left out.
+
+>>> from struct import pack
+>>> day, week = (pack(">2I3Q", period, 1, 2**63 - 50, 2**63 + 7, 9) for period in (4, 5))
+>>> len(day + week), len(pack_card(day + week, 3, 9))
+(64, 36)
+>>> pack_card(b"", 3, 9)
+b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\t')";
+
+inline constexpr char kMoveCard[] = R"(Note what a new card changes on ladders: O(bytes of both cards).
+
+`moves` gets, for each stop of an entry that changes, the members that leave its ladders and those that
+enter them: key and id. Returns how many.
+
+>>> from struct import pack
+>>> old, new = (pack(">2I3Q", 4, 1, 2**63 - score, 2**63 + 7, 9) for score in (50, 60))
+>>> moves = {}
+>>> move_card(moves, b"ann", old, new, 3, 2)
+2
+>>> moves == {old[:8]: ([old[8:24] + b"ann"], [new[8:24] + b"ann"])}
+True)";
+
 // ---- coroutines ----------------------------------------------------------------------------------
 
 inline constexpr char kFinish[] = R"(The result of a coroutine that does not wait: O(1) beyond its own work.

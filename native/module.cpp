@@ -8,6 +8,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include "best_of.hpp"
+#include "cards.hpp"
 #include "docstrings.hpp"
 #include "merge.hpp"
 #include "player_lists.hpp"
@@ -1008,6 +1009,12 @@ NB_MODULE(_native, module) {
            nb::sig("def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]"),
            kReaderRead);
 
+  module.def("pack_card", pack_card, "entries"_a, "words"_a, "version"_a,
+             nb::sig("def pack_card(entries: bytes, words: int, version: int) -> bytes"), kPackCard);
+  module.def("move_card", move_card, "moves"_a, "id"_a, "before"_a, "after"_a, "words"_a, "order"_a,
+             nb::sig("def move_card(moves: dict[bytes, tuple[list[bytes], list[bytes]]], id: bytes, "
+                     "before: bytes, after: bytes, words: int, order: int) -> int"),
+             kMoveCard);
   module.def("finish", finish,
              nb::sig("def finish(coroutine: Coroutine[Any, Any, T], "
                      "otherwise: Callable[[Coroutine[Any, Any, T], Any], T], /) -> T"),

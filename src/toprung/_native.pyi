@@ -177,6 +177,16 @@ class RecordReader:
     # score, subscore (None where one word is tied), time, version
     def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]: ...
 
+# cards of the cluster
+def pack_card(entries: bytes, words: int, version: int) -> bytes: ...
+def move_card(
+    moves: dict[bytes, tuple[list[bytes], list[bytes]]],
+    id: bytes,
+    before: bytes,
+    after: bytes,
+    words: int,
+    order: int,
+) -> int: ...
 def finish(
     coroutine: Coroutine[Any, Any, _T], otherwise: Callable[[Coroutine[Any, Any, _T], Any], _T], /
 ) -> _T: ...

@@ -71,13 +71,13 @@ class ClusterWorkbench:
     def stalled(self, opened: Opened) -> Iterator[None]:
         """The writer takes turns; here it does not get one."""
         assert isinstance(opened.journal, PostgresJournal)
-        committing = opened.journal.committing
-        assert not committing.locked()
-        committing._locked = True  # type: ignore[attr-defined]
+        taking = opened.journal.taking
+        assert not taking.locked()
+        taking._locked = True  # type: ignore[attr-defined]
         try:
             yield
         finally:
-            committing.release()
+            taking.release()
 
     def queue_full_after(self) -> int:
         return QUEUE_ROWS_MAX + COMMIT_ROWS_MAX

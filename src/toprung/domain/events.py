@@ -155,7 +155,11 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
 }
 """What journals record for each kind; a name is never given again for something else."""
 
-FORMAT: Final = max(kind.format for kind in KINDS.values())
+CARDS_FORMAT: Final = 3
+"""From this format on, processes of a cluster read packed cards in the index, and lock cards in the
+database. No event is of it, but what is said of formats holds for it, too."""
+
+FORMAT: Final = max(CARDS_FORMAT, *(kind.format for kind in KINDS.values()))
 """The highest format that this version reads. A cluster writes events of a format once no process
 is left that reads less."""
 

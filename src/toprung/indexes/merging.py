@@ -171,9 +171,7 @@ class Merging:
                 STATUSES[statuses[i]],
                 skipped,
                 tuple(windows),
-                False,
-                (),
-                tuple(ranks),
+                ranks=tuple(ranks),
             )
 
 

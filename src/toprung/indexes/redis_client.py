@@ -63,18 +63,27 @@ class UndefinedNames(Exception):  # noqa: N818 -- never leaves the index
     """The shard does not know what the numbers in a card stand for."""
 
 
+_SHARED = frozenset({"common", "changes"})
+"""Parts of scripts."""
+
+_CHANGING = frozenset({"apply", "move"})
+"""Scripts with both of them."""
+
+
 @cache
 def script(name: str) -> tuple[str, str]:
-    """(text, hash) of a script: its first line, the shared part, the rest."""
+    """(text, hash) of a script: its first line, the shared parts, the rest."""
     first, _, rest = _LUA.joinpath(f"{name}.lua").read_text().partition("\n")
-    text = f"{first}\n{_LUA.joinpath('common.lua').read_text()}{rest}"
+    parts = ("common", "changes") if name in _CHANGING else ("common",)
+    shared = "".join(_LUA.joinpath(f"{part}.lua").read_text() for part in parts)
+    text = f"{first}\n{shared}{rest}"
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def script_names() -> list[str]:
     """The names of all scripts."""
-    names = (file.name.removesuffix(".lua") for file in _LUA.iterdir())
-    return sorted(name for name in names if name != "common")
+    names = {file.name.removesuffix(".lua") for file in _LUA.iterdir()}
+    return sorted(names - _SHARED)
 
 
 def connect(url: str) -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
+from toprung._native import pack_card
 from toprung.domain.board import Board
 from toprung.domain.calendar import Period
 from toprung.domain.card import Card, entry_width, number_bytes, parse_period_name, period_ladder
@@ -15,7 +17,8 @@ from toprung.domain.window import Window
 from toprung.errors import IndexUnavailable, NotReady
 from toprung.indexes.redis import CARD_BYTES_PER_READ, shard_key
 from toprung.indexes.redis_client import ScriptClient, UndefinedNames
-from toprung.ports import Clock, Names, Shards, ShardState
+from toprung.indexes.redis_moves import Move, moves_of, plain
+from toprung.ports import CardChange, CardChanges, Clock, Moved, Names, Places, Shards, ShardState
 
 # No script may hold the server up for more than a few milliseconds. What a card costs depends on
 # how many ladders it is on (1 to 512) and how many entries it has (a window by the hour keeps 27,
@@ -51,11 +54,14 @@ class RedisShards:
         names: Names,
         clock: Clock,
         prefix: str = "toprung:",
+        packs: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`packs` tells whether every process that uses the shards reads packed cards."""
         self._client = client
         self._names = names
         self._clock = clock
         self._prefix = prefix
+        self._packs = packs
         self._reached: dict[int, int] = {}
         self._went_back: set[int] = set()
         """Generations that were seen to go back: what is kept is to be applied again."""
@@ -84,6 +90,34 @@ class RedisShards:
             reached = -1
         return ShardState(bool(ready), int(reached), server.decode())
 
+    async def move(self, changes: CardChanges) -> Places:
+        """Apply changes of cards and tell places, in a script or a few."""
+        others: list[CardChange] = []
+        found: dict[tuple[str, bytes], Moved] = {}
+        moves = moves_of(changes, others)
+        while some := list(islice(moves, LANES)):
+            if len(some) == 1:
+                told = [await self._move(changes, some[0])]
+            else:
+                told = await asyncio.gather(*(self._move(changes, move) for move in some))
+            for places in told:
+                found |= places
+        if others:
+            await self.put(changes.board, changes.outbox_id, [change.card for change in others])
+        return found
+
+    async def _move(self, changes: CardChanges, move: Move) -> dict[tuple[str, bytes], Moved]:
+        """Have a script change what it can; cards of which the shard has another are applied."""
+        board, outbox_id = changes.board, changes.outbox_id
+        arguments = move.arguments(outbox_id, packs=self._packs())
+        _, stale, *counts = await self._change("move", board, outbox_id, arguments)
+        if not stale:
+            return move.places(counts)
+        rest = move.without(stale)
+        found = await self._move(changes, rest) if rest.changes or rest.asked else {}
+        await self.put(board, outbox_id, [move.changes[number - 1].card for number in stale])
+        return found
+
     async def put(
         self, board: Board, outbox_id: int, cards: Sequence[Card], *, force: bool = False
     ) -> None:
@@ -105,23 +139,39 @@ class RedisShards:
             int(force),
             UNITS_PER_APPLY,
         )
-        known = self._reached.get(board.generation, 0)
         at, size, cut = 0, CARDS_PER_SCRIPT, 0
         while at < len(cards):
-            arguments = (*fixed, cut, *_some(cards, at, size))
-            try:
-                before, _, done, cut = await self._run("apply", board, *arguments)
-            except UndefinedNames:
-                await self._define(board)
-                before, _, done, cut = await self._run("apply", board, *arguments)
+            arguments = (*fixed, cut, *self._both_forms(board, _some(cards, at, size)))
+            _, _, done, cut = await self._change("apply", board, outbox_id, arguments)
             at, size = at + done, _next_size(done)
-            if before < known:
-                self._went_back.add(board.generation)
-                self._reached[board.generation] = 0
-            known = before
-        self._reached[board.generation] = max(
-            known, outbox_id, self._reached.get(board.generation, 0)
-        )
+
+    def _both_forms(self, board: Board, cards: Sequence[Card]) -> Iterator[str | bytes]:
+        """Player, plain card and packed card of each."""
+        packs, words = self._packs(), board.shape.words
+        for player, version, entries in cards:
+            yield player
+            yield plain(version, entries)
+            yield pack_card(entries, words, version) if packs else b""
+
+    async def _change(
+        self, name: str, board: Board, outbox_id: int, arguments: Sequence[Any]
+    ) -> Any:
+        """Run a script that changes ladders, and note how far the shard is.
+
+        It may need to be told first what the numbers in cards stand for.
+        """
+        known = self._reached.get(board.generation, 0)
+        try:
+            answer = await self._run(name, board, *arguments)
+        except UndefinedNames:
+            await self._define(board)
+            answer = await self._run(name, board, *arguments)
+        if answer[0] < known:  # by now it may be further, but it was not when this was sent
+            self._went_back.add(board.generation)
+            self._reached[board.generation] = 0
+        reached = self._reached.get(board.generation, 0)
+        self._reached[board.generation] = max(reached, answer[0], outbox_id)
+        return answer
 
     async def _define(self, board: Board) -> None:
         """Tell the shard what the numbers in its cards stand for."""
@@ -174,7 +224,8 @@ class RedisShards:
         at, size = 0, CARDS_PER_SCRIPT
         while at < len(cards):
             some = _some(cards, at, size)
-            done, *told = await self._run("differing", board, *fixed, *some)
+            pairs = _flat([(card.player, plain(card.version, card.entries)) for card in some])
+            done, *told = await self._run("differing", board, *fixed, *pairs)
             texts = [text.decode() for text in told]
             found += zip(texts[::2], texts[1::2], strict=True)
             at, size = at + done, _next_size(done)
@@ -230,14 +281,14 @@ class RedisShards:
         return await self._client.run(name, shard_key(self._prefix, generation), *arguments)
 
 
-def _some(cards: Sequence[Card], at: int, size: int) -> list[str | bytes]:
-    """Player, card, ... of at least one and at most `size` cards, by their bytes."""
-    found: list[str | bytes] = []
+def _some(cards: Sequence[Card], at: int, size: int) -> list[Card]:
+    """At least one and at most `size` cards, by their bytes."""
+    found: list[Card] = []
     left = CARD_BYTES_PER_SCRIPT
     for card in cards[at : at + size]:
         if left <= 0:
             break
-        found += (card.player, card.version.to_bytes(8) + card.entries)
+        found.append(card)
         left -= len(card.entries)
     return found
 

@@ -3,7 +3,8 @@
 Theory of operation. Within a process callers hand commands to a bounded queue (`postgres_queue`);
 one task takes whatever is waiting (submissions, or other commands that touch different things) and
 brings it through one transaction (`postgres_submit`, `postgres_commands`), so a thousand callers
-share one commit, and commands about one player keep their order. A transaction that was interrupted
+share one commit. Submissions of different players may be in two transactions at a time
+(`postgres_flights`); commands about one player keep their order. A transaction that was interrupted
 is settled by its batch's id (`postgres_transaction`). After the commit the changed cards go to the
 index (`postgres_hand_over`) while the next transaction is already under way; callers are answered
 when both have happened, or when the index turned out to be away.
@@ -14,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -24,13 +25,14 @@ from toprung.domain.board import Board
 from toprung.domain.commands import Bundle, Command, SingleCommand, Submit
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.documents import Document, read_document
-from toprung.domain.events import Event, Scored
+from toprung.domain.events import CARDS_FORMAT, Event, Scored
 from toprung.domain.figures import Commits
 from toprung.domain.player import name_range
 from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.postgres_commands import CommandsRun, Surroundings
+from toprung.journals.postgres_flights import Flights
 from toprung.journals.postgres_formats import PostgresFormats
 from toprung.journals.postgres_hand_over import HandOver
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
@@ -43,6 +45,7 @@ from toprung.journals.postgres_submit import Limits, SubmitBatch
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_transaction import transact
 from toprung.ports import (
+    Applied,
     CardChanges,
     CardSink,
     Journal,
@@ -57,9 +60,6 @@ CLOSE_SECONDS = 15.0
 
 BOARD_SECONDS = 0.5
 """How long a board is believed to be as it was last read."""
-
-PLAYERS_REMEMBERED = 500_000
-"""Ids of players that a process remembers to exist, so as not to try to make them again."""
 
 FOREVER = 2**62
 
@@ -95,10 +95,10 @@ class PostgresJournal:
         """Reads under way, which whoever asks meanwhile waits for, too."""
         self._routes: dict[tuple[int, int], BoardRoutes] = {}
         self._recorded_at = 0
-        self._known: set[str] = set()
         self.commits = Commits()
-        self.committing = asyncio.Lock()
-        """Held while a batch is in the database."""
+        self._flights = Flights()
+        self.taking = asyncio.Lock()
+        """Held while a batch is taken from the queue."""
 
     def start(self, sink: CardSink) -> None:
         """Begin to accept commands; `sink` is told what was committed."""
@@ -132,12 +132,23 @@ class PostgresJournal:
     # --- the writing task ------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        while await self._queue.has_more():
-            await self._hand_over.wait_for_room()
-            async with self.committing:
-                batch, begin = self._queue.take(), time.perf_counter()
-                await self._commit(batch)
-                self.commits.note(sum([r.rows for r in batch]), time.perf_counter() - begin)
+        flights = self._flights
+        try:
+            while await self._queue.has_more():
+                await self._hand_over.wait_for_room()
+                await flights.wait_for_room()
+                async with self.taking:
+                    batch = self._queue.take(flights.players)
+                if not batch:  # all that wait are busy, or nobody waits any more
+                    await flights.wait_for_one()
+                elif isinstance(batch[0].command, Submit):
+                    flights.begin(batch, self._commit)
+                else:
+                    await flights.wait_for_all()
+                    await self._commit(batch)
+            await flights.wait_for_all()
+        finally:
+            await flights.end()
 
     @property
     def queued_rows(self) -> int:
@@ -154,9 +165,12 @@ class PostgresJournal:
         """Whether submissions are refused until some of those that wait are recorded."""
         return self._queue.rows >= QUEUE_ROWS_MAX
 
-    async def _commit(self, batch: list[Request]) -> None:
-        if not batch:
-            return
+    async def _commit(self, batch: Sequence[Request]) -> None:
+        begin = time.perf_counter()
+        await self._try_commit(batch)
+        self.commits.note(sum([r.rows for r in batch]), time.perf_counter() - begin)
+
+    async def _try_commit(self, batch: Sequence[Request]) -> None:
         submits = [r.command for r in batch if isinstance(r.command, Submit)]
         others = [r.command for r in batch if not isinstance(r.command, Submit)]
         try:
@@ -174,28 +188,29 @@ class PostgresJournal:
             for request in batch:
                 request.answer(error)
 
-    async def _commit_submissions(self, batch: list[Request], commands: list[Submit]) -> None:
-        async def work(connection: Any, batch_id: UUID) -> tuple[SubmitBatch, Sequence[Any]]:
+    async def _commit_submissions(
+        self, batch: Sequence[Request], commands: Sequence[Submit]
+    ) -> None:
+        async def work(connection: Any, batch_id: UUID) -> SubmitBatch:
             run = self._new_submit_batch(commands)
-            return run, await run.run(connection, batch_id)
+            await run.run(connection, batch_id)
+            return run
 
-        if len(self._known) > PLAYERS_REMEMBERED:
-            self._known.clear()
         await self._formats.permit(Scored)
-        run, results = await transact(self._store, work)
+        await self._formats.seek(CARDS_FORMAT)
+        run = await transact(self._store, work)
         self._note(run.boards, run.new_keys)
-        self._answer(run.changes, list(zip(batch, results, strict=True)))
+        self._answer(batch, run.changes, run.results)
 
     def _new_submit_batch(self, commands: Sequence[Submit]) -> SubmitBatch:
         return SubmitBatch(
             commands,
             self._moment(),
             self.time,
-            self._known,
             self._routes_of,
-            self._sink.before,
             Limits(self._key_counts.refusal, self._ladders),
             has_unowned_keys=self._store.has_unowned_keys,
+            locks_players=not self._formats.has(CARDS_FORMAT),
         )
 
     def _note(self, boards: Mapping[str, Board], new_keys: dict[tuple[int, str], int]) -> None:
@@ -205,7 +220,7 @@ class PostgresJournal:
             self._boards[board.id] = (board, time.monotonic())
 
     async def _commit_commands(
-        self, batch: list[Request], commands: Sequence[SingleCommand | Bundle]
+        self, batch: Sequence[Request], commands: Sequence[SingleCommand | Bundle]
     ) -> None:
         async def work(connection: Any, batch_id: UUID) -> CommandsRun:
             surroundings = Surroundings(
@@ -229,19 +244,24 @@ class PostgresJournal:
         await self._hand_over.wait_for_all()  # a rebuild must not run into batches of before
         if run.follow is not None:
             await run.follow(self._sink)
-        self._answer(run.changes, list(zip(batch, run.results, strict=True)))
+        self._answer(batch, run.changes, lambda _: run.results)
 
-    def _answer(self, changes: list[CardChanges], results: list[tuple[Request, Any]]) -> None:
+    def _answer(
+        self,
+        batch: Sequence[Request],
+        changes: Sequence[CardChanges],
+        results: Callable[[Sequence[Applied]], Sequence[Any]],
+    ) -> None:
         """Tell the callers their results as soon as the index has had its chance."""
 
-        def deliver() -> None:
-            for request, result in results:
+        def deliver(applied: Sequence[Applied]) -> None:
+            for request, result in zip(batch, results(applied), strict=True):
                 request.answer(result)
 
         if changes:
             self._hand_over.begin(changes, self._sink, deliver)
         else:
-            deliver()
+            deliver(())
 
     def _moment(self) -> Moment:
         """What time it is; within a process, times of recording never go back."""

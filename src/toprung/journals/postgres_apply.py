@@ -28,7 +28,7 @@ from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_ladders import Need, PostgresLadders, ScopeLadder
 from toprung.journals.postgres_state import LoadedState, cards_page
 from toprung.journals.postgres_store import statement
-from toprung.ports import CardChanges, CardSink
+from toprung.ports import CardChange, CardChanges, CardSink
 
 LAID_OUT_AT_ONCE = 100
 """Cards that are laid out anew before others have their turn."""
@@ -293,4 +293,5 @@ class Applying:
         outbox_id = await self._connection.fetchval(
             statement("add_outbox"), board.generation, version, list(numbers), erased
         )
-        self.changes.append(CardChanges(outbox_id, board, cards))
+        changes = [CardChange(card, None) for card in cards]
+        self.changes.append(CardChanges(outbox_id, board, changes))

@@ -91,7 +91,8 @@ class CommandsRun:
         await self._surroundings.formats.permit(Scored)
         batch = self._surroundings.new_submit_batch(submits)
         results: list[SingleResult] = []
-        for result in await batch.run(self._connection, uuid4()):
+        await batch.run(self._connection, uuid4())
+        for result in batch.results():
             if isinstance(result, ToprungError):
                 raise result
             results.append(result)

@@ -8,9 +8,14 @@ event, and happens once.
 
 from __future__ import annotations
 
+import time
+
 from toprung.domain.events import EventBody, kind_name
 from toprung.errors import OlderProcesses
 from toprung.journals.postgres_store import PostgresStore
+
+ASKED_SECONDS = 30.0
+"""How often others are asked after that still read less."""
 
 
 class PostgresFormats:
@@ -19,18 +24,36 @@ class PostgresFormats:
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
         self._written = 1
+        self._asked_at = -ASKED_SECONDS
 
     async def permit(self, kind: type[EventBody]) -> None:
         """Raise OlderProcesses if somebody at work could not read events of this kind."""
-        if kind.format <= self._written:
-            return
-        async with self._store.connection(writes=True) as connection:
-            rows = await connection.fetch("SELECT raise_event_format($1)", kind.format)
-        if rows:
-            names = ", ".join(row[0] for row in rows)
+        older = await self._raise(kind.format)
+        if older:
+            names = ", ".join(older)
             raise OlderProcesses(
                 f"{kind_name(kind)!r} events of format {kind.format} cannot be read by processes of"
                 f" an older version: {names}; update or stop them and try again (one that ended"
                 " without telling counts for five minutes)"
             )
-        self._written = kind.format
+
+    def has(self, wanted: int) -> bool:
+        """Whether everybody at work is known to read a format."""
+        return wanted <= self._written
+
+    async def seek(self, wanted: int) -> bool:
+        """Whether everybody at work reads a format; asked anew now and then until it is so."""
+        if wanted > self._written and time.monotonic() >= self._asked_at + ASKED_SECONDS:
+            self._asked_at = time.monotonic()
+            await self._raise(wanted)
+        return wanted <= self._written
+
+    async def _raise(self, wanted: int) -> list[str]:
+        """Begin to write a format, unless somebody at work reads less: the names of those."""
+        if wanted <= self._written:
+            return []
+        async with self._store.connection(writes=True) as connection:
+            rows = await connection.fetch("SELECT raise_event_format($1)", wanted)
+        if not rows:
+            self._written = wanted
+        return [row[0] for row in rows]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import TypeAlias
 
 from toprung.errors import StorageFailed, TruthUnavailable
 from toprung.journals.postgres_store import PostgresStore
-from toprung.ports import CardChanges, CardSink
+from toprung.ports import Applied, CardChanges, CardSink
 from toprung.waiting.tasks import end_task
 
 APPLYING_MAX = 4
@@ -25,6 +26,9 @@ MARK_DELAY_SECONDS = 0.1
 
 MARK_SECONDS = 2.0
 """How long closing waits for marks."""
+
+Then: TypeAlias = Callable[[Sequence[Applied]], None]
+"""What is done with what became of changes, as far as they were brought to the index."""
 
 _log = logging.getLogger("toprung")
 
@@ -39,10 +43,8 @@ class HandOver:
         self._marking: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
-    def begin(
-        self, changes: Sequence[CardChanges], sink: CardSink, then: Callable[[], None]
-    ) -> None:
-        """Apply the changes of a batch; `then` is called when that was done or has failed."""
+    def begin(self, changes: Sequence[CardChanges], sink: CardSink, then: Then) -> None:
+        """Apply the changes of a batch; `then` is told what became of them, if anything did."""
         task = asyncio.create_task(self._apply(changes, sink, then))
         self._applying.add(task)
         task.add_done_callback(self._applying.discard)
@@ -71,17 +73,22 @@ class HandOver:
             await asyncio.wait([self._marking], timeout=MARK_SECONDS)
             await end_task(self._marking)
 
-    async def _apply(
-        self, changes: Sequence[CardChanges], sink: CardSink, then: Callable[[], None]
-    ) -> None:
+    async def _apply(self, changes: Sequence[CardChanges], sink: CardSink, then: Then) -> None:
+        applied: list[Applied] = []
         try:
-            self._mark_soon(await sink.apply(changes))
+            for each in changes:
+                applied.append(await sink.apply(each))
+            self._mark_soon(
+                each.outbox_id
+                for each, (is_done, _) in zip(changes, applied, strict=True)
+                if is_done and each.outbox_id
+            )
         except Exception:  # noqa: BLE001 -- it is durable; whatever this is, callers may go on
             _log.exception("committed changes could not be applied; they will be caught up")
         finally:
-            then()
+            then(applied)
 
-    def _mark_soon(self, ids: Sequence[int]) -> None:
+    def _mark_soon(self, ids: Iterable[int]) -> None:
         self._applied.extend(ids)
         if self._applied and self._marking is None:
             self._marking = asyncio.create_task(self._mark())

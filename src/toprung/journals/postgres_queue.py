@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Set
 from typing import Any, TypeAlias
 
 from toprung.domain.commands import Command, CommandResult, Submit
@@ -20,6 +21,9 @@ COMMIT_ROWS_MAX = 500
 SINGLES_MAX = 60
 """Commands besides submissions in one transaction: each is a subtransaction, of which servers keep
 64 at hand."""
+
+PASSED_MAX = 2_000
+"""Commands that are left waiting, because their players are busy, while one takes what comes after."""
 
 Result: TypeAlias = CommandResult
 
@@ -74,19 +78,30 @@ class CommandQueue:
             await self._wake.wait()
         return bool(self._requests)
 
-    def take(self) -> list[Request]:
+    def take(self, busy: Set[str] = frozenset()) -> list[Request]:
         """Whatever is waiting and can share a transaction: submissions, or other commands.
 
+        Submissions of players who are `busy` wait, and so does what those players send after them.
         A change of rules waits for everybody else who relies on them, so it shares with nothing.
         Nor does a bundle with submissions, which must know the players that its transaction made.
         """
         batch: list[Request] = []
+        passed: list[Request] = []
         rows, sharing = 0, Sharing(singles_max=SINGLES_MAX)
-        while self._requests and rows < COMMIT_ROWS_MAX:
+        waiting: set[str] = set()
+        while self._requests and rows < COMMIT_ROWS_MAX and len(passed) < PASSED_MAX:
             request = self._requests[0]
             if request.future.done():  # nobody waits any more, and nothing was done yet
                 self._remove_first()
                 continue
+            if busy and isinstance(request.command, Submit):
+                players = {submission.player for submission in request.command.submissions}
+                if not (players.isdisjoint(busy) and players.isdisjoint(waiting)):
+                    waiting |= players
+                    passed.append(self._requests.popleft())
+                    continue
+            if (busy or passed) and not isinstance(request.command, Submit):
+                break
             if batch and not _goes_with(batch[-1].command, request.command):
                 break
             if not sharing.takes(request.command):
@@ -94,6 +109,7 @@ class CommandQueue:
             self._remove_first()
             batch.append(request)
             rows += request.rows
+        self._requests.extendleft(reversed(passed))
         return batch
 
     def _remove_first(self) -> None:

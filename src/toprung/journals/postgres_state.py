@@ -2,7 +2,7 @@
 
 Locks, always in this order: the rules of all boards (class 21615, exclusively to change them,
 shared to rely on them), the rules of one board (class 21616, likewise), then players by id, then
-documents (class 21618). Commands that share a transaction do not set rules, and lock everything
+cards by board, then documents (class 21618). Commands that share a transaction do not set rules, and lock everything
 that exists in this order before the first is decided (`lock_all`). New players are made in that
 order, too, but later, so two processes that make the same ones may have to begin again.
 """
@@ -210,7 +210,8 @@ class _Loading:
         state = self.state
         rows = await self._connection.fetch(
             "SELECT b.*, c.player, c.entries FROM cards AS c JOIN boards AS b USING (generation)"
-            " WHERE c.player = ANY ($1) AND ($2::text IS NULL OR b.id = $2)",
+            " WHERE c.player = ANY ($1) AND ($2::text IS NULL OR b.id = $2)"
+            " ORDER BY c.generation, c.player FOR NO KEY UPDATE OF c",
             list(state.numbers.values()),
             board_id,
         )

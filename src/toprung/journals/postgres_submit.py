@@ -1,31 +1,31 @@
 """A batch of submissions on its way through one transaction.
 
-Order of locks, the same everywhere: rules of boards (shared, by `begin_batch`), then players by
-id (`lock_players` makes those that do not exist, `lock_batch` locks them all). Under the locks the
-players' cards are read, positions are drawn, every submission is decided in turn on the cards in
+Order of locks, the same everywhere: rules of boards (shared, by `begin_batch`), players by id where
+they are locked at all, then cards (`lock_cards`, which makes players that do not exist). Under the
+locks the cards are read, positions are drawn, every submission is decided in turn on the cards in
 memory, and what changed is written: events, keys, cards, and one outbox row per board. Names
-(routes, periods, scopes) are numbered on another connection and wait for nobody.
+(routes, periods, scopes) are numbered on another connection and wait for nobody. The index is not
+asked: whoever brings the changes to it is told the places before and after (`results`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
+from typing import Any, NamedTuple
 from uuid import UUID
+
+import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card, join_card, split_card
 from toprung.domain.commands.batch import Batch, Group
-from toprung.domain.commands.card_rules import CardRoute, CardRules, Decided, PlayerCard
+from toprung.domain.commands.card_rules import CardRoute, CardRules, PlayerCard
 from toprung.domain.commands.outcomes import STATUSES, RowId
 from toprung.domain.commands.repeats import KeyName, KeyRefusal, RecordedKey, UsedKey
 from toprung.domain.commands.routing import Router
 from toprung.domain.commands.submit import Receipt, Receipts, Submit
 from toprung.domain.idempotency import unowned_digest
-from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
-from toprung.domain.player import GLOBAL
-from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError
@@ -34,14 +34,9 @@ from toprung.journals.postgres_routes import BoardRoutes, Wanted, player_scopes
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import statement
 from toprung.journals.postgres_time import PostgresTime
-from toprung.journals.postgres_used_keys import KeyRow, Raced, add_keys, find_keys
-from toprung.ports import CardChanges
+from toprung.journals.postgres_used_keys import KeyRow, add_keys, find_keys
+from toprung.ports import Applied, AskedPlace, CardChange, CardChanges, Places
 from toprung.waiting.pace import LongWork
-
-Before: TypeAlias = Mapping[tuple[Ladder, str], Counts | None]
-"""What lies before players on ladders, until the batch is committed."""
-
-SinkBefore: TypeAlias = Callable[[Sequence[tuple[Ladder, str]]], Awaitable[list[Counts | None]]]
 
 
 class Limits(NamedTuple):
@@ -65,14 +60,30 @@ class BoardCards:
         self.board = group.board
         self.routes = routes
         self.players: dict[str, PlayerCard] = {}
+        self.positions: Sequence[int] = ()
         self.decided: list[tuple[Any, ...]] = []
         """Rows of events, as `SCORE_COLUMNS` says."""
+        self.told: list[tuple[RowId, str, tuple[bytes, ...]]] = []
+        """Submissions whose callers want to know places: whose they are, and in which periods."""
 
     @property
     def rows(self) -> Iterator[tuple[Submission, RowId, PlayerCard]]:
         """The submissions, whose they are, and their players' cards."""
         for submission, row_id in zip(self.group.submissions, self.group.row_ids, strict=True):
             yield submission, row_id, self.players[submission.player]
+
+    def asked(self) -> list[AskedPlace]:
+        """The places that callers want to know, each once."""
+        shape = self.board.shape
+        found: dict[tuple[str, bytes], AskedPlace] = {}
+        for _, player, periods in self.told:
+            card = self.players[player]
+            before = split_card(card.found.entries, shape)
+            for period in periods:
+                found[player, period] = AskedPlace(
+                    player, period, before.get(period), card.entries.get(period)
+                )
+        return list(found.values())
 
 
 class SubmitBatch:
@@ -83,50 +94,60 @@ class SubmitBatch:
         commands: Sequence[Submit],
         moment: Moment,
         time: PostgresTime,
-        known: set[str],
         routes_of: Callable[[Board], BoardRoutes],
-        sink_before: SinkBefore,
         limits: Limits,
         *,
         has_unowned_keys: bool = True,
+        locks_players: bool = True,
     ) -> None:
+        """`locks_players`: because others at work lock nothing else."""
         self._commands = commands
         self._moment = moment
         self._time = time
-        self._known = known
-        """Ids of players that exist, as far as this process knows."""
         self._routes_of = routes_of
-        self._before = sink_before
+        self._locks_players = locks_players
         self._ladders = limits.ladders
         unowned = unowned_digest if has_unowned_keys else None
         self._batch: Batch[CardRoute] = Batch(commands, moment, limits.key_refusal, unowned)
+        self._cards: list[BoardCards] = []
         self.boards: dict[str, Board] = {}
         self.changes: list[CardChanges] = []
         self.new_keys: dict[tuple[int, str], int] = {}
         """How many were used, by board generation and owner."""
 
-    async def run(self, connection: Any, batch: UUID) -> list[Receipts | ToprungError]:
+    async def run(self, connection: Any, batch: UUID) -> None:
         """Decide and write everything; durable once the caller commits."""
         ids = sorted({command.board for command in self._commands})
         rows = await connection.fetch("SELECT * FROM begin_batch($1, $2)", batch, ids)
         self.boards = {row["id"]: read_board(row) for row in rows}
         self._batch.group(self.boards.get, self._router)
         await self._sort_out(connection)
-        cards = [
+        self._cards = [
             BoardCards(group, self._routes_of(group.board))
-            for group in self._batch.groups
+            for group in sorted(self._batch.groups, key=lambda group: group.board.generation)
             if group.submissions
         ]
-        positions = iter(await self._lock(connection, cards))
-        before = await self._places(cards)
-        for each in cards:
-            await self._decide(each, islice(positions, len(each.group.submissions)), before)
+        for each in self._cards:
+            await self._lock(connection, each)
+        for each in self._cards:
+            await self._decide(each)
         used = self._batch.repeats.finish()
-        await self._write_keys(connection, cards, used)
-        for each in cards:
+        await self._write_keys(connection, self._cards, used)
+        for each in self._cards:
             await self._write(connection, each)
-        await self._drop_strangers(connection, cards)
-        return self._batch.outcomes.results()
+        await self._drop_strangers(connection, self._cards)
+
+    def results(self, applied: Sequence[Applied] = ()) -> list[Receipts | ToprungError]:
+        """What callers are told, given what became of `changes` in the index."""
+        outcomes = self._batch.outcomes
+        cards = {each.board.id: each for each in self._cards}
+        for changes, (_, places) in zip(self.changes, applied, strict=False):
+            for row_id, player, periods in cards[changes.board.id].told:
+                ranks = _ranks(places, player, periods)
+                if ranks is not None:
+                    receipt = outcomes.receipts[row_id]
+                    outcomes.receipts[row_id] = msgspec.structs.replace(receipt, ranks=ranks)
+        return outcomes.results()
 
     def _router(self, board: Board) -> Router[CardRoute]:
         router = self._routes_of(board).router
@@ -153,54 +174,23 @@ class SubmitBatch:
 
     # --- locking and reading ---------------------------------------------------------------------
 
-    async def _lock(self, connection: Any, boards: Sequence[BoardCards]) -> list[int]:
-        """Lock every player, make those that are new, read their cards; positions for all."""
-        groups = [each.group for each in boards]
-        players = sorted({s.player for group in groups for s in group.submissions}, key=str.encode)
-        if not players:
-            return []
-        if not self._known.issuperset(players):
-            await connection.execute("SELECT lock_players($1)", players)
-        numbers, attributes, cards, positions = await connection.fetchrow(
-            "SELECT * FROM lock_batch($1, $2, $3, $4)",
+    async def _lock(self, connection: Any, each: BoardCards) -> None:
+        """Lock the players' cards on a board and read them; positions for all submissions."""
+        group, board = each.group, each.board
+        players = sorted({s.player for s in group.submissions}, key=str.encode)
+        numbers, attributes, versions, cards, each.positions = await connection.fetchrow(
+            "SELECT * FROM lock_cards($1, $2, $3, $4)",
             players,
-            groups[0].board.generation,
-            sum(len(group.submissions) for group in groups),
-            any(len(group.board.scopes) > 1 for group in groups),
+            board.generation,
+            len(group.submissions),
+            self._locks_players or len(board.scopes) > 1,
         )
-        if positions is None:  # somebody was erased by another process
-            self._known.clear()
-            raise Raced
-        self._known.update(players)
-        for each in boards:
-            if each is not boards[0]:
-                cards = await connection.fetchval(
-                    "SELECT read_cards($1, $2)", each.board.generation, numbers
-                )
-            each.players = await _player_cards(each.board, players, numbers, attributes, cards)
-        return positions  # type: ignore[no-any-return]
-
-    async def _places(self, boards: Sequence[BoardCards]) -> Before:
-        """What lies before the players whose callers want to know, until this commit."""
-        if not any(command.receipts for command in self._commands):
-            return {}
-        wanted: dict[tuple[Ladder, str], None] = {}
-        now, since = self._moment.now, self._moment.lenient
-        for each in boards:
-            board = each.board
-            name = Ladder if board.ranking == "dense" else UndenseLadder
-            for submission, (command, _), card in each.rows:
-                if self._commands[command].receipts and card.entries:
-                    for window, period in periods_of(board, submission.at, now, since)[0]:
-                        ladder = name(board.id, window.name, period.id, GLOBAL)
-                        wanted[ladder, submission.player] = None
-        if not wanted:
-            return {}
-        return dict(zip(wanted, await self._before(list(wanted)), strict=True))
+        found = map(Card, players, versions, (card or b"" for card in cards))
+        each.players = await _player_cards(board, numbers, attributes, found)
 
     # --- deciding --------------------------------------------------------------------------------
 
-    async def _decide(self, each: BoardCards, positions: Iterator[int], before: Before) -> None:
+    async def _decide(self, each: BoardCards) -> None:
         """Decide every submission in turn, on the cards as the ones before have left them."""
         group, board, outcomes = each.group, each.board, self._batch.outcomes
         routes = await self._drop_crowded(each, await self._routes(each))
@@ -208,7 +198,7 @@ class SubmitBatch:
         recorded_at, repeats = self._moment.recorded_at, self._batch.repeats
         async with LongWork() as work:
             for (submission, row_id, card), route, position in zip(
-                each.rows, routes, positions, strict=False
+                each.rows, routes, each.positions, strict=False
             ):
                 if work.is_due():
                     await work.rest()
@@ -226,9 +216,16 @@ class SubmitBatch:
                      submission.score, submission.subscore, route.number, decided.changed, "score",
                      submission.details)
                 )  # fmt: skip
-                if names is not None or self._commands[row_id[0]].receipts:
-                    receipt = _receipt(rules, submission, route, decided, position, board, before)
-                    outcomes.receipts[row_id] = receipt
+                wants_receipt = self._commands[row_id[0]].receipts
+                if names is not None or wants_receipt:
+                    outcomes.receipts[row_id] = Receipt(
+                        position,
+                        STATUSES[decided.changed],
+                        route.skipped,
+                        rules.outcomes(route, decided),
+                    )
+                if wants_receipt:
+                    each.told.append((row_id, submission.player, route.periods))
                 if names is not None:
                     repeats.use(names[0])
 
@@ -309,7 +306,6 @@ class SubmitBatch:
         idle = {card.number for card in cards} - recorded
         if idle:
             await connection.execute(statement("drop_new_players"), list(idle))
-            self._known -= twins
 
     async def _write(self, connection: Any, each: BoardCards) -> None:
         if not each.decided:
@@ -318,7 +314,10 @@ class SubmitBatch:
             "events", records=each.decided, columns=SCORE_COLUMNS
         )
         dirty = [(player, card) for player, card in each.players.items() if card.version]
+        asked = each.asked()
         if not dirty:
+            if asked:
+                self.changes.append(CardChanges(0, each.board, (), asked))
             return
         await self._prune(connection, each, [card.entries for _, card in dirty])
         cards = []
@@ -337,7 +336,8 @@ class SubmitBatch:
             max(versions),
             each.decided[0][0],
         )
-        self.changes.append(CardChanges(outbox_id, each.board, cards))
+        changes = [CardChange(new, card.found) for new, (_, card) in zip(cards, dirty, strict=True)]
+        self.changes.append(CardChanges(outbox_id, each.board, changes, asked))
 
     async def _prune(
         self, connection: Any, each: BoardCards, cards: Sequence[dict[bytes, bytes]]
@@ -355,38 +355,33 @@ class SubmitBatch:
 
 async def _player_cards(
     board: Board,
-    players: Sequence[str],
     numbers: Sequence[int],
     attributes: Sequence[str] | None,
-    cards: Sequence[bytes | None],
+    cards: Iterable[Card],
 ) -> dict[str, PlayerCard]:
     shape, scopes = board.shape, board.scopes
-    texts = ["{}"] * len(players) if attributes is None else attributes
+    texts = repeat("{}") if attributes is None else attributes
     found: dict[str, PlayerCard] = {}
     async with LongWork() as work:
-        for player, number, text, card in zip(players, numbers, texts, cards, strict=True):
+        for number, text, card in zip(numbers, texts, cards, strict=False):
             if len(board.scopes) > 1:
                 scopes = player_scopes(board, text)
-            found[player] = PlayerCard(number, scopes, split_card(card or b"", shape))
+            entries = split_card(card.entries, shape)
+            found[card.player] = PlayerCard(number, scopes, entries, card)
             if work.is_due():
                 await work.rest()
     return found
 
 
-def _receipt(
-    rules: CardRules,
-    submission: Submission,
-    route: CardRoute,
-    decided: Decided,
-    position: int,
-    board: Board,
-    before: Before,
-) -> Receipt:
-    """What is told of a submission, with the places that its player had before."""
-    outcomes = rules.outcomes(route, decided)
-    places = tuple(
-        before.get((Ladder(board.id, each.window, each.period, GLOBAL), submission.player))
-        for each in outcomes
-    )
-    status = STATUSES[decided.changed]
-    return Receipt(position, status, route.skipped, outcomes, before=places)
+def _ranks(
+    places: Places, player: str, periods: Sequence[bytes]
+) -> tuple[tuple[int, int | None, int], ...] | None:
+    """`Receipt.ranks` of a player's periods; None if the index did not tell."""
+    ranks = []
+    for period in periods:
+        moved = places.get((player, period))
+        if moved is None or moved.after is None:
+            return None
+        before = None if moved.before is None else moved.before + 1
+        ranks.append((moved.after + 1, before, moved.total))
+    return tuple(ranks)

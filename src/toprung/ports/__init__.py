@@ -13,7 +13,15 @@ network: what was committed goes to the `card_sink`, what did not arrive there g
 `outbox` to the `shards`, and `histories` tell whether the cards of both are right.
 """
 
-from toprung.ports.card_sink import CardChanges, CardSink
+from toprung.ports.card_sink import (
+    Applied,
+    AskedPlace,
+    CardChange,
+    CardChanges,
+    CardSink,
+    Moved,
+    Places,
+)
 from toprung.ports.clock import Clock
 from toprung.ports.effect_store import EffectCounts, EffectStore
 from toprung.ports.feed import Feed
@@ -50,6 +58,9 @@ __all__ = [
     "HELD",
     "NAMELESS",
     "SUBMISSION_COLUMNS",
+    "Applied",
+    "AskedPlace",
+    "CardChange",
     "CardChanges",
     "CardSink",
     "Clock",
@@ -70,12 +81,14 @@ __all__ = [
     "LeaseHolder",
     "Leases",
     "Maintenance",
+    "Moved",
     "NameAndAvatar",
     "Names",
     "Outbox",
     "OutboxRow",
     "OutboxWork",
     "Place",
+    "Places",
     "Plan",
     "PlayerProfile",
     "Posted",

@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 from toprung.domain.board import Board
 from toprung.domain.card import Card
-from toprung.domain.ladder import Ladder
-from toprung.domain.ranking import Counts
+
+
+class CardChange(NamedTuple):
+    """A player's new card, and the one that it replaces."""
+
+    card: Card
+    before: Card | None
+    """None: whatever the index has; only versions tell."""
+
+
+class AskedPlace(NamedTuple):
+    """A player's entry in a period, of which somebody wants to know the places."""
+
+    player: str
+    period: bytes
+    """The number of the period."""
+    before: bytes | None
+    """The entry until the commit, as on a card."""
+    after: bytes | None
+    """The entry since then."""
+
+
+class Moved(NamedTuple):
+    """What lay before an entry of everybody's ladder until a change, and what does since."""
+
+    before: int | None
+    """As the board's ranking counts; None: there was no entry."""
+    after: int | None
+    total: int
 
 
 class CardChanges(NamedTuple):
-    """Cards of one board that a committed batch changed; `outbox_id` is its row."""
+    """Cards of one board that a committed batch changed; `outbox_id` is its row, 0 if it has none."""
 
     outbox_id: int
     board: Board
-    cards: Sequence[Card]
+    cards: Sequence[CardChange]
+    asked: Sequence[AskedPlace] = ()
+
+
+Places: TypeAlias = Mapping[tuple[str, bytes], Moved]
+"""By player and number of the period; those that cannot be told are missing."""
+
+
+class Applied(NamedTuple):
+    """What became of changes, one by one."""
+
+    is_done: bool
+    """Whether the index has them; if not, it will get them."""
+    places: Places
 
 
 class CardSink(Protocol):
@@ -25,12 +65,12 @@ class CardSink(Protocol):
     But for `close_board` nothing raises Unavailable: what cannot be done now is done later.
     """
 
-    async def before(self, wanted: Sequence[tuple[Ladder, str]]) -> list[Counts | None]:
-        """What lies before each player on its ladder at the moment, where that can be told."""
-        ...
+    async def apply(self, changes: CardChanges) -> Applied:
+        """Apply changes, and tell the places that are asked for.
 
-    async def apply(self, changes: Sequence[CardChanges]) -> list[int]:
-        """Apply changes; the ids of those that were."""
+        They are those just before and just after the changes came into the index. Where the index
+        has another card than the one that is replaced, no places are told.
+        """
         ...
 
     async def close_board(self, board: Board) -> None:

@@ -9,6 +9,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.ladder import Ladder
 from toprung.errors import IndexUnavailable
+from toprung.ports.card_sink import CardChanges, Places
 
 
 class Names(Protocol):
@@ -53,6 +54,14 @@ class Shards(Protocol):
 
     async def finish_rebuild(self, board: Board, token: bytes) -> bool:
         """Open the shard for reads; False when it was lost meanwhile."""
+        ...
+
+    async def move(self, changes: CardChanges) -> Places:
+        """Apply changes of cards, and tell the places that are asked for.
+
+        Where the shard has another card than the one that is replaced, the new one is applied by its
+        version and its player's places are not told.
+        """
         ...
 
     async def put(

@@ -11,6 +11,7 @@ from typing import cast
 from toprung.config import ClusterSettings
 from toprung.domain.board import Board
 from toprung.domain.documents import differing
+from toprung.domain.events import CARDS_FORMAT
 from toprung.domain.figures import Figures
 from toprung.domain.health import BOTH, HealthCheck
 from toprung.domain.quotas import CLUSTER_QUOTAS, Quotas
@@ -135,13 +136,15 @@ class ClusterProfile:
         self.journal = PostgresJournal(store, time, self.key_counts, self.ladders, self.formats)
         self.outbox = PostgresOutbox(store, time, self.key_counts)
         self.client = ScriptClient(connect(settings.index_url), settings.index_url)
-        self.shards = RedisShards(self.client, store, clock, settings.prefix)
+        self.shards = RedisShards(
+            self.client, store, clock, settings.prefix, lambda: self.formats.has(CARDS_FORMAT)
+        )
         self.index = RedisIndex(
             self.client, self.journal.board, self._on_not_ready, settings.prefix
         )
         self.rebuilder = Rebuilder(self.outbox, self.shards, self.index)
         self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
-        self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
+        self.follower = IndexFollower(self.shards, self.rebuilder, self.catch_up.nudge)
         self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock, self.rebuilder)
         self.keys = PostgresKeys(store)
         self.feed = RedisFeed(self.client.one_server, settings.prefix)
@@ -162,6 +165,7 @@ class ClusterProfile:
             await store.prepare_partitions(clock.now())  # before the first event needs one
             profile = cls(store, settings, clock, await PostgresTime.open(store, clock), quotas)
             await profile.key_counts.tell()
+            await profile.formats.seek(CARDS_FORMAT)
         except BaseException:
             await store.close()
             raise

@@ -27,13 +27,11 @@ from itertools import islice
 
 from toprung.domain.board import Board
 from toprung.domain.health import HealthCheck
-from toprung.domain.ladder import Ladder
-from toprung.domain.ranking import Counts
 from toprung.errors import IndexUnavailable, NotReady, Unavailable
 from toprung.ports import (
+    Applied,
     CardChanges,
     CardSink,
-    Index,
     Outbox,
     OutboxRow,
     ShardReach,
@@ -65,36 +63,21 @@ _log = logging.getLogger("toprung")
 class IndexFollower:
     """Brings what a journal commits to the index."""
 
-    def __init__(
-        self, index: Index, shards: Shards, rebuilder: Rebuilder, nudge: Callable[[int], None]
-    ) -> None:
+    def __init__(self, shards: Shards, rebuilder: Rebuilder, nudge: Callable[[int], None]) -> None:
         """`nudge` is told the generations of boards that are not complete."""
-        self._index = index
         self._shards = shards
         self._rebuilder = rebuilder
         self._nudge = nudge
 
-    async def before(self, wanted: Sequence[tuple[Ladder, str]]) -> list[Counts | None]:
-        """What lies before each player on its ladder at the moment, where that can be told."""
+    async def apply(self, changes: CardChanges) -> Applied:
+        """Apply changes, and tell the places that are asked for."""
         try:
-            places = await asyncio.gather(*(self._index.place(*each) for each in wanted))
-        except Unavailable:
-            return [None] * len(wanted)
-        return [*places]
-
-    async def apply(self, changes: Sequence[CardChanges]) -> list[int]:
-        """Apply changes; the ids of those that were."""
-        applied = []
-        for outbox_id, board, cards in changes:
-            try:
-                await self._shards.put(board, outbox_id, cards, force=False)
-            except NotReady:
-                self._nudge(board.generation)
-            except Unavailable:  # the row stays unmarked until the index is back
-                continue
-            else:
-                applied.append(outbox_id)
-        return applied
+            return Applied(True, await self._shards.move(changes))
+        except NotReady:
+            self._nudge(changes.board.generation)
+        except Unavailable:  # the row stays unmarked until the index is back
+            pass
+        return Applied(False, {})
 
     async def close_board(self, board: Board) -> None:
         """No reads until it is rebuilt: its ladders are about to change. May raise Unavailable."""

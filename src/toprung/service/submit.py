@@ -123,12 +123,14 @@ class BoardWrites(BoardAccess):
     async def _ranks_now(
         self, board: Board, player: str, receipt: Receipt
     ) -> tuple[list[tuple[int | None, int | None, int]], bool]:
-        """`Receipt.ranks` as the index has them, and whether any was out of reach or behind."""
-        before = receipt.before or (None,) * len(receipt.outcomes)
+        """`Receipt.ranks` as the index has them, and whether any was out of reach or behind.
+
+        What they were before the submission cannot be told any more.
+        """
         name = Ladder if board.ranking == "dense" else UndenseLadder
         ranks: list[tuple[int | None, int | None, int]] = []
         stale = False
-        for outcome, counts in zip(receipt.outcomes, before, strict=True):
+        for outcome in receipt.outcomes:
             ladder = name(board.id, outcome.window, outcome.period, GLOBAL)
             place, total = None, 0
             if not receipt.replayed or is_retained(board, ladder, self._clock.now()):
@@ -139,8 +141,7 @@ class BoardWrites(BoardAccess):
                     stale = True
                 if _is_behind(board, place, receipt, outcome):
                     place, total, stale = None, 0, True
-            now = None if place is None else rank(board.ranking, place)
-            ranks.append((now, None if counts is None else rank(board.ranking, counts), total))
+            ranks.append((None if place is None else rank(board.ranking, place), None, total))
         return ranks, stale
 
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:

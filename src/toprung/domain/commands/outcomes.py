@@ -65,7 +65,7 @@ class BatchOutcomes:
 
     def replay(self, row_id: RowId, first: Receipt) -> None:
         """The submission was recorded before."""
-        self.receipts[row_id] = msgspec.structs.replace(first, replayed=True, before=(), ranks=())
+        self.receipts[row_id] = msgspec.structs.replace(first, replayed=True, ranks=())
         self.counts[row_id[0]][2] += 1
 
     def settle_twin(self, row_id: RowId, first: RowId) -> None:

@@ -9,7 +9,6 @@ import msgspec
 
 from toprung.domain.commands.deciding import Needs
 from toprung.domain.ladder import Skipped
-from toprung.domain.ranking import Counts
 from toprung.domain.submission import Submission
 from toprung.errors import ToprungError
 
@@ -63,11 +62,9 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
     outcomes: tuple[WindowOutcome, ...] = ()
     replayed: bool = False
     """True for a repeat: this is the outcome that was recorded the first time."""
-    before: tuple[Counts | None, ...] = ()
-    """What lay before the player on each outcome's ladder, until this commit; empty if replayed."""
     ranks: tuple[tuple[int, int | None, int], ...] = ()
     """The player's rank since this commit, its rank before, and of how many, on each outcome's
-    ladder; empty if the journal does not know, and then `before` and the index tell."""
+    ladder; empty if the journal does not know, and then the index tells the present one."""
 
 
 class Receipts(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 -- ladders. First everything is read and worked out, then everything is written.
 -- ARGV: outbox id, width of an entry, bytes of a key, bytes of a tied prefix (0: not dense), force (1
 -- replaces a card of the same version and puts all its members again), units of work, the period
--- from which on to force the first card, then player, card, ...
+-- from which on to force the first card, then player, card, packed card ... (empty: keep the plain one).
 -- A unit is a member to be put or taken off, or 4 KB of a card that are read or written. Entries that
 -- are gone through cost a part of one. While there are units the next card is begun, and its entries
 -- may take as many again. One that takes more is on more than a hundred ladders and is cut: the
@@ -15,39 +15,15 @@ if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_repl
 local outbox_id, width, order = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local tied, force, budget = tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
 local units = budget
-local undefined, horizon = false, horizon_ms()
-local removed, added, gone, come, versions = {}, {}, {}, {}, {}
-local memo = {}
+local removed, added, gone, come = {}, {}, {}, {}
 
-local function touch(ladder, version)
-  local known = versions[ladder]
-  units = units - (known and 0.1 or 2) -- it is noted with the ladder, and told
-  if version > (known or 0) then versions[ladder] = version end
-end
-
-local function ladders_of(entry)
-  local name = sub(entry, 1, 8)
-  local found = memo[name]
-  if found then return found end
-  found = {}
-  local texts = call('HMGET', base .. 'names', 'p' .. sub(entry, 1, 4), 's' .. sub(entry, 5, 8))
-  if texts[1] and texts[2] then
-    local ends, period = string.match(texts[1], '^(%d+) (.*)$')
-    if not is_over(ends, horizon) then
-      for scope in string.gmatch(texts[2], '[^\n]+') do
-        found[#found + 1] = period .. '/' .. scope
-      end
-    end
-  else
-    undefined = true
-  end
-  memo[name] = found
-  return found
+local function spend(ladder)
+  units = units - (versions[ladder] and 0.1 or 2) -- it is noted with the ladder, and told
 end
 
 local function note(where, prefixes, entry, player, version, zeros)
   local key = sub(entry, 9, 8 + order)
-  for _, ladder in ipairs(ladders_of(entry)) do
+  for _, ladder in ipairs(ladders_of(sub(entry, 1, 8))) do
     local list = where[ladder]
     if not list then
       list = {}
@@ -61,24 +37,14 @@ local function note(where, prefixes, entry, player, version, zeros)
       prefixes[ladder][sub(entry, 9, 8 + tied)] = true
       units = units - 1
     end
+    spend(ladder)
     touch(ladder, version)
   end
 end
 
--- Where two cards differ next. What is alike is compared in pieces that grow while it is, up to 64
--- entries: a score changes a few entries, of hundreds.
-local function skip_alike(old, i, new, j)
-  local piece = 1
-  while piece >= 1 and i <= #old and j <= #new do
-    local length = piece * width
-    units = units - 0.1
-    if sub(old, i, i + length - 1) == sub(new, j, j + length - 1) then
-      i, j, piece = i + length, j + length, math.min(64, 2 * piece)
-    else
-      piece = piece / 2
-    end
-  end
-  return math.min(i, #old + 1), math.min(j, #new + 1)
+-- What decides where an entry is, without its version: that of a packed card's is the card's.
+local function place_of(entry)
+  return sub(entry, 1, width - 8)
 end
 
 -- Answers the first period that was not looked at, if there are too many.
@@ -87,7 +53,6 @@ local function replace(player, old, new, from)
   local i, j = first_entry(old, from, width), first_entry(new, from, width)
   local least, walked = units - budget, false
   while true do
-    if not force then i, j = skip_alike(old, i, new, j) end
     local before = i <= #old and number_at(old, i) or nil
     local after = j <= #new and number_at(new, j) or nil
     if not before and not after then return nil end
@@ -105,8 +70,11 @@ local function replace(player, old, new, from)
     local same = gone_entry and new_entry
       and sub(gone_entry, 5, 8 + order) == sub(new_entry, 5, 8 + order)
     if same and not force then
-      if gone_entry ~= new_entry then -- at or version, neither of which is in the key
-        for _, ladder in ipairs(ladders_of(new_entry)) do touch(ladder, version) end
+      if place_of(gone_entry) ~= place_of(new_entry) then -- its time, which is not in the key
+        for _, ladder in ipairs(ladders_of(sub(new_entry, 1, 8))) do
+          spend(ladder)
+          touch(ladder, version)
+        end
       end
     else
       if gone_entry then note(removed, gone, gone_entry, player, version, false) end
@@ -115,25 +83,25 @@ local function replace(player, old, new, from)
   end
 end
 
-local players, cards = {}, {}
-for at = 8, #ARGV, 2 do
+local players, cards, packed = {}, {}, {}
+for at = 8, #ARGV, 3 do
   players[#players + 1] = ARGV[at]
   cards[#cards + 1] = ARGV[at + 1]
+  packed[#packed + 1] = ARGV[at + 2]
 end
 local fields, done, cut = {}, 0, nil
 for n, player in ipairs(players) do
   if units <= 0 then break end
-  local old, new = call('HGET', cards_key, player) or '', cards[n]
-  units = units - (#old + #new) / 4096
-  local known = old ~= '' and version_of(old) or -1
-  local version = version_of(new)
+  local kept = call('HGET', cards_key, player) or ''
+  local known, version = kept ~= '' and version_of(kept) or -1, version_of(cards[n])
+  units = units - (#kept + #cards[n]) / 4096
   if version > known or (force and version == known) then
+    local old, new = plain_card(kept, width), cards[n]
+    if old ~= kept then units = units - 0.1 * #old / width end
     local from = force and n == 1 and tonumber(ARGV[7]) or 0
     -- A newer card that was cut meanwhile has left its entries there: then all of it once more.
-    if from > 0 and sub(old, 9, first_entry(old, from, width) - 1)
-      ~= sub(new, 9, first_entry(new, from, width) - 1) then
-      from = 0
-    end
+    local last = first_entry(old, from, width)
+    if last ~= first_entry(new, from, width) or not is_alike(old, new, last - 1, width) then from = 0 end
     cut = replace(player, old, new, from)
     fields[#fields + 1] = player
     if cut then
@@ -142,68 +110,18 @@ for n, player in ipairs(players) do
       fields[#fields + 1] = known_version .. entries .. sub(old, first_entry(old, cut, width))
       break
     end
-    fields[#fields + 1] = new
+    fields[#fields + 1] = packed[n] ~= '' and packed[n] or new
   end
   done = n
 end
 if undefined then return redis.error_reply('UNDEFINED names are missing') end
 
-local function flush(command, key, list)
-  for from = 1, #list, 2000 do
-    call(command, key, unpack(list, from, math.min(from + 1999, #list)))
-  end
-end
-
 for ladder, list in pairs(removed) do flush('ZREM', base .. 'z:' .. ladder, list) end
 for ladder, list in pairs(added) do flush('ZADD', base .. 'z:' .. ladder, list) end
 if tied > 0 then
-  for ladder, prefixes in pairs(gone) do
-    local key, empty = base .. 'z:' .. ladder, {}
-    for prefix in pairs(prefixes) do
-      local left = call('ZRANGEBYLEX', key, '[' .. prefix, after_prefix(prefix), 'LIMIT', '0', '1')
-      if not left[1] then empty[#empty + 1] = prefix end
-    end
-    flush('ZREM', base .. 'd:' .. ladder, empty)
-  end
-  for ladder, prefixes in pairs(come) do
-    local list = {}
-    for prefix in pairs(prefixes) do
-      list[#list + 1] = '0'
-      list[#list + 1] = prefix
-    end
-    flush('ZADD', base .. 'd:' .. ladder, list)
-  end
+  for ladder in pairs(versions) do note_distinct(ladder, gone[ladder] or {}, come[ladder] or {}) end
 end
 flush('HSET', cards_key, fields)
 if next(removed) or next(added) then call('INCR', base .. 'changes') end
-local ladders, told, noted, scopes = {}, {}, {}, {}
-for ladder in pairs(versions) do ladders[#ladders + 1] = ladder end
-for from = 1, #ladders, 2000 do
-  local till = math.min(from + 1999, #ladders)
-  local known = call('HMGET', base .. 'ladders', unpack(ladders, from, till))
-  for at = from, till do
-    local ladder = ladders[at]
-    if not known[at - from + 1] then
-      local period, scope = split_ladder(ladder)
-      local list = scopes[period] or {}
-      scopes[period] = list
-      list[#list + 1] = '0'
-      list[#list + 1] = scope
-    end
-    if versions[ladder] > tonumber(known[at - from + 1] or '0') then
-      local text = string.format('%.0f', versions[ladder])
-      noted[#noted + 1] = ladder
-      noted[#noted + 1] = text
-      told[#told + 1] = { ladder, text }
-    end
-  end
-end
-flush('HSET', base .. 'ladders', noted)
-for period, list in pairs(scopes) do flush('ZADD', base .. 's:' .. period, list) end
-local before = tonumber(call('GET', base .. 'mark') or '0')
-if outbox_id > before and done == #players then call('SET', base .. 'mark', ARGV[1]) end
-if #told > 0 and call('EXISTS', KEYS[1]) == 1 then
-  local prefix, shard = string.match(KEYS[1], '^(.-){(.-)}')
-  call('PUBLISH', prefix .. 'changes', cjson.encode({ shard, told }))
-end
-return { before, #fields / 2, done, cut or 0 }
+tell_changes()
+return { reach(done == #players and outbox_id or 0), #fields / 2, done, cut or 0 }

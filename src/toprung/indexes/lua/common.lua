@@ -7,7 +7,8 @@
 --   <base>mark      the greatest outbox id applied
 --   <base>changes   how often ladders were changed: what several scripts read at one count of it
 --                   was read at one moment
---   <base>cards     HASH player -> 8 bytes of version, then entries (toprung.domain.card)
+--   <base>cards     HASH player -> card, packed (native/cards.hpp) or plain: 8 bytes of version, then
+--                   entries (toprung.domain.card). Versions of single entries count for nothing here
 --   <base>names     HASH p<number> -> "<end of retention in ms, or 0> <window>/<period>", s<number> ->
 --                   scopes, one per line, n<window>/<period> -> number
 --   <base>horizon   a time in ms: periods whose retention had ended by then have no ladders
@@ -31,8 +32,10 @@ local function number_at(text, at)
   return (struct.unpack('>I4', text, at))
 end
 
+-- The first byte is a tag: 1 packed, 0 plain.
 local function version_of(card)
-  return (struct.unpack('>I8', card, 1))
+  local high, low = struct.unpack('>I4I4', card, 1)
+  return high % 16777216 * 4294967296 + low
 end
 
 -- The server's clock is never asked: what is over is told by the processes (expire.lua).
@@ -50,8 +53,82 @@ local function split_ladder(ladder)
   return string.match(ladder, '^([^/]*/[^/]*)/(.*)$')
 end
 
--- The entry of a period on a card (scopes and record), by binary search.
+-- Where the columns of a packed card are: for each the bytes that all entries share and the place of
+-- those that each has of its own within an entry; then the first byte of the entries, their width and
+-- their number. `width` is that of a plain entry.
+local function columns_of(card, width)
+  local count = width / 8 -- period, scopes, and the words of a record but its version
+  local at = 9 + math.ceil(count / 2)
+  local shared, from, till, taken = {}, {}, {}, 0
+  for n = 1, count do
+    local sizes = string.byte(card, 9 + math.floor((n - 1) / 2))
+    local own = n % 2 == 1 and math.floor(sizes / 16) or sizes % 16
+    local length = (n <= 2 and 4 or 8) - own
+    shared[n] = sub(card, at, at + length - 1)
+    at = at + length
+    from[n], till[n] = taken, taken + own - 1
+    taken = taken + own
+  end
+  return { shared = shared, from = from, till = till, at = at, width = taken,
+    entries = taken == 0 and 1 or (#card - at + 1) / taken }
+end
+
+-- The n-th entry of a packed card as a plain one whose version is that of the card.
+local function plain_entry(card, columns, n)
+  local at, parts = columns.at + (n - 1) * columns.width, {}
+  for column, shared in ipairs(columns.shared) do
+    parts[2 * column - 1] = shared
+    parts[2 * column] = sub(card, at + columns.from[column], at + columns.till[column])
+  end
+  parts[#parts + 1] = '\0' .. sub(card, 2, 8)
+  return table.concat(parts)
+end
+
+-- A card as a plain one. Versions in it are as they were kept; those of packed cards are all the card's.
+local function plain_card(card, width)
+  if string.byte(card, 1) ~= 1 then return card end
+  local columns, entries = columns_of(card, width), { '\0' .. sub(card, 2, 8) }
+  for n = 1, columns.entries do entries[n + 1] = plain_entry(card, columns, n) end
+  return table.concat(entries)
+end
+
+-- Whether two plain cards have the same entries up to a byte, whatever the versions in them.
+local function is_alike(one, other, last, width)
+  for at = 9, last, width do
+    if sub(one, at, at + width - 9) ~= sub(other, at, at + width - 9) then return false end
+  end
+  return true
+end
+
+-- The entry of a period on a packed card, by binary search; nil if there is none.
+local function find_packed(card, period, width)
+  local columns = columns_of(card, width)
+  local shared = columns.shared[1]
+  if sub(period, 1, #shared) ~= shared then return nil end
+  local own, length = sub(period, #shared + 1), 4 - #shared
+  local low, high = 1, columns.entries
+  while low <= high do
+    local middle = math.floor((low + high) / 2)
+    local at = columns.at + (middle - 1) * columns.width
+    local found = sub(card, at, at + length - 1)
+    if found == own then return sub(plain_entry(card, columns, middle), 5) end
+    local is_before = false
+    for n = 1, length do
+      local one, other = string.byte(found, n), string.byte(own, n)
+      if one ~= other then
+        is_before = one < other
+        break
+      end
+    end
+    if is_before then low = middle + 1 else high = middle - 1 end
+  end
+  return nil
+end
+
+-- The entry of a period on a card (scopes and record), by binary search. The last word of the record is
+-- a version: on a packed card, that of the card.
 local function find_entry(card, period, width)
+  if string.byte(card, 1) == 1 then return find_packed(card, period, width) end
   local wanted = number_at(period, 1)
   local low, high = 0, (#card - 8) / width - 1
   while low <= high do
@@ -64,7 +141,7 @@ local function find_entry(card, period, width)
   return nil
 end
 
--- Where the entries of a card begin whose periods have this number or a greater one.
+-- Where the entries of a plain card begin whose periods have this number or a greater one.
 local function first_entry(card, period, width)
   local low, high = 0, math.max(0, (#card - 8) / width)
   while low < high do

@@ -1,6 +1,6 @@
 #!lua flags=no-writes
 -- What is not as it should be. ARGV: width of an entry, bytes of a key, numbers of the periods that
--- matter (4 bytes each), units of work, then player, card, ... (an empty card for a player who has
+-- matter (4 bytes each), units of work, then player, plain card, ... (an empty card for a player who has
 -- none). A unit is an entry on one ladder that is looked for, or eight entries or 4 KB of a card that
 -- are gone through. Answers {cards looked at, player, ladder, ...}; the ladder is empty when the card
 -- itself is another.
@@ -38,7 +38,11 @@ local function look_at(player, card)
   local known = call('HGET', cards_key, player) or ''
   units = units - (#known + #card) / 4096
   if #known <= 8 and #card <= 8 then return end
-  if known ~= card then return tell(player, '') end
+  local plain = plain_card(known, width)
+  if plain ~= known then units = units - 0.1 * #plain / width end
+  if #plain ~= #card or version_of(plain) ~= version_of(card) or not is_alike(plain, card, #card, width) then
+    return tell(player, '')
+  end
   for number, entry in pairs(retained(card)) do
     local texts = call('HMGET', names, 'p' .. number, 's' .. sub(entry, 1, 4))
     if not texts[1] or not texts[2] then return tell(player, '') end
