@@ -18,7 +18,7 @@ import asyncpg  # noqa: F401 -- or each process would do so for itself
 import redis.asyncio  # noqa: F401
 
 from toprung.config import ClusterSettings
-from toprung.ports import CardChanges
+from toprung.ports import Applied, CardChanges
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
 from toprung.service.leaderboards import Leaderboards
@@ -30,12 +30,12 @@ async def submit_until_killed(settings: ClusterSettings, acks: int) -> None:
     told = 0
     apply = profile.follower.apply
 
-    async def apply_or_die(changes: list[CardChanges]) -> list[int]:
+    async def apply_or_die(changes: CardChanges) -> Applied:
         if told >= acks:
             os.kill(os.getpid(), signal.SIGKILL)
         return await apply(changes)
 
-    profile.follower.apply = apply_or_die  # type: ignore[assignment, method-assign]
+    profile.follower.apply = apply_or_die  # type: ignore[method-assign]
     while True:
         player = f"p{told % 5}"
         await board.submit(player, 1)

@@ -1,8 +1,9 @@
-"""What a batch of changed cards becomes for `lua/move.lua`: a few scripts, each a bounded piece of work.
+"""What a batch of changed cards becomes for `lua/move.lua`: a few scripts of bounded work.
 
-The journal knows which card each new one replaces. So what leaves ladders and what enters them is found
-here, where there are processors to spare, and not on the server, which has one: a script compares
-versions and is told the rest. Where the shard has another card, it does nothing and says so.
+The journal knows which card each new one replaces. So what leaves ladders and what enters them is
+found here, where there are processors to spare, and not on the server, which has one: a script
+compares versions and is told the rest. Where the shard has another card, it does nothing and says
+so.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from toprung.domain.card import STOP_BYTES
 from toprung.ports import AskedPlace, CardChange, CardChanges, Moved
 
 UNITS_PER_MOVE = 1_000
-"""Members that are put or taken off, and places that are counted, before no further card is begun: about
-5 ms of the server's time where a ladder has a million entries."""
+"""Members that are put or taken off, and places that are counted, before no further card is begun:
+about 5 ms of the server's time where a ladder has a million entries. A card that takes more by
+itself is not moved but applied, which can be done in parts."""
 
-UNITS_PER_CARD = 2 * UNITS_PER_MOVE
-"""A card that takes more is not moved but applied, which can be done in parts."""
+UNITS_PER_LADDER = 2
+"""What it takes to note that a ladder has changed, and to tell of it."""
 
 CARD_BYTES_PER_MOVE = 256_000
 """Bytes of cards before no further one is sent along."""
@@ -50,8 +52,9 @@ class Move:
         old = b"" if before is None else before.entries
         id_bytes = card.player.encode()
         members = move_card(stops, id_bytes, old, card.entries, shape.words, shape.order)
-        units = members * len(self._board.scopes)
-        if units > UNITS_PER_CARD:
+        new = sum([stop not in self._stops for stop in stops])
+        units = (members + UNITS_PER_LADDER * new) * len(self._board.scopes)
+        if units > UNITS_PER_MOVE:
             return False
         for stop, (leave, enter) in stops.items():
             lists = self._stops.get(stop)

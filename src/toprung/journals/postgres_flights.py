@@ -1,7 +1,7 @@
 """Transactions of submissions that are under way at a time, no two of them about the same player.
 
-While one waits for the disk another is decided. Submissions of one player are recorded in the order in
-which they were handed over, so whoever is in one of these is not in another.
+While one waits for the disk another is decided. Submissions of one player are recorded in the order
+in which they were handed over, so whoever is in one of these is not in another.
 """
 
 from __future__ import annotations

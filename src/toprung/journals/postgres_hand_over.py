@@ -77,7 +77,7 @@ class HandOver:
         applied: list[Applied] = []
         try:
             for each in changes:
-                applied.append(await sink.apply(each))
+                applied += [await sink.apply(each)]
             self._mark_soon(
                 each.outbox_id
                 for each, (is_done, _) in zip(changes, applied, strict=True)

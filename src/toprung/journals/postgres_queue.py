@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias
 
 from toprung.domain.commands import Command, CommandResult, Submit
@@ -23,7 +23,7 @@ SINGLES_MAX = 60
 64 at hand."""
 
 PASSED_MAX = 2_000
-"""Commands that are left waiting, because their players are busy, while one takes what comes after."""
+"""Commands that are left waiting because their players are busy, while others are taken."""
 
 Result: TypeAlias = CommandResult
 
@@ -78,7 +78,7 @@ class CommandQueue:
             await self._wake.wait()
         return bool(self._requests)
 
-    def take(self, busy: Set[str] = frozenset()) -> list[Request]:
+    def take(self, busy: AbstractSet[str] = frozenset()) -> list[Request]:
         """Whatever is waiting and can share a transaction: submissions, or other commands.
 
         Submissions of players who are `busy` wait, and so does what those players send after them.

@@ -2,9 +2,10 @@
 
 Locks, always in this order: the rules of all boards (class 21615, exclusively to change them,
 shared to rely on them), the rules of one board (class 21616, likewise), then players by id, then
-cards by board, then documents (class 21618). Commands that share a transaction do not set rules, and lock everything
-that exists in this order before the first is decided (`lock_all`). New players are made in that
-order, too, but later, so two processes that make the same ones may have to begin again.
+cards by board, then documents (class 21618). Commands that share a transaction do not set rules,
+and lock what exists in this order before the first is decided (`lock_all`), but for cards. New
+players are made in that order, too, but later, so two processes that make the same ones may have to
+begin again.
 """
 
 from __future__ import annotations

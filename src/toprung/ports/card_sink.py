@@ -39,7 +39,7 @@ class Moved(NamedTuple):
 
 
 class CardChanges(NamedTuple):
-    """Cards of one board that a committed batch changed; `outbox_id` is its row, 0 if it has none."""
+    """Cards of one board that a committed batch changed; `outbox_id` is its row, 0: it has none."""
 
     outbox_id: int
     board: Board

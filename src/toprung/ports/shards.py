@@ -59,8 +59,8 @@ class Shards(Protocol):
     async def move(self, changes: CardChanges) -> Places:
         """Apply changes of cards, and tell the places that are asked for.
 
-        Where the shard has another card than the one that is replaced, the new one is applied by its
-        version and its player's places are not told.
+        Where the shard has another card than the one that is replaced, the new one is applied by
+        its version and its player's places are not told.
         """
         ...
 
