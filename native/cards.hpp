@@ -3,12 +3,14 @@
 // A plain card is entries of one width, each of a stop (number of the period, number of the scopes, four
 // bytes each) and a record, in the order of periods. Every submission that changes one makes two things
 // of it: the members that leave and enter the ladders, and the packed card that the index keeps. Both
-// walk over all bytes of the card, which takes Python longer than everything else a submission costs.
+// walk over all bytes of the card, which takes Python longer than all else that a submission costs.
 #pragma once
 
 #include "python.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +46,12 @@ inline unsigned read_card_words(nb::handle value) {
   return static_cast<unsigned>(words);
 }
 
+inline u64 read_version(nb::handle value) {
+  const i64 version = to_int64(value, "version");
+  if (version < 0 || static_cast<u64>(version) > kVersionMax) throw nb::value_error("version: 0 to 2**56 - 1");
+  return static_cast<u64>(version);
+}
+
 // A column of a card: how much of its bytes is the same in all entries.
 struct Column {
   std::size_t at;
@@ -75,8 +83,7 @@ struct Column {
 inline nb::object pack_card(nb::handle entries, nb::handle words_value, nb::handle version_value) {
   const unsigned words = read_card_words(words_value);
   const PlainCard card(entries, words);
-  const i64 version = to_int64(version_value, "version");
-  if (version < 0 || static_cast<u64>(version) > kVersionMax) throw nb::value_error("version: 0 to 2**56 - 1");
+  const u64 version = read_version(version_value);
   std::vector<Column> columns;
   if (card.size() != 0) {
     columns.push_back(Column::of(card, 0, kNumberBytes));
@@ -90,7 +97,7 @@ inline nb::object pack_card(nb::handle entries, nb::handle words_value, nb::hand
   nb::object packed = stolen(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   auto* out = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(packed.ptr()));
   for (unsigned k = 0; k < kWordBytes; ++k) {
-    *out++ = static_cast<unsigned char>(static_cast<u64>(version) >> (56 - 8 * k));
+    *out++ = static_cast<unsigned char>(version >> (56 - 8 * k));
   }
   if (columns.empty()) return packed;
   out[-static_cast<std::ptrdiff_t>(kWordBytes)] = kPacked;
@@ -111,88 +118,164 @@ inline nb::object pack_card(nb::handle entries, nb::handle words_value, nb::hand
   return packed;
 }
 
-// Notes in `moves` what a new card takes off ladders and puts onto them: stop -> (members that leave,
-// members that enter). A stop of which only the record changes is there with neither.
-class Moves {
+// Appends a length of two bytes and bytes: what scripts cut texts from.
+inline void append_text(std::string& blob, std::string_view text) {
+  if (text.size() > 0xFFFF) throw nb::value_error("a text has at most 65,535 bytes");
+  blob.push_back(static_cast<char>(text.size() >> 8));
+  blob.push_back(static_cast<char>(text.size() & 0xFF));
+  blob.append(text);
+}
+
+inline void append_number(std::string& blob, u64 number, unsigned bytes) {
+  for (unsigned k = bytes; k-- > 0;) blob.push_back(static_cast<char>(number >> (8 * k)));
+}
+
+// What new cards take off ladders and put onto them, stop by stop, and the cards themselves: the arguments
+// of a script, as few texts however many members there are, because each argument costs both sides.
+class CardMoves {
  public:
-  Moves(nb::handle moves, std::string_view id, std::size_t key_bytes)
-      : moves_(moves), id_(id), key_bytes_(key_bytes) {
-    if (!PyDict_Check(moves.ptr())) throw nb::type_error("moves are a dict");
+  CardMoves(nb::handle words, nb::handle order, bool packs)
+      : words_(read_card_words(words)), packs_(packs) {
+    const i64 key_words = to_int64(order, "order");
+    if (key_words < 1 || key_words >= words_) throw nb::value_error("order: 1 to words - 1");
+    key_bytes_ = kWordBytes * static_cast<std::size_t>(key_words);
   }
 
-  void leave(std::string_view entry) { append(entry, 0); }
-  void enter(std::string_view entry) { append(entry, 1); }
-  void touch(std::string_view entry) { lists_of(entry); }
-  bool is_same_place(std::string_view one, std::string_view other) const noexcept {
-    return one.substr(0, kStopBytes + key_bytes_) == other.substr(0, kStopBytes + key_bytes_);
+  // How many members leave and enter, and how many stops are new here; if both together, stops counted
+  // twice, are more than `most`, nothing is added.
+  nb::object add(nb::handle id, nb::handle version_value, nb::handle entries, nb::handle since_value,
+                 nb::handle before_entries, nb::handle most_value) {
+    const std::string_view player = read_text(id);
+    const u64 version = read_version(version_value);
+    const u64 since = read_version(since_value);
+    const PlainCard before(before_entries, words_);
+    const PlainCard after(entries, words_);
+    i64 members = 0;
+    std::vector<std::string_view> unknown;
+    walk(before, after, [&](std::string_view entry, Way way) {
+      const std::string_view stop = entry.substr(0, kStopBytes);
+      members += way != Way::touch;
+      if (find(stop) == nullptr && std::find(unknown.begin(), unknown.end(), stop) == unknown.end()) {
+        unknown.push_back(stop);
+      }
+    });
+    const auto stops = static_cast<i64>(unknown.size());
+    const bool fits = members + 2 * stops <= to_int64(most_value, "most");
+    if (fits) {
+      walk(before, after, [&](std::string_view entry, Way way) { note(entry, way, player, version); });
+      append_card(player, version, entries, since);
+    }
+    return to_tuple(nb::bool_(fits), to_int(static_cast<u64>(members)), to_int(static_cast<u64>(stops)));
   }
-  i64 members() const noexcept { return members_; }
 
- private:
-  void append(std::string_view entry, Py_ssize_t which) {
-    member_.assign(entry.substr(kStopBytes, key_bytes_));
-    member_.append(id_);
-    const nb::object member =
-        stolen(PyBytes_FromStringAndSize(member_.data(), static_cast<Py_ssize_t>(member_.size())));
-    const nb::handle lists = lists_of(entry);
-    if (PyList_Append(PyTuple_GET_ITEM(lists.ptr(), which), member.ptr()) != 0) throw nb::python_error();
-    ++members_;
-  }
-
-  nb::handle lists_of(std::string_view entry) {
-    const nb::object stop = stolen(PyBytes_FromStringAndSize(entry.data(), kStopBytes));
-    PyObject* found = PyDict_GetItemWithError(moves_.ptr(), stop.ptr());
-    if (found == nullptr) {
-      if (PyErr_Occurred() != nullptr) throw nb::python_error();
-      const nb::object lists = to_tuple(stolen(PyList_New(0)), stolen(PyList_New(0)));
-      if (PyDict_SetItem(moves_.ptr(), stop.ptr(), lists.ptr()) != 0) throw nb::python_error();
-      return lists;  // the dict has it
+  // Cards, then stop, greatest version, members that leave and members that enter of each.
+  nb::object arguments() const {
+    nb::object found = stolen(PyList_New(0));
+    const auto append = [&found](const std::string& text) {
+      const nb::object bytes = stolen(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+      if (PyList_Append(found.ptr(), bytes.ptr()) != 0) throw nb::python_error();
+    };
+    append(cards_);
+    for (const Stop& stop : stops_) {
+      append(stop.name);
+      append(std::to_string(stop.version));
+      append(stop.leave);
+      append(stop.enter);
     }
     return found;
   }
 
-  nb::handle moves_;
-  std::string_view id_;
-  std::size_t key_bytes_;
-  std::string member_;
-  i64 members_ = 0;
-};
+  std::size_t nbytes() const noexcept { return cards_.size(); }
 
-inline i64 move_card(nb::handle moves_dict, nb::handle id, nb::handle before_bytes, nb::handle after_bytes,
-                     nb::handle words_value, nb::handle order_value) {
-  const unsigned words = read_card_words(words_value);
-  const i64 order = to_int64(order_value, "order");
-  if (order < 1 || order >= words) throw nb::value_error("order: 1 to words - 1");
-  if (!PyBytes_Check(id.ptr())) throw nb::type_error("an id is bytes");
-  const std::string_view id_bytes{PyBytes_AS_STRING(id.ptr()),
-                                  static_cast<std::size_t>(PyBytes_GET_SIZE(id.ptr()))};
-  const PlainCard before(before_bytes, words);
-  const PlainCard after(after_bytes, words);
-  Moves moves(moves_dict, id_bytes, kWordBytes * static_cast<std::size_t>(order));
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < before.size() || j < after.size()) {
-    int which = i == before.size() ? 1 : j == after.size() ? -1 : 0;
-    if (which == 0) {
-      which = before.entry(i).substr(0, kNumberBytes).compare(after.entry(j).substr(0, kNumberBytes));
+ private:
+  enum class Way { leave, enter, touch };
+  struct Stop {
+    std::string name;
+    u64 version;
+    std::string leave;
+    std::string enter;
+  };
+
+  static std::string_view read_text(nb::handle value) {
+    Py_ssize_t size = 0;
+    const char* const text = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
+    if (text == nullptr) {
+      if (PyErr_Occurred() != nullptr) throw nb::python_error();
+      throw nb::type_error("an id is a str");
     }
-    if (which < 0) {
-      moves.leave(before.entry(i++));
-    } else if (which > 0) {
-      moves.enter(after.entry(j++));
-    } else {
-      const std::string_view old_entry = before.entry(i++);
-      const std::string_view new_entry = after.entry(j++);
-      if (old_entry == new_entry) continue;
-      if (moves.is_same_place(old_entry, new_entry)) {
-        moves.touch(new_entry);
+    return {text, static_cast<std::size_t>(size)};
+  }
+
+  template <class Visit>
+  void walk(const PlainCard& before, const PlainCard& after, Visit visit) const {
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < before.size() || j < after.size()) {
+      int which = i == before.size() ? 1 : j == after.size() ? -1 : 0;
+      if (which == 0) {
+        which = before.entry(i).substr(0, kNumberBytes).compare(after.entry(j).substr(0, kNumberBytes));
+      }
+      if (which < 0) {
+        visit(before.entry(i++), Way::leave);
+      } else if (which > 0) {
+        visit(after.entry(j++), Way::enter);
       } else {
-        moves.leave(old_entry);
-        moves.enter(new_entry);
+        const std::string_view old_entry = before.entry(i++);
+        const std::string_view new_entry = after.entry(j++);
+        if (old_entry == new_entry) continue;
+        const std::size_t place = kStopBytes + key_bytes_;
+        if (old_entry.substr(0, place) == new_entry.substr(0, place)) {
+          visit(new_entry, Way::touch);
+        } else {
+          visit(old_entry, Way::leave);
+          visit(new_entry, Way::enter);
+        }
       }
     }
   }
-  return moves.members();
-}
+
+  Stop* find(std::string_view name) noexcept {
+    for (Stop& stop : stops_) {
+      if (stop.name == name) return &stop;
+    }
+    return nullptr;
+  }
+
+  void note(std::string_view entry, Way way, std::string_view player, u64 version) {
+    const std::string_view name = entry.substr(0, kStopBytes);
+    Stop* stop = find(name);
+    if (stop == nullptr) stop = &stops_.emplace_back(Stop{std::string(name), 0, {}, {}});
+    stop->version = std::max(stop->version, version);
+    if (way == Way::touch) return;
+    member_.assign(entry.substr(kStopBytes, key_bytes_));
+    member_.append(player);
+    append_text(way == Way::leave ? stop->leave : stop->enter, member_);
+  }
+
+  // Player, version that is replaced (8 bytes), bytes of the card (4 bytes), card.
+  void append_card(std::string_view player, u64 version, nb::handle entries, u64 since) {
+    append_text(cards_, player);
+    append_number(cards_, since, kWordBytes);
+    nb::object packed;
+    if (packs_) {
+      packed = pack_card(entries, nb::int_(words_), nb::int_(version));
+      const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(packed.ptr()));
+      append_number(cards_, size, 4);
+      cards_.append(PyBytes_AS_STRING(packed.ptr()), size);
+      return;
+    }
+    const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(entries.ptr()));
+    append_number(cards_, size + kWordBytes, 4);
+    append_number(cards_, version, kWordBytes);
+    cards_.append(PyBytes_AS_STRING(entries.ptr()), size);
+  }
+
+  unsigned words_;
+  bool packs_;
+  std::size_t key_bytes_ = 0;
+  std::string cards_;
+  std::string member_;
+  std::vector<Stop> stops_;  // few: searched one after the other
+};
 
 }  // namespace toprung

@@ -427,18 +427,33 @@ entries begin with, column by column, is there once; versions of records are lef
 >>> pack_card(b"", 3, 9)
 b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\t')";
 
-inline constexpr char kMoveCard[] = R"(Note what a new card changes on ladders: O(bytes of both cards).
+inline constexpr char kMovesDoc[] = R"(What new cards change on ladders, as the arguments of a script.
 
-`moves` gets, for each stop of an entry that changes, the members that leave its ladders and those that
-enter them: key and id. Returns how many.
+`words` and `order` are those of the records; `packs` says whether cards are packed.)";
+
+inline constexpr char kMovesAdd[] = R"(Note a new card and the one that it replaces: O(bytes of both).
+
+Returns whether that was done, how many members leave and enter ladders, and how many stops are new
+here. It is not done if both together, stops counted twice, are more than `most`.
 
 >>> from struct import pack
 >>> old, new = (pack(">2I3Q", 4, 1, 2**63 - score, 2**63 + 7, 9) for score in (50, 60))
->>> moves = {}
->>> move_card(moves, b"ann", old, new, 3, 2)
-2
->>> moves == {old[:8]: ([old[8:24] + b"ann"], [new[8:24] + b"ann"])}
-True)";
+>>> moves = CardMoves(words=3, order=2, packs=True)
+>>> moves.add("ann", 9, new, 8, old, 100)
+(True, 2, 1)
+>>> cards, stop, version, leave, enter = moves.arguments()
+>>> stop == old[:8], version, leave == b"\\0\\x13" + old[8:24] + b"ann"
+(True, b'9', True))";
+
+inline constexpr char kMovesArguments[] = R"(The cards, then stop, greatest version, members that leave and that enter of each: O(bytes).
+
+Members are texts with their length in two bytes. A card is its player, likewise, the version that it
+replaces in eight bytes, its length in four, and itself.
+
+>>> CardMoves(words=3, order=2, packs=True).arguments()
+[b''])";
+
+inline constexpr char kMovesNbytes[] = "Bytes of the cards.";
 
 // ---- coroutines ----------------------------------------------------------------------------------
 

@@ -1011,10 +1011,17 @@ NB_MODULE(_native, module) {
 
   module.def("pack_card", pack_card, "entries"_a, "words"_a, "version"_a,
              nb::sig("def pack_card(entries: bytes, words: int, version: int) -> bytes"), kPackCard);
-  module.def("move_card", move_card, "moves"_a, "id"_a, "before"_a, "after"_a, "words"_a, "order"_a,
-             nb::sig("def move_card(moves: dict[bytes, tuple[list[bytes], list[bytes]]], id: bytes, "
-                     "before: bytes, after: bytes, words: int, order: int) -> int"),
-             kMoveCard);
+  nb::class_<CardMoves>(module, "CardMoves", nb::is_final(), kMovesDoc)
+      .def(nb::init<nb::handle, nb::handle, bool>(), nb::kw_only(), "words"_a, "order"_a, "packs"_a,
+           nb::sig("def __init__(self, *, words: int, order: int, packs: bool) -> None"))
+      .def("add", &CardMoves::add,
+           nb::sig("def add(self, id: str, version: int, entries: bytes, since: int, before: bytes, "
+                   "most: int, /) -> tuple[bool, int, int]"),
+           kMovesAdd)
+      .def("arguments", &CardMoves::arguments, nb::sig("def arguments(self) -> list[bytes]"),
+           kMovesArguments)
+      .def_prop_ro("nbytes", &CardMoves::nbytes, kMovesNbytes);
+
   module.def("finish", finish,
              nb::sig("def finish(coroutine: Coroutine[Any, Any, T], "
                      "otherwise: Callable[[Coroutine[Any, Any, T], Any], T], /) -> T"),

@@ -177,16 +177,21 @@ class RecordReader:
     # score, subscore (None where one word is tied), time, version
     def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]: ...
 
-# cards of the cluster
+@final
+class CardMoves:
+    """What new cards change on ladders, as the arguments of a script."""
+
+    def __init__(self, *, words: int, order: int, packs: bool) -> None: ...
+    # whether it was done, members that leave and enter, stops that are new
+    def add(
+        self, id: str, version: int, entries: bytes, since: int, before: bytes, most: int, /
+    ) -> tuple[bool, int, int]: ...
+    # cards, then stop, greatest version, members that leave, members that enter of each
+    def arguments(self) -> list[bytes]: ...
+    @property
+    def nbytes(self) -> int: ...
+
 def pack_card(entries: bytes, words: int, version: int) -> bytes: ...
-def move_card(
-    moves: dict[bytes, tuple[list[bytes], list[bytes]]],
-    id: bytes,
-    before: bytes,
-    after: bytes,
-    words: int,
-    order: int,
-) -> int: ...
 def finish(
     coroutine: Coroutine[Any, Any, _T], otherwise: Callable[[Coroutine[Any, Any, _T], Any], _T], /
 ) -> _T: ...

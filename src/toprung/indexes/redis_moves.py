@@ -11,100 +11,84 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from toprung._native import move_card, pack_card
+from toprung._native import CardMoves
 from toprung.domain.board import Board
 from toprung.domain.card import STOP_BYTES
 from toprung.ports import AskedPlace, CardChange, CardChanges, Moved
 
 UNITS_PER_MOVE = 1_000
-"""Members that are put or taken off, and places that are counted, before no further card is begun:
-about 5 ms of the server's time where a ladder has a million entries. A card that takes more by
-itself is not moved but applied, which can be done in parts."""
-
-UNITS_PER_LADDER = 2
-"""What it takes to note that a ladder has changed, and to tell of it."""
+"""Members that are put or taken off, ladders that are noted (two each) and places that are counted
+before no further card is begun: about 5 ms of the server's time where a ladder has a million
+entries. A card that takes more by itself is not moved but applied, which can be done in parts."""
 
 CARD_BYTES_PER_MOVE = 256_000
 """Bytes of cards before no further one is sent along."""
+
+NOWHERE = b"\0\0", b""
+"""An empty text: there is no entry."""
 
 
 class Move:
     """Cards that one script changes, and the places that it tells."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Board, *, packs: bool) -> None:
+        """`packs`: whether cards are packed."""
         self._board = board
+        self._packs = packs
         self.changes: list[CardChange] = []
         self.asked: list[AskedPlace] = []
-        self.units = 0
-        self._bytes = 0
-        self._stops: dict[bytes, tuple[list[bytes], list[bytes]]] = {}
-        self._versions: dict[bytes, int] = {}
+        self._units = 0
+        self._moves = CardMoves(words=board.shape.words, order=board.shape.order, packs=packs)
 
     @property
     def is_full(self) -> bool:
         """Whether no more should be added."""
-        return self.units >= UNITS_PER_MOVE or self._bytes >= CARD_BYTES_PER_MOVE
+        return self._units >= UNITS_PER_MOVE or self._moves.nbytes >= CARD_BYTES_PER_MOVE
 
     def add(self, change: CardChange) -> bool:
         """Note what a new card changes; False if that is too much for a script."""
-        shape, (card, before) = self._board.shape, change
-        stops: dict[bytes, tuple[list[bytes], list[bytes]]] = {}
-        old = b"" if before is None else before.entries
-        id_bytes = card.player.encode()
-        members = move_card(stops, id_bytes, old, card.entries, shape.words, shape.order)
-        new = sum([stop not in self._stops for stop in stops])
-        units = (members + UNITS_PER_LADDER * new) * len(self._board.scopes)
-        if units > UNITS_PER_MOVE:
-            return False
-        for stop, (leave, enter) in stops.items():
-            lists = self._stops.get(stop)
-            if lists is None:
-                self._stops[stop] = (leave, enter)
-                self._versions[stop] = card.version
-            else:
-                lists[0].extend(leave)
-                lists[1].extend(enter)
-                self._versions[stop] = max(self._versions[stop], card.version)
-        self.changes.append(change)
-        self.units += units + 1
-        self._bytes += len(card.entries)
-        return True
+        (player, version, entries), before = change
+        since, old = (0, b"") if before is None else before[1:]
+        scopes = len(self._board.scopes)
+        fits, members, stops = self._moves.add(
+            player, version, entries, since, old, UNITS_PER_MOVE // scopes
+        )
+        if fits:
+            self.changes.append(change)
+            self._units += (members + 2 * stops) * scopes + 1
+        return fits
 
     def ask(self, places: Iterable[AskedPlace]) -> None:
         """Have the script tell places, too."""
         for place in places:
             self.asked.append(place)
-            self.units += 2
+            self._units += 2
 
-    def arguments(self, outbox_id: int, *, packs: bool) -> list[Any]:
+    def arguments(self, outbox_id: int) -> list[Any]:
         """What the script is told."""
-        board, shape = self._board, self._board.shape
-        tied = 8 * shape.tied if board.ranking == "dense" else 0
-        found: list[Any] = [outbox_id, tied, board.ranking, len(self.changes), len(self._stops)]
-        for (player, version, entries), before in self.changes:
-            since = b"" if before is None or not before.version else before.version.to_bytes(7)
-            kept = pack_card(entries, shape.words, version) if packs else plain(version, entries)
-            found += (player, since, kept)
-        for stop, (leave, enter) in self._stops.items():
-            found += (stop, self._versions[stop], len(leave), len(enter), *leave)
-            for member in enter:
-                found += (b"0", member)
-        for place in self.asked:
-            found += (
-                place.period,
-                self._point(place, place.before),
-                self._point(place, place.after),
-            )
-        return found
+        board = self._board
+        tied = 8 * board.shape.tied if board.ranking == "dense" else 0
+        cards, *stops = self._moves.arguments()
+        places = b"".join(
+            [
+                text
+                for place in self.asked
+                for text in (place.period, *self._point(place.before, place.player),
+                             *self._point(place.after, place.player))
+            ]
+        )  # fmt: skip
+        return [outbox_id, tied, board.ranking, cards, places, *stops]
 
-    def _point(self, place: AskedPlace, entry: bytes | None) -> bytes:
+    def _point(self, entry: bytes | None, player: str) -> tuple[bytes, bytes]:
         """What is counted up to: the member itself, or all that are better than its result."""
         if entry is None:
-            return b""
+            return NOWHERE
         shape = self._board.shape
         if self._board.ranking == "ordinal":
-            return entry[STOP_BYTES : STOP_BYTES + 8 * shape.order] + place.player.encode()
-        return entry[STOP_BYTES : STOP_BYTES + 8 * shape.tied]
+            point = entry[STOP_BYTES : STOP_BYTES + 8 * shape.order] + player.encode()
+        else:
+            point = entry[STOP_BYTES : STOP_BYTES + 8 * shape.tied]
+        return len(point).to_bytes(2), point
 
     def places(self, counts: Sequence[int]) -> dict[tuple[str, bytes], Moved]:
         """What the script has told of them: before, after and total of each."""
@@ -120,7 +104,7 @@ class Move:
     def without(self, stale: Sequence[int]) -> Move:
         """The same without some of the cards, by their numbers from 1 on, and their players."""
         gone = {self.changes[number - 1].card.player for number in stale}
-        rest = Move(self._board)
+        rest = Move(self._board, packs=self._packs)
         for change in self.changes:
             if change.card.player not in gone:
                 rest.add(change)
@@ -128,29 +112,29 @@ class Move:
         return rest
 
 
-def moves_of(changes: CardChanges, too_large: list[CardChange]) -> Iterator[Move]:
+def moves_of(changes: CardChanges, others: list[CardChange], *, packs: bool) -> Iterator[Move]:
     """The changes in pieces, each with the places that are asked of its players.
 
-    What cannot be moved goes to `too_large`, and no places of its players are told.
+    What cannot be moved goes to `others`, and no places of its players are told.
     """
     asked: dict[str, list[AskedPlace]] = {}
     for place in changes.asked:
         asked.setdefault(place.player, []).append(place)
-    move = Move(changes.board)
+    move = Move(changes.board, packs=packs)
     for change in changes.cards:
         places = asked.pop(change.card.player, ())
         if change.before is None or not move.add(change):
-            too_large.append(change)
+            others.append(change)
             continue
         move.ask(places)
         if move.is_full:
             yield move
-            move = Move(changes.board)
+            move = Move(changes.board, packs=packs)
     for places in asked.values():
         move.ask(places)
         if move.is_full:
             yield move
-            move = Move(changes.board)
+            move = Move(changes.board, packs=packs)
     if move.changes or move.asked:
         yield move
 

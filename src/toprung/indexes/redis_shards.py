@@ -94,7 +94,7 @@ class RedisShards:
         """Apply changes of cards and tell places, in a script or a few."""
         others: list[CardChange] = []
         found: dict[tuple[str, bytes], Moved] = {}
-        moves = moves_of(changes, others)
+        moves = moves_of(changes, others, packs=self._packs())
         while some := list(islice(moves, LANES)):
             if len(some) == 1:
                 told = [await self._move(changes, some[0])]
@@ -109,7 +109,7 @@ class RedisShards:
     async def _move(self, changes: CardChanges, move: Move) -> dict[tuple[str, bytes], Moved]:
         """Have a script change what it can; cards of which the shard has another are applied."""
         board, outbox_id = changes.board, changes.outbox_id
-        arguments = move.arguments(outbox_id, packs=self._packs())
+        arguments = move.arguments(outbox_id)
         _, stale, *counts = await self._change("move", board, outbox_id, arguments)
         if not stale:
             return move.places(counts)

@@ -1,6 +1,6 @@
 -- Shared by the scripts that change ladders, after common.lua.
 --
--- `versions` collects the greatest version that changed each ladder; `touched` says what was changed.
+-- `versions` collects the greatest version that changed each ladder.
 local versions, undefined, horizon = {}, false, horizon_ms()
 local stops, periods = {}, {}
 
@@ -43,10 +43,9 @@ local function ladders_of(stop)
   return found
 end
 
-local function flush(command, key, list, first, last)
-  last = last or #list
-  for from = first or 1, last, 2000 do
-    call(command, key, unpack(list, from, math.min(from + 1999, last)))
+local function flush(command, key, list)
+  for from = 1, #list, 2000 do
+    call(command, key, unpack(list, from, math.min(from + 1999, #list)))
   end
 end
 

@@ -2,91 +2,122 @@
 -- Apply changes of cards where the shard has the cards that they begin from, and tell places before and
 -- after. Nothing of a card is looked at but its version: what leaves ladders and what enters them is told.
 -- ARGV: outbox id, bytes of a tied prefix (0: not dense), what a rank counts ('ordinal', 'competition' or
--- 'dense'), how many cards, how many stops, then
---   per card: player, the version that it replaces (7 bytes; empty: there is none), the card
---   per stop: its 8 bytes, the greatest version, how many leave, how many enter, members that leave, then
---     zero and member of those that enter
---   per place: the number of a period, where the player was on its ladder of everybody and where it is
---     now (a member or a tied prefix, as a rank counts; empty: nowhere)
+-- 'dense'), cards, places, then per stop: its 8 bytes, the greatest version, members that leave, members
+-- that enter. A member is a text: two bytes of length, then the bytes.
+--   A card: the player as a text, the version that it replaces (8 bytes; 0: there is none), bytes of the
+--     card (4 bytes), the card.
+--   A place: the number of a period (4 bytes), where the player was on its ladder of everybody, and where
+--     it is now: texts, a member or a tied prefix, as a rank counts; empty: nowhere.
 -- Answers {the outbox id reached before, numbers of cards that begin from something else, then per place
 -- how many were before the player, how many are now (-1: it was or is nowhere), and of how many}. If there
 -- is any such card, nothing was done. Error UNDEFINED asks for define.lua first.
 if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_reply(not_ready) end
-local tied, how, count = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
-local at = 6 + 3 * count
+local tied, how = tonumber(ARGV[2]), ARGV[3]
+local byte = string.byte
 
-local function find_stale()
-  local stale = {}
-  for from = 1, count, 2000 do
-    local till, players = math.min(from + 1999, count), {}
-    for n = from, till do players[#players + 1] = ARGV[3 + 3 * n] end
-    local known = call('HMGET', cards_key, unpack(players))
+-- The text at a byte, and what comes after it.
+local function text_at(texts, at)
+  local high, low = byte(texts, at, at + 1)
+  local after = at + 2 + 256 * high + low
+  return sub(texts, at + 2, after - 1), after
+end
+
+local function read_cards(texts)
+  local players, since, cards, at = {}, {}, {}, 1
+  while at <= #texts do
+    local n, size = #players + 1, nil
+    players[n], at = text_at(texts, at)
+    since[n] = sub(texts, at + 1, at + 7)
+    size = number_at(texts, at + 8)
+    cards[n] = sub(texts, at + 12, at + 11 + size)
+    at = at + 12 + size
+  end
+  return players, since, cards
+end
+
+-- Numbers of the cards that the shard has in another version than the one to be replaced.
+local function find_stale(players, since)
+  local stale, none = {}, string.rep('\0', 7)
+  for from = 1, #players, 2000 do
+    local till = math.min(from + 1999, #players)
+    local known = call('HMGET', cards_key, unpack(players, from, till))
     for n = from, till do
       local card = known[n - from + 1]
-      if (card and sub(card, 2, 8) or '') ~= ARGV[4 + 3 * n] then stale[#stale + 1] = n end
+      if (card and sub(card, 2, 8) or none) ~= since[n] then stale[#stale + 1] = n end
     end
   end
   return stale
 end
 
--- Where the members of each stop are in ARGV, and which ladders they are about.
-local function read_stops()
-  local found = {}
-  for n = 1, tonumber(ARGV[5]) do
-    local leave = at + 4
-    local enter = leave + tonumber(ARGV[at + 2])
-    local after = enter + 2 * tonumber(ARGV[at + 3])
-    found[n] = { ladders = ladders_of(ARGV[at]), leave = leave, enter = enter, after = after }
-    for _, ladder in ipairs(found[n].ladders) do touch(ladder, tonumber(ARGV[at + 1])) end
-    at = after
+local function read_places(texts)
+  local places, at = {}, 1
+  while at <= #texts do
+    local period, was, is = period_of(sub(texts, at, at + 3)), nil, nil
+    was, at = text_at(texts, at + 4)
+    is, at = text_at(texts, at)
+    places[#places + 1] = { ladder = period and period .. '/global', was = was, is = is }
   end
-  return found
+  return places
+end
+
+local function read_members(texts, zeros)
+  local members, at, n = {}, 1, 0
+  while at <= #texts do
+    if zeros then
+      n = n + 1
+      members[n] = '0'
+    end
+    n = n + 1
+    members[n], at = text_at(texts, at)
+  end
+  return members
 end
 
 local function count_before(ladder, point)
-  if point == '' then return -1 end
+  if not ladder or point == '' then return -1 end
   if how == 'ordinal' then return call('ZRANK', base .. 'z:' .. ladder, point) or -1 end
   local key = base .. (how == 'dense' and 'd:' or 'z:') .. ladder
   return call('ZLEXCOUNT', key, '-', '(' .. point)
 end
 
-local function change(stop, ladder)
-  local key = base .. 'z:' .. ladder
-  flush('ZREM', key, ARGV, stop.leave, stop.enter - 1)
-  flush('ZADD', key, ARGV, stop.enter, stop.after - 1)
+local function change(ladder, leave, enter)
+  flush('ZREM', base .. 'z:' .. ladder, leave)
+  flush('ZADD', base .. 'z:' .. ladder, enter)
   if tied == 0 then return end
   local gone, come = {}, {}
-  for n = stop.leave, stop.enter - 1 do gone[sub(ARGV[n], 1, tied)] = true end
-  for n = stop.enter + 1, stop.after - 1, 2 do come[sub(ARGV[n], 1, tied)] = true end
+  for n = 1, #leave do gone[sub(leave[n], 1, tied)] = true end
+  for n = 2, #enter, 2 do come[sub(enter[n], 1, tied)] = true end
   note_distinct(ladder, gone, come)
 end
 
-local stale = find_stale()
+local players, since, cards = read_cards(ARGV[4])
+local stale = find_stale(players, since)
 if stale[1] then return { reach(0), stale } end
-local moved, answer, places = read_stops(), { 0, {} }, {}
-for n = at, #ARGV, 3 do
-  local period = period_of(ARGV[n])
-  places[#places + 1] = period and period .. '/global' or false
-end
+local places, ladders = read_places(ARGV[5]), {}
+for at = 6, #ARGV, 4 do ladders[at] = ladders_of(ARGV[at]) end
 if undefined then return redis.error_reply('UNDEFINED names are missing') end
-for n, ladder in ipairs(places) do
-  answer[3 * n] = ladder and count_before(ladder, ARGV[at + 3 * n - 2]) or -1
-end
+local answer = { 0, {} }
+for n, place in ipairs(places) do answer[3 * n] = count_before(place.ladder, place.was) end
 local is_changed = false
-for _, stop in ipairs(moved) do
-  for _, ladder in ipairs(stop.ladders) do change(stop, ladder) end
-  is_changed = is_changed or stop.after > stop.leave
+for at = 6, #ARGV, 4 do
+  local leave, enter = read_members(ARGV[at + 2], false), read_members(ARGV[at + 3], true)
+  is_changed = is_changed or leave[1] or enter[1]
+  for _, ladder in ipairs(ladders[at]) do
+    change(ladder, leave, enter)
+    touch(ladder, tonumber(ARGV[at + 1]))
+  end
 end
 local fields = {}
-for n = 1, count do
-  fields[2 * n - 1] = ARGV[3 + 3 * n]
-  fields[2 * n] = ARGV[5 + 3 * n]
+for n, player in ipairs(players) do
+  fields[2 * n - 1] = player
+  fields[2 * n] = cards[n]
 end
 flush('HSET', cards_key, fields)
 if is_changed then call('INCR', base .. 'changes') end
 local totals = {}
-for n, ladder in ipairs(places) do
-  answer[3 * n + 1] = ladder and count_before(ladder, ARGV[at + 3 * n - 1]) or -1
+for n, place in ipairs(places) do
+  local ladder = place.ladder
+  answer[3 * n + 1] = count_before(ladder, place.is)
   if ladder and not totals[ladder] then totals[ladder] = call('ZCARD', base .. 'z:' .. ladder) end
   answer[3 * n + 2] = ladder and totals[ladder] or 0
 end
