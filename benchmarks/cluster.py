@@ -59,21 +59,21 @@ class OpenCluster(NamedTuple):
         leaderboard = self.run(boards.create(board_id))
         return self.run(profile.journal.board(board_id)), leaderboard
 
-    def batch(self, players: int) -> list[Submission]:
+    def batch(self, players: int, least: int = 0) -> list[Submission]:
         """Results of random players, achieved now."""
         now = self.profile.clock.now()
         pick = self.rng.randrange
         return [
-            Submission(harness.player_id(pick(players)).decode(), pick(harness.SCORE_MAX), now)
+            Submission(
+                harness.player_id(pick(players)).decode(), least + pick(harness.SCORE_MAX), now
+            )
             for _ in range(BATCH)
         ]
 
     def fill(self, board: Board, players: int, *, is_named: bool = False) -> None:
         """Every player has submitted once."""
         self.run(
-            cluster_fill.fill(
-                self.profile, self.postgres.url, board, players, is_named=is_named
-            )
+            cluster_fill.fill(self.profile, self.postgres.url, board, players, is_named=is_named)
         )
         self.empty_index()
         self.await_index(board)

@@ -63,7 +63,7 @@ def name_of(player: str) -> str:
 async def _pattern(connection: Any, board: Board) -> Pattern:
     """What came of the first submission; this module must know how to make the same."""
     rows = [
-        dict(await connection.fetchrow(f"SELECT * FROM {each}"))  # noqa: S608
+        dict(await connection.fetchrow(f"SELECT * FROM {each}"))
         for each in ("players", "events WHERE kind = 'score'", "cards")
     ]
     player, event, card = rows
@@ -133,6 +133,7 @@ def _rows(
 async def _draw(connection: Any, sequence: str, count: int) -> Iterator[int]:
     """The next numbers of a sequence that nobody else draws from meanwhile."""
     last = await connection.fetchval(
-        f"SELECT setval({sequence}, nextval({sequence}) + $1)", count - 1  # noqa: S608
+        f"SELECT setval({sequence}, nextval({sequence}) + $1)",
+        count - 1,
     )
     return iter(range(last - count + 1, last + 1))

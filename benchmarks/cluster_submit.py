@@ -2,8 +2,10 @@
 
 Ours are deduplicated, locked, decided, written to PostgreSQL and applied to Redis; two batches are
 under way at a time, as in `submit_many`. Against bare `unnest` inserts of the same events into the
-same PostgreSQL, one commit per batch. Asked with one Redis, and below ten million players with a
-Cluster of three as well; the bar is about one Redis.
+same PostgreSQL, one commit per batch. Players and scores are drawn at random: at a million players
+about every second score improves on the player's best one, and changes four ladders. Then the same
+is asked with scores all of which improve. Asked with one Redis, and below ten million players with
+a Cluster of three as well; the bar is about random scores and one Redis.
 
 PostgreSQL has the settings in `benchmarks.cluster`: 1 GB of shared buffers, 4 GB of write-ahead log
 between checkpoints, autovacuum on. The bare inserts share them.
@@ -13,8 +15,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import Any
 
 import asyncpg
@@ -23,7 +26,6 @@ from benchmarks import cluster, harness
 from benchmarks.processor import GENERATOR, describe, during
 from toprung.domain.board import Board
 from toprung.domain.submission import Submission
-from toprung.testing.servers import PostgresServer
 
 BATCHES = 40
 IN_FLIGHT = 2
@@ -39,6 +41,8 @@ INSERT INTO bare SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], 
 """
 BARE = "bare unnest inserts"
 
+_turns = count(1)
+
 Batches = list[list[Submission]]
 
 
@@ -49,51 +53,55 @@ def run(options: argparse.Namespace) -> harness.Report:
     kinds = (cluster.ONE, cluster.THREE) if options.size < cluster.LARGE else (cluster.ONE,)
     with cluster.truth() as postgres:
         for kind in kinds:
-            medians = _measure(report, options, postgres, kind)
-            named = {name if name == BARE else f"toprung, {kind}": r for name, r in medians.items()}
-            report.add_medians(f"submissions per second, {kind}", named, "/s")
-            if kind == cluster.ONE:
-                bar_id = "cluster-submit" + ("-10M" if options.size >= cluster.LARGE else "")
-                report.add_bar(bar_id, medians["toprung"] / medians[BARE])
+            with (
+                cluster.index(kind) as (url, nodes),
+                cluster.process(postgres, url, nodes) as opened,
+            ):
+                _measure(report, options, opened, kind)
+                cluster.add_longest_script(report, opened.log, kind, options.size)
     return report
 
 
 def _measure(
-    report: harness.Report, options: argparse.Namespace, postgres: PostgresServer, kind: str
-) -> dict[str, float]:
-    """Submissions per second of both, with this kind of index."""
-    with cluster.index(kind) as (url, nodes), cluster.process(postgres, url, nodes) as opened:
-        is_new = kind == cluster.ONE
-        board = opened.create("blitz")[0] if is_new else opened.run(_board(opened))
-        if is_new:
-            opened.fill(board, options.size)
+    report: harness.Report, options: argparse.Namespace, opened: cluster.OpenCluster, kind: str
+) -> None:
+    """Submissions per second of both, with this kind of index; the first one fills the board."""
+    if kind == cluster.ONE:
+        board, _ = opened.create("blitz")
+        opened.fill(board, options.size)
+    else:
+        board = opened.run(opened.profile.journal.board("blitz"))
         opened.await_index(board)
-        bare = opened.run(_Bare.connect(postgres.url, board))
-        contestants: dict[str, Callable[[Batches], Awaitable[None]]] = {
-            "toprung": partial(_ours, opened, board),
-            BARE: bare.insert,
-        }
+    bare = opened.run(_Bare.connect(opened.postgres.url, board))
+    contestants = {"toprung": partial(_ours, opened, board), BARE: bare.insert}
 
-        def rate(name: str) -> float:
-            batches = [opened.batch(options.size) for _ in range(BATCHES)]
+    def rate(name: str, *, improves: bool) -> float:
+        least = next(_turns) * harness.SCORE_MAX if improves else 0
+        batches = [opened.batch(options.size, least) for _ in range(BATCHES)]
 
-            async def work() -> None:
-                await contestants[name](batches)
+        async def work() -> None:
+            await contestants[name](batches)
 
-            return BATCHES * cluster.BATCH / harness.timed(lambda: opened.run(work()))
+        return BATCHES * cluster.BATCH / harness.timed(lambda: opened.run(work()))
 
-        turns = {name: partial(rate, name) for name in contestants}
+    for question, improves in (("random scores", False), ("every score improves", True)):
+        turns = {name: partial(rate, name, improves=improves) for name in contestants}
         medians = harness.interleave(options.rounds, turns)
-        kinds = {"PostgreSQL": [postgres.pid], "Redis": [node.pid for node in nodes]}
-        _, taken = during(kinds, turns["toprung"])
-        print(f"  toprung's turn: {describe(taken).replace(GENERATOR, 'this process')}")
-        opened.run(bare.connection.close())
-        cluster.add_longest_script(report, opened.log, kind, options.size)
-        return medians
+        report.add_medians(f"{question}, {kind}", medians, "/s")
+        if kind == cluster.ONE and not improves:
+            bar_id = "cluster-submit" + ("-10M" if options.size >= cluster.LARGE else "")
+            report.add_bar(bar_id, medians["toprung"] / medians[BARE])
+        _show_shares(opened, turns["toprung"])
+    opened.run(bare.connection.close())
 
 
-async def _board(opened: cluster.OpenCluster) -> Board:
-    return await opened.profile.journal.board("blitz")
+def _show_shares(opened: cluster.OpenCluster, turn: Callable[[], float]) -> None:
+    """Who takes the processors in our turn, after which the index must be up to date."""
+    kinds = {"PostgreSQL": [opened.postgres.pid], "Redis": [node.pid for node in opened.nodes]}
+    _, taken = during(kinds, turn)
+    print(f"  toprung's turn: {describe(taken).replace(GENERATOR, 'this process')}")
+    waiting = opened.run(opened.profile.outbox.lag())[0]
+    assert waiting < BATCHES // 2, f"{waiting} batches are not in the index"
 
 
 async def _ours(opened: cluster.OpenCluster, board: Board, batches: Batches) -> None:

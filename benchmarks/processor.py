@@ -48,9 +48,7 @@ def during(kinds: Kinds, work: Callable[[], float]) -> tuple[float, Taken]:
     result = work()
     after, machine_after = _seconds_by_kind(kinds), _machine_seconds()
     seconds = {kind: after[kind] - before[kind] for kind in after}
-    busy, available = (
-        now - then for now, then in zip(machine_after, machine_before, strict=True)
-    )
+    busy, available = (now - then for now, then in zip(machine_after, machine_before, strict=True))
     return result, Taken(seconds, busy, max(available, 1 / TICKS))
 
 
@@ -67,9 +65,7 @@ def describe(taken: Taken) -> str:
 def _seconds_by_kind(kinds: Kinds) -> dict[str, float]:
     processes = _processes()
     own = os.times()
-    found = {
-        kind: sum(_seconds_of(pid, processes) for pid in pids) for kind, pids in kinds.items()
-    }
+    found = {kind: sum(_seconds_of(pid, processes) for pid in pids) for kind, pids in kinds.items()}
     return {**found, GENERATOR: own.user + own.system + own.children_user + own.children_system}
 
 
