@@ -2,10 +2,10 @@
 
 One process of `toprung serve` each, with the same players, who have names. wrk asks both in turn,
 with one thread: 32 connections for reads, 64 for submissions, which are durable in both and nearly
-all improve the player's score. While the top is asked for, its rows change a hundred times a second,
-or as often as the service can. The processor time per request is that of the service's process, of
-PostgreSQL and of Redis; what wrk takes is not in it. All of them share this machine's processors, as
-they would not where each has its own.
+all improve the player's score. While the top is asked for, its rows change a hundred times a
+second, or as often as the service can. The processor time per request is that of the service's
+process, of PostgreSQL and of Redis; what wrk takes is not in it. All of them share the processors
+of this machine, as they would not where each has its own.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from benchmarks.http_routes import (
 )
 from benchmarks.kept import kept
 from benchmarks.processor import GENERATOR, Kinds, Taken, during
+from benchmarks.script_log import ScriptLog
 from toprung.blocking import Leaderboards
 
 PATH = "/v1/boards/blitz/standings/%012d"
@@ -64,7 +65,10 @@ def run(options: argparse.Namespace) -> harness.Report:
             CLUSTER: stack.enter_context(_cluster(report, folder, options.size)),
             EMBEDDED: stack.enter_context(_embedded(folder, options.size)),
         }
+        changing = {who: ChangingTop(served.port) for who, served in services.items()}
         questions = {who: _questions(folder, served.port) for who, served in services.items()}
+        for who, change in changing.items():
+            questions[who]["top 100"] = change.during(questions[who]["top 100"])
         for question, bar in BARS.items():
             asked = {who: questions[who][question] for who in services}
             _compare(report, question, asked, services, options.rounds)
@@ -74,6 +78,8 @@ def run(options: argparse.Namespace) -> harness.Report:
                 if figure["question"] == question
             }
             report.add_bar(f"http-cluster-{bar}", rates[CLUSTER] / rates[EMBEDDED])
+        changes = {who: change.rate() for who, change in changing.items()}
+        report.add_medians("changes of the head", changes, "/s")
     return report
 
 
@@ -94,7 +100,7 @@ def _questions(folder: Path, port: int) -> dict[str, Ask]:
         "standing": partial(wrk, url, 32, folder / "standing.lua"),
         "around 5 + 5": partial(wrk, url, 32, folder / "around.lua"),
         "submit": partial(wrk, url, 64, folder / "submit.lua"),
-        "top 100": ChangingTop(port).during(partial(wrk, url + TOP, 32, None)),
+        "top 100": partial(wrk, url + TOP, 32, None),
     }
 
 
@@ -160,7 +166,7 @@ def _cluster(report: harness.Report, folder: Path, size: int) -> Iterator[Served
         with cluster.process(postgres, url, nodes) as opened:
             board, _ = opened.create("blitz")
             opened.fill(board, size, is_named=True)
-        log = cluster.ScriptLog(nodes)
+        log = ScriptLog(nodes)
         target = write_settings(folder / "cluster.toml", postgres.url, url)
         with serving(target) as (pid, port):
             kinds = {"service": [pid], "PostgreSQL": [postgres.pid], "Redis": [nodes[0].pid]}
