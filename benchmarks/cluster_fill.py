@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-import asyncpg
-
 from benchmarks import harness
 from toprung.domain.board import Board
 from toprung.domain.card import STOP_BYTES, join_card, split_card
@@ -35,24 +33,23 @@ class Pattern(NamedTuple):
 
 
 async def fill(
-    profile: ClusterProfile, url: str, board: Board, size: int, *, is_named: bool = False
+    profile: ClusterProfile, connection: Any, board: Board, size: int, *, is_named: bool = False
 ) -> None:
-    """Give every player of the harness a score on an empty board; nothing else may write."""
+    """Give every player of the harness a score on an empty board; nothing else may write.
+
+    `connection` is one to the same database, without a limit to how long a statement takes.
+    """
     entries = harness.filled_keys(size, harness.SEED)
     first, (score, _) = next(entries)
     leaderboard = await Leaderboards(profile.parts).board(board.id)
     await leaderboard.submit(first.decode(), score)
-    connection = await asyncpg.connect(url)
-    try:
-        pattern = await _pattern(connection, board)
-        if is_named:
-            await _name(connection, pattern)
-        while chunk := list(islice(entries, CHUNK)):
-            await _copy(connection, board, pattern, chunk, is_named=is_named)
-        await connection.execute("VACUUM (ANALYZE) players, cards, events")
-        await connection.execute("CHECKPOINT")
-    finally:
-        await connection.close()
+    pattern = await _pattern(connection, board)
+    if is_named:
+        await _name(connection, pattern)
+    while chunk := list(islice(entries, CHUNK)):
+        await _copy(connection, board, pattern, chunk, is_named=is_named)
+    await connection.execute("VACUUM (ANALYZE) players, cards, events")
+    await connection.execute("CHECKPOINT")
 
 
 def name_of(player: str) -> str:

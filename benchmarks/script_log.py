@@ -55,6 +55,18 @@ class ScriptLog:
         """How many scripts have run, on all servers."""
         return sum(calls for node in self._nodes for calls in calls_of(node))
 
+    def usual_ms(self) -> float:
+        """What one run of a thousand exceeds, on any server since it was started."""
+        return max((each for node in self._nodes for each in _usual_of(node)), default=0.0)
+
+
+def _usual_of(node: RedisServer) -> Iterator[float]:
+    """By way of calling scripts."""
+    for line in node.ask("INFO", "latencystats").splitlines():
+        found = re.match(r"latency_percentiles_usec_(\w+):.*p99\.9=([\d.]+)", line)
+        if found is not None and found[1] in _CALLS:
+            yield float(found[2]) / 1000
+
 
 def calls_of(node: RedisServer) -> Iterator[int]:
     """How often scripts were called, by way of calling them."""
