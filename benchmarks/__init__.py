@@ -11,6 +11,7 @@ machine does meets all of them; medians and their ratios are printed. Nothing is
 
 `harness` has the players, the rounds and the report, `peers` who else is asked, `library` and
 `servers` what is filled and started (`cluster` and `cluster_fill` where that is a cluster),
-`processor` and `script_log` what it took of the machine and of Redis, `bars` what was asked for, `runs` the sets of questions,
-`runner` asks one in a process of its own, `records` keeps results, `plots` and `page` the page.
+`processor` and `script_log` what was taken of the machine and of Redis, `bars` what was asked for,
+`runs` the sets of questions, `runner` asks one in a process of its own, `records` keeps results,
+`plots` and `page` the page.
 """

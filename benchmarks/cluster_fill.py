@@ -8,13 +8,13 @@ to be rebuilt afterwards. A test holds the result to a board that was filled by 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 from benchmarks import harness
 from toprung.domain.board import Board
-from toprung.domain.card import STOP_BYTES, join_card, split_card
+from toprung.domain.card import STOP_BYTES, split_card
 from toprung.domain.player import fold_name
 from toprung.profiles.cluster import ClusterProfile
 from toprung.service.leaderboards import Leaderboards
@@ -74,7 +74,7 @@ async def _pattern(connection: Any, board: Board) -> Pattern:
 
 def _card(board: Board, pattern: Pattern, position: int, score: int) -> bytes:
     record = board.shape.pack(score, None, pattern.event["at"], position)
-    return join_card(stop + record for stop in pattern.stops)
+    return b"".join([stop + record for stop in pattern.stops])
 
 
 async def _name(connection: Any, pattern: Pattern) -> None:
@@ -96,41 +96,34 @@ async def _copy(
         positions = await _draw(connection, "'positions'", len(chunk))
         sequence = "pg_get_serial_sequence('players', 'number')"
         numbers = await _draw(connection, sequence, len(chunk))
-        columns = {"players": pattern.player, "events": pattern.event, "cards": pattern.card}
-        rows = zip(numbers, positions, chunk, strict=True)
-        made: dict[str, list[tuple[Any, ...]]] = {table: [] for table in columns}
-        for number, position, (player, (score, _)) in rows:
-            values = _rows(board, pattern, number, position, player.decode(), score)
-            if is_named:
-                name = name_of(player.decode())
-                values["players"] |= {"name": name, "folded": fold_name(name)}
-            for table, row in values.items():
-                made[table].append(tuple({**columns[table], **row}.values()))
-        for table, records in made.items():
-            await connection.copy_records_to_table(
-                table, records=records, columns=list(columns[table])
-            )
+        ids = [player.decode() for player, _ in chunk]
+        scores = [score for _, (score, _) in chunk]
+        players: dict[str, Sequence[Any]] = {"number": numbers, "id": ids}
+        if is_named:
+            names = list(map(name_of, ids))
+            players |= {"name": names, "folded": list(map(fold_name, names))}
+        entries = [_card(board, pattern, *each) for each in zip(positions, scores, strict=True)]
+        await _add(connection, "players", pattern.player, players)
+        events = {"position": positions, "player": numbers, "score": scores}
+        await _add(connection, "events", pattern.event, events)
+        cards = {"player": numbers, "version": positions, "entries": entries}
+        await _add(connection, "cards", pattern.card, cards)
 
 
-def _rows(
-    board: Board, pattern: Pattern, number: int, position: int, player: str, score: int
-) -> dict[str, dict[str, Any]]:
-    """In which columns a player's rows differ from the pattern's."""
-    return {
-        "players": {"number": number, "id": player},
-        "events": {"position": position, "player": number, "score": score},
-        "cards": {
-            "player": number,
-            "version": position,
-            "entries": _card(board, pattern, position, score),
-        },
-    }
+async def _add(
+    connection: Any, table: str, pattern: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]
+) -> None:
+    """Write rows that differ from the pattern in these columns."""
+    rest = {name: value for name, value in pattern.items() if name not in columns}
+    same = map(repeat, rest.values())
+    rows = zip(*columns.values(), *same, strict=False)
+    await connection.copy_records_to_table(table, records=rows, columns=[*columns, *rest])
 
 
-async def _draw(connection: Any, sequence: str, count: int) -> Iterator[int]:
+async def _draw(connection: Any, sequence: str, count: int) -> Sequence[int]:
     """The next numbers of a sequence that nobody else draws from meanwhile."""
     last = await connection.fetchval(
         f"SELECT setval({sequence}, nextval({sequence}) + $1)",
         count - 1,
     )
-    return iter(range(last - count + 1, last + 1))
+    return range(last - count + 1, last + 1)
