@@ -162,9 +162,14 @@ def opened(
 def add_longest_script(
     report: harness.Report, log: ScriptLog, kind: str = ONE, size: int = 0
 ) -> None:
-    """Report the longest run of a script since the log was opened, and what few exceed."""
+    """Report the longest run of a script since the log was opened, and what few exceed.
+
+    Both count the time in which Redis waits for a processor, so that is reported as well.
+    """
     log.take()
     report.add_figure("one script of a thousand takes longer than", log.usual_ms(), "ms", kind)
+    waited = 100 * log.waited_share()
+    report.add_figure("Redis waits for a processor, of its running time", waited, "%", kind)
     name = f"longest script ({log.longest_name})"
     report.add_figure(name, log.longest_ms, "ms", kind)
     bar_id = "cluster-longest-script" + ("-10M" if size >= LARGE else "")

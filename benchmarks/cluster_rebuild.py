@@ -15,6 +15,7 @@ import redis
 from benchmarks import cluster, harness
 
 CHUNK = 1_000
+AT_ONCE = 5_000
 
 Key = tuple[Any, list[Any]]
 """A key, and its fields with their values or its members with their scores."""
@@ -59,12 +60,17 @@ def run(options: argparse.Namespace) -> harness.Report:
 
 
 def _contents(client: redis.Redis) -> tuple[list[Key], list[Key]]:
-    """Every HASH and every ZSET; members in the order of their ends, which are the players."""
-    hashes = [(key, list(client.hgetall(key).items())) for key in client.scan_iter(_type="hash")]
-    ladders = []
-    for key in client.scan_iter(_type="zset"):
-        members = client.zrange(key, 0, -1, withscores=True)
-        ladders.append((key, sorted(members, key=lambda member: member[0][::-1])))
+    """Every HASH and every ZSET; members in the order of their ends, which are the players.
+
+    Little by little, for the process has calls under way that do not wait for long.
+    """
+    hashes = [
+        (key, list(client.hscan_iter(key, count=AT_ONCE))) for key in client.scan_iter(_type="hash")
+    ]
+    ladders = [
+        (key, sorted(client.zscan_iter(key, count=AT_ONCE), key=lambda member: member[0][::-1]))
+        for key in client.scan_iter(_type="zset")
+    ]
     return hashes, ladders
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import redis
@@ -58,6 +59,14 @@ class ScriptLog:
     def usual_ms(self) -> float:
         """What one run of a thousand exceeds, on any server since it was started."""
         return max((each for node in self._nodes for each in _usual_of(node)), default=0.0)
+
+    def waited_share(self) -> float:
+        """How long the servers waited for a processor, over how long they had one."""
+        running = waiting = 0
+        for node in self._nodes:
+            words = Path(f"/proc/{node.pid}/schedstat").read_text().split()
+            running, waiting = running + int(words[0]), waiting + int(words[1])
+        return waiting / max(running, 1)
 
 
 def _usual_of(node: RedisServer) -> Iterator[float]:
