@@ -25,7 +25,10 @@ TINY = ("--size", "2000", "--rounds", "1", "--seconds", "0.02", "--json")
 # The open loop asks for many seconds; its generator has tests of its own.
 MODULES = sorted({run.module for run in RUNS} - {"http_open_loop"})
 # Bars that few players cannot measure, or that need a machine which is not busy.
-NOT_HERE = ("memory-", "open-checkpoint", "http-open-", "http-top", "cluster-processes")
+NOT_HERE = (
+    "memory-", "open-checkpoint", "http-open-", "http-top", "cluster-processes",
+    "cluster-longest-script",
+)  # fmt: skip
 CONDITIONS = {
     "seed", "size", "rounds", "load_at_start", "elapsed_seconds", "date", "commit", "machine",
     "versions",
