@@ -11,6 +11,7 @@ import asyncio
 import random
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, NamedTuple
 
 import asyncpg
@@ -36,6 +37,9 @@ POSTGRES = (
     "-c", "autovacuum=on",
 )  # fmt: skip
 ONE, THREE = "one Redis", "Cluster of three"
+
+_seeds = count(harness.SEED)
+"""Of processes: what one submits would change nothing when another submits it again."""
 
 
 class OpenCluster(NamedTuple):
@@ -144,7 +148,7 @@ def process(
     settings = ClusterSettings(journal_url=postgres.url, index_url=index_url)
     with asyncio.Runner() as runner:
         profile = runner.run(ClusterProfile.open(settings, SystemClock()))
-        rng = random.Random(harness.SEED)
+        rng = random.Random(next(_seeds))
         try:
             yield OpenCluster(runner, profile, postgres, nodes, ScriptLog(nodes), rng)
         finally:

@@ -35,7 +35,7 @@ class Run:
     @property
     def seconds_max(self) -> int:
         """After which it is ended as one that hangs; many times what it should take."""
-        return 900 if self.size <= 1_000_000 and "quick" in self.sets else 7200
+        return 1800 if self.size <= 1_000_000 and "quick" in self.sets else 7200
 
 
 def _large(module: str, rounds: int, size: int = LARGE) -> Run:
