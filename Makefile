@@ -38,7 +38,7 @@ format: setup-dev ## apply automatic style fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup-dev peers ## run the benchmarks against peers, in a quarter of an hour
+bench: setup-dev peers ## run the benchmarks against peers, in about half an hour
 	@exec $(BIN)/python -m benchmarks --quick $(ARGS)
 
 bench-docs: setup-dev peers ## the same with more growth, and write the results to docs/benchmarks.md

@@ -10,6 +10,8 @@ A round measures every contestant once, and rounds are repeated, so that whateve
 machine does meets all of them; medians and their ratios are printed. Nothing is asserted.
 
 `harness` has the players, the rounds and the report, `peers` who else is asked, `library` and
-`servers` what is filled and started, `bars` what was asked for, `runs` the sets of questions,
-`runner` asks one in a process of its own, `records` keeps results, `plots` and `page` the page.
+`servers` what is filled and started (`cluster` and `cluster_fill` where that is a cluster),
+`processor` and `script_log` what was taken of the machine and of Redis, `bars` what was asked for,
+`runs` the sets of questions, `runner` asks one in a process of its own, `records` keeps results,
+`plots` and `page` the page.
 """

@@ -17,7 +17,7 @@ CALLS = 500
 def run(options: argparse.Namespace) -> harness.Report:
     """Measure, print and report."""
     report = harness.Report("cluster_standing")
-    with cluster.opened() as opened:
+    with cluster.opened(report, size=options.size) as opened:
         harness.print_header("Standing of a random player in a cluster", players=options.size)
         board, leaderboard = opened.create("blitz")
         opened.fill(board, options.size)

@@ -91,13 +91,20 @@ class Report:
                 self.add_figure(f"{question}, p99", latency.p99, "us", contestant)
 
 
-def main(run: Callable[[argparse.Namespace], Report], *, size: int = 1_000_000) -> None:
-    """Run one benchmark from the command line."""
+def main(
+    run: Callable[[argparse.Namespace], Report],
+    *,
+    size: int = 1_000_000,
+    add_options: Callable[[argparse.ArgumentParser], None] | None = None,
+) -> None:
+    """Run one benchmark from the command line; `add_options` adds those that others do not have."""
     parser = argparse.ArgumentParser(description=sys.modules[run.__module__].__doc__)
     parser.add_argument("--size", type=int, default=size, help="players (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds (%(default)s)")
     parser.add_argument("--seconds", type=float, default=0.3, help="of one turn (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
+    if add_options is not None:
+        add_options(parser)
     options = parser.parse_args()
     commit = machine.commit()  # of the code that is loaded, whatever it is at the end
     load, begin = os.getloadavg()[0], time.monotonic()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,23 @@ from benchmarks.records import Results
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
-PAGES = (PAGE, ROOT / "README.md", ROOT / "docs" / "how-to" / "cluster.md")
+PAGES = (
+    PAGE,
+    ROOT / "README.md",
+    ROOT / "docs" / "how-to" / "cluster.md",
+    ROOT / "docs" / "how-to" / "cluster-at-size.md",
+)
 IMAGES = ROOT / "docs" / "images"
+_ON_PAGES_OF_THEIR_OWN = (
+    "cluster-submit",
+    "cluster-submitters",
+    "cluster-processes",
+    "cluster-memory",
+    "cluster-upkeep",
+    "http-cluster",
+)
+"""Questions whose tables guides show as well."""
+
 _BLOCK = re.compile(r"(<!-- figures: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -46,6 +62,7 @@ def render(page: str, results: Results) -> str:
         "cluster-bars": lambda results: _bars(results, "cluster-"),
         "questions": _questions,
         "comparison": _comparison,
+        **{name: partial(_one_question, name.replace("-", "_")) for name in _ON_PAGES_OF_THEIR_OWN},
     }
     return _BLOCK.sub(lambda found: f"{found[1]}{makers[found[2]](results)}\n{found[3]}", page)
 
@@ -185,6 +202,13 @@ def _questions(results: Results) -> str:
     return "\n\n".join(
         "\n\n".join([f"### {_docstring(module)}", *tables]) for module, tables in sections.items()
     )
+
+
+def _one_question(module: str, results: Results) -> str:
+    """The tables of one benchmark, smaller sizes first."""
+    found = [result for name, result in results.items() if name.partition("-")[0] == module]
+    tables = [_question(module, each) for each in sorted(found, key=lambda each: each["size"])]
+    return "\n\n".join(tables) or "Not measured."
 
 
 def _question(module: str, result: Mapping[str, Any]) -> str:

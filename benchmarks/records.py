@@ -44,15 +44,20 @@ def bars_of(results: Results) -> dict[str, Recorded]:
     """Each bar's figure, by its id.
 
     A question at a large size has figures for the bars of that size alone: the others are about
-    the size at which everything is asked, and are told by that run.
+    the size at which everything is asked, and are told by that run. A bar that several questions
+    have figures for has the worst of them.
     """
-    large = {bar.id: bar.is_large for bar in BARS}
-    return {
-        bar_id: Recorded(figure, result.get("date", "")[:10], result.get("commit") or "")
-        for name, result in results.items()
-        for bar_id, figure in result["bars"].items()
-        if large[bar_id] == ("-" in name)
-    }
+    bars = {bar.id: bar for bar in BARS}
+    found: dict[str, Recorded] = {}
+    for name, result in results.items():
+        date, commit = result.get("date", "")[:10], result.get("commit") or ""
+        for bar_id, figure in result["bars"].items():
+            bar, known = bars[bar_id], found.get(bar_id)
+            if bar.is_large == ("-" in name) and (
+                known is None or bar.worse(figure, known.figure) == figure
+            ):
+                found[bar_id] = Recorded(figure, date, commit)
+    return found
 
 
 def is_same(run: Run, size: int, result: Mapping[str, Any] | None, commit: str | None) -> bool:

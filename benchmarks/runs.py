@@ -35,7 +35,7 @@ class Run:
     @property
     def seconds_max(self) -> int:
         """After which it is ended as one that hangs; many times what it should take."""
-        return 900 if self.size <= 1_000_000 else 7200
+        return 1800 if self.size <= 1_000_000 and "quick" in self.sets else 7200
 
 
 def _large(module: str, rounds: int, size: int = LARGE) -> Run:
@@ -69,12 +69,17 @@ RUNS = (
     Run("http_common", rounds=9),
     Run("http_strict"),
     Run("cluster_scripts", rounds=5),
+    Run("cluster_submit", rounds=5),
+    Run("cluster_rebuild", rounds=1),
+    Run("cluster_upkeep", rounds=1, sets=("docs", "full")),
+    Run("cluster_upkeep", rounds=1, size=100_000, sets=("quick",)),
+    Run("http_cluster", rounds=7, size=100_000),
+    Run("cluster_submitters", rounds=5, size=100_000),
+    Run("cluster_processes", rounds=5, size=100_000),
     Run("live_fanout", rounds=3, size=100_000),
     Run("idle", rounds=1, size=100_000),
     Run("many_boards", size=20_000),
-    Run("cluster_submit", rounds=5, size=20_000),
     Run("cluster_standing", rounds=5, size=20_000),
-    Run("cluster_rebuild", rounds=3, size=20_000),
     Run("cluster_memory", size=20_000),
     Run("rank_growth", size=LARGE),
     Run("growth", rounds=3, size=LARGE, sets=("docs", "full")),
@@ -88,6 +93,7 @@ RUNS = (
     _large("submit_batches", rounds=3),
     _large("open_database", rounds=3),
     _large("rebuild", rounds=1),
+    _large("cluster_submit", rounds=3),
     _large("memory", rounds=1, size=50_000_000),
 )
 

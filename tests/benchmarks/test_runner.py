@@ -166,6 +166,17 @@ def test_a_large_size_tells_of_the_bars_of_that_size_alone() -> None:
     }
 
 
+def test_a_bar_of_several_questions_has_the_worst_figure() -> None:
+    found = records.bars_of(
+        {
+            "cluster_submit": result(bars={"cluster-longest-script": 9.0}),
+            "cluster_rebuild": result(bars={"cluster-longest-script": 12.0}),
+            "cluster_standing": result(bars={"cluster-longest-script": 3.0}),
+        }
+    )
+    assert found["cluster-longest-script"].figure == 12.0
+
+
 def test_a_bar_says_what_was_measured_and_whether_it_is_met() -> None:
     measured = {"rank-redis": 99.0, "memory-first-10M": 62.5}
     lines = list(bars.table(measured, {"memory-first-10M": "bench-full, recorded today"}))

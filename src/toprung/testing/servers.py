@@ -85,6 +85,7 @@ class PostgresServer:
     """A PostgreSQL cluster of databases."""
 
     def __init__(self, *, fsync: bool = False, options: tuple[str, ...] = ()) -> None:
+        """`options` come last on its command line, so they replace the settings made here."""
         programs = postgres_programs()
         if programs is None:
             raise ServerError("PostgreSQL is not installed")
@@ -108,6 +109,11 @@ class PostgresServer:
     def url(self) -> str:
         """Where its database is."""
         return f"postgresql://toprung@127.0.0.1:{self.port}/postgres"
+
+    @property
+    def pid(self) -> int:
+        """The process that all others of it descend from."""
+        return int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
 
     def start(self) -> None:
         """Start it on its data, and wait until it accepts connections."""
@@ -138,7 +144,7 @@ class PostgresServer:
         """Stop it: SIGINT cuts connections off, SIGQUIT does not even write what is in memory."""
         if self._process is None:
             return
-        pid = int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
+        pid = self.pid
         os.kill(pid, how)
         try:
             self._process.wait(STOP_SECONDS_MAX)
@@ -234,15 +240,18 @@ class RedisServer:
 
 
 class RedisClusterServers:
-    """Three primaries with a replica each."""
+    """Three primaries, with a replica each unless they are to do without."""
 
     PRIMARIES = 3
 
-    def __init__(self, node_timeout_ms: int = 2000) -> None:
-        options = ("--cluster-enabled", "yes", "--cluster-node-timeout", str(node_timeout_ms),
+    def __init__(
+        self, node_timeout_ms: int = 2000, *options: str, has_replicas: bool = True
+    ) -> None:
+        options += ("--cluster-enabled", "yes", "--cluster-node-timeout", str(node_timeout_ms),
                    "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
                    "--repl-diskless-sync", "yes")  # fmt: skip
-        self.nodes = [RedisServer(*options) for _ in range(2 * self.PRIMARIES)]
+        count = (1 + has_replicas) * self.PRIMARIES
+        self.nodes = [RedisServer(*options) for _ in range(count)]
         first = self.nodes[0]
         share = SLOTS // self.PRIMARIES
         for number, node in enumerate(self.nodes[: self.PRIMARIES]):
@@ -253,7 +262,7 @@ class RedisClusterServers:
             node.ask("CLUSTER", "MEET", "127.0.0.1", str(first.port))
         until(self._is_met, "the meeting of the nodes")
         for primary, replica in zip(
-            self.nodes[: self.PRIMARIES], self.nodes[self.PRIMARIES :], strict=True
+            self.nodes[: self.PRIMARIES], self.nodes[self.PRIMARIES :], strict=has_replicas
         ):
             name = primary.ask("CLUSTER", "MYID")
             follow = partial(replica.ask, "CLUSTER", "REPLICATE", name)
