@@ -44,6 +44,7 @@ from toprung.testing.history import (
 )
 from toprung.testing.history.state import Result
 
+ANSWERS_SECONDS_MAX = 60
 COUNTRIES = ("country:ES", "country:PT")
 SEASON = {"name": "season", "starts": "2020-01-01T00:00:00Z", "ends": "2120-01-01T00:00:00Z"}
 WINDOWS = ("all-time", "season")
@@ -95,6 +96,8 @@ class Play:
     may_forget: bool
     """Whether a receipt may be without a previous rank, as in a cluster."""
     board_id: str = "played"
+    asks: Sequence[str] = ()
+    """The names of questions that are asked; none means all."""
     may_be_behind: bool = False
     """Whether there are outages: then calls may fail, and what is acknowledged be seen later."""
     history: History = field(init=False)
@@ -155,6 +158,13 @@ class Play:
                 *(writer.take_turns(turns) for writer in writers), *([meddle()] if meddle else [])
             )
             self._over = True
+
+    async def answers(self, more: int) -> None:
+        """Wait until so many more questions were answered."""
+        wanted = len(self.history.reads) + more
+        async with asyncio.timeout(ANSWERS_SECONDS_MAX):
+            while len(self.history.reads) < wanted:
+                await asyncio.sleep(0.005)
 
     def check(self) -> Findings:
         """Hold all answers against the writes."""
@@ -267,7 +277,12 @@ class _Writer:
         players = self.chance.sample(self.own, min(3, len(self.own)))
         submissions = [play.submission(player, self.chance) for player in players]
         rows = [
-            {"player": each.player, "score": each.score, "at": _when(each.at), "key": f"key {each.at}"}
+            {
+                "player": each.player,
+                "score": each.score,
+                "at": _when(each.at),
+                "key": f"key {each.at}",
+            }
             for each in submissions
         ]
         board = await self._surely(lambda: self.face.boards.board(play.board_id))
@@ -301,9 +316,7 @@ class _Writer:
         name, _, value = scope.partition(":")
         called = time.monotonic()
         write = history.write(player, newest.result, frozenset({scope}), called)
-        await self._surely(
-            lambda: self.face.boards.patch_player(player, attributes={name: value})
-        )
+        await self._surely(lambda: self.face.boards.patch_player(player, attributes={name: value}))
         self._answered([write])
 
     def _answered(self, writes: list[Write]) -> None:
@@ -331,8 +344,8 @@ class _Reader:
 
     async def read(self) -> None:
         board = await self.face.boards.board(self.play.board_id)
-        ask = self.chance.choice(QUESTIONS)
-        await ask(self, board)
+        name = self.chance.choice(self.play.asks or QUESTIONS)
+        await getattr(self, name)(board)
 
     def options(self) -> dict[str, Any]:
         scope = self.chance.choice(("global", "global", *COUNTRIES))
@@ -402,9 +415,7 @@ class _Reader:
         asked = self.options()
         await self.note(
             ScoreRange(50, low, high, **asked),
-            lambda: board.standings(
-                50, min_score=low, max_score=high, **asked, **self.where()
-            ),
+            lambda: board.standings(50, min_score=low, max_score=high, **asked, **self.where()),
             self.face.lag,
         )
 
@@ -436,7 +447,11 @@ class _Reader:
 
     async def total(self, board: Any) -> None:
         scope = self.options()["scope"]
-        await self.note(Total(scope=scope), lambda: board.total(scope=scope, **self.where()), 0)
+        await self.note(
+            Total(scope=scope),
+            lambda: board.total(scope=scope, **self.where()),
+            self.face.lag,  # a service tells it with its lists
+        )
 
     async def distribution(self, board: Any) -> None:
         scope = self.options()["scope"]
@@ -448,18 +463,18 @@ class _Reader:
 
 
 QUESTIONS = (
-    _Reader.standing,
-    _Reader.standing,
-    _Reader.lookup,
-    _Reader.top,
-    _Reader.pages,
-    _Reader.page_from,
-    _Reader.score_range,
-    _Reader.around,
-    _Reader.around_score,
-    _Reader.friends,
-    _Reader.total,
-    _Reader.distribution,
+    "standing",
+    "standing",
+    "lookup",
+    "top",
+    "pages",
+    "page_from",
+    "score_range",
+    "around",
+    "around_score",
+    "friends",
+    "total",
+    "distribution",
 )
 
 

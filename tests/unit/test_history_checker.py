@@ -63,9 +63,7 @@ def state(history: History, **versions: int) -> LadderState:
     return LadderState(history.rules, {p: result for p, result in found.items() if result})
 
 
-def asked(
-    history: History, question: Question, span: tuple[float, float], **versions: int
-) -> None:
+def asked(history: History, question: Question, span: tuple[float, float], **versions: int) -> None:
     """A read that was answered as the ladder is with these versions."""
     answer = question.answer(state(history, **versions))
     history.reads.append(Read(question, *span, answer))

@@ -135,9 +135,7 @@ class History:
         )
         if told.previous_rank is not None or not may_forget:
             earlier = {player: versions[0]}
-            self.reads.append(
-                Read(RankBefore(player), *span, told.previous_rank, by, 0, earlier)
-            )
+            self.reads.append(Read(RankBefore(player), *span, told.previous_rank, by, 0, earlier))
 
     def _result(self, player: str, version: int) -> Result | None:
         return self.chains[player][version - 1].result if version else None
@@ -146,7 +144,9 @@ class History:
     def is_sequential(self) -> bool:
         """Whether no write began before the one before it had ended."""
         writes = sorted((w for chain in self.chains.values() for w in chain), key=_called)
-        return all(one.answered <= next_.called for one, next_ in zip(writes, writes[1:], strict=False))
+        return all(
+            one.answered <= next_.called for one, next_ in zip(writes, writes[1:], strict=False)
+        )
 
 
 def _called(write: Write) -> float:
