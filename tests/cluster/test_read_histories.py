@@ -18,7 +18,8 @@ import toprung
 from tests.cluster.load import holds
 from tests.cluster.workbench import ClusterWorkbench
 from tests.conftest import StartService
-from tests.histories.playing import PLANS, QUESTIONS, Face, Play
+from tests.histories.playing import PLANS, Face, Play
+from tests.histories.readers import QUESTIONS
 from tests.servers import need_servers
 from toprung.client import connect_async
 from toprung.errors import Unavailable

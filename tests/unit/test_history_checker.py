@@ -127,7 +127,7 @@ def test_a_rank_from_a_mixed_state_is_rejected() -> None:
     for change in ({"rank": 2}, {"total": 3}, {"percentile": 0.0}, {"top_percent": 100.0}):
         history = begun(("ann", 10), ("bob", 20))
         written(history, "ann", 30, 1.0, 3.0)
-        (shown,) = StandingOf("ann").answer(state(history)) or ()
+        (shown,) = StandingOf("ann").answer(state(history)) or []
         wrong = shown._replace(**change)
         history.reads.append(Read(StandingOf("ann"), 2.0, 2.5, [wrong]))
         assert not is_right(history)

@@ -1,8 +1,8 @@
 """Explains every answer of a history by a state of its ladder, or says that none can.
 
-A state is a choice of one version for each player. Version n of a player holds from the moment at which
-write n took effect to the moment at which write n + 1 did; of both moments only bounds are known,
-at first the write's call and answer. An answer is *explained* by a choice of versions that can
+A state is a choice of one version for each player. Version n of a player holds from the moment at
+which write n took effect to that of write n + 1; of both moments only bounds are known, at first
+the write's call and answer. An answer is *explained* by a choice of versions that can
 all hold at one moment between the question's call and its answer, and in which the ladder
 answers exactly that: all rows, ranks, totals and percentiles of one answer are of one state.
 
@@ -108,7 +108,7 @@ class _Chain:
         return self.writes[version - 1].on(scope) if version else None
 
 
-class _Undecided(Exception):
+class _UndecidedError(Exception):
     """There are more choices than anybody wants to look at."""
 
 
@@ -124,7 +124,7 @@ class _Checker:
     def run(self) -> Findings:
         reads = sorted(self.history.reads, key=lambda read: read.answered)
         for _ in range(ROUNDS_MAX):
-            if not any([self._look(number, read) for number, read in enumerate(reads)]):
+            if sum(self._look(number, read) for number, read in enumerate(reads)) == 0:
                 break
         violations = [*self.history.faults, *self.wrong.values()]
         if not violations and not self.undecided and self.history.is_sequential:
@@ -141,7 +141,7 @@ class _Checker:
         self.undecided.discard(number)
         try:
             choices = self._explaining(read, options)
-        except _Undecided:
+        except _UndecidedError:
             self.undecided.add(number)
             return False
         if not choices:
@@ -218,7 +218,7 @@ class _Checker:
             if at == len(players):
                 left -= 1
                 if left < 0:
-                    raise _Undecided
+                    raise _UndecidedError
                 yield _Choice(dict(chosen), begin, end)
                 return
             for option in options[players[at]]:
@@ -275,7 +275,7 @@ class _Checker:
             for choice, _ in zip(self._choices(free, open_options), range(4), strict=False):
                 state = self._state(self._results(choice, read.question.scope))
                 lines.append(f"  a state: {[(p, *state.results[p]) for p in state.players]}")
-        except _Undecided:
+        except _UndecidedError:
             pass
         return "\n".join(line for line in lines if line)
 

@@ -1,14 +1,15 @@
 """What was written and what was answered, each with the times of its call and of its answer.
 
-All times are of one monotonic clock. Every player is written by one writer at a time, so its results
-are a chain; a write that was called took effect at some moment between its call and its answer, and
-one that was acknowledged before the index had it (`stale`) at any moment after its call.
+All times are of one monotonic clock. Every player is written by one writer at a time, so its
+results are a chain; a write took effect at some moment between its call and its answer, and one
+that was acknowledged before the index had it (`stale`) at any moment after its call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
@@ -144,9 +145,7 @@ class History:
     def is_sequential(self) -> bool:
         """Whether no write began before the one before it had ended."""
         writes = sorted((w for chain in self.chains.values() for w in chain), key=_called)
-        return all(
-            one.answered <= next_.called for one, next_ in zip(writes, writes[1:], strict=False)
-        )
+        return all(one.answered <= next_.called for one, next_ in pairwise(writes))
 
 
 def _called(write: Write) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from toprung.domain.ranking import Ranking
@@ -197,5 +198,5 @@ class Spread(Question):
         """These buckets, with counts of these scores."""
         return [
             (low, high - 1, sum(low <= score < high for score in scores))
-            for low, high in zip(edges, edges[1:], strict=False)
+            for low, high in pairwise(edges)
         ]
