@@ -18,6 +18,7 @@ import toprung
 from tests.cluster.load import holds
 from tests.cluster.workbench import ClusterWorkbench
 from tests.conftest import StartService
+from tests.histories.counting import Counting
 from tests.histories.playing import PLANS, Face, Play
 from tests.histories.readers import QUESTIONS
 from tests.servers import need_servers
@@ -28,7 +29,7 @@ from toprung.testing.servers import PostgresServer, RedisClusterServers, RedisSe
 
 SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
 SEEDS = range(20261119, 20261119 + (10 if SOAK else 1))
-TURNS = 300 if SOAK else 80
+TURNS = 300 if SOAK else 60
 FAULT_COUNT = 12 if SOAK else 2
 SEVERAL_STEPS = ("friends", "distribution")
 OTHERS = [name for name in QUESTIONS if name not in SEVERAL_STEPS]
@@ -88,6 +89,19 @@ def test_answers_of_a_redis_cluster(
             await play.begin()
             await play.run(TURNS)
         assert play.check().undecided == 0
+
+    asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_many_writers_for_the_same_players(cluster_file: Path) -> None:
+    async def main() -> None:
+        async with two_processes(cluster_file) as faces:
+            counting = Counting(SEEDS[0], faces, may_forget=True)
+            await counting.begin()
+            await counting.count(TURNS, writers=6)
+        findings = counting.check()
+        assert findings.undecided <= findings.explained // 100
 
     asyncio.run(main())
 

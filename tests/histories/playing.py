@@ -79,7 +79,7 @@ class Play:
     stale: int = 0
 
     def __post_init__(self) -> None:
-        self.board = Board.parse(self.board_id, self._rules)
+        self.board = Board.parse(self.board_id, self.rules)
         rules = Rules(self.board.order, self.board.tie_break, self.board.ranking)
         self.history = History(rules)
         self.chance = random.Random(self.seed)
@@ -91,7 +91,8 @@ class Play:
         self.players = [f"p{number}" for number in range(self.plan.players)]
 
     @property
-    def _rules(self) -> dict[str, Any]:
+    def rules(self) -> dict[str, Any]:
+        """Those of the board."""
         return {"windows": ["all-time", SEASON], "scopes": ["country"], **self.plan.rules}
 
     # --- beginning and end --------------------------------------------------------------------
@@ -99,7 +100,7 @@ class Play:
     async def begin(self) -> None:
         """Create the board, make friends, and let half of the players have an entry."""
         boards = self.faces[0].boards
-        await boards.create(self.board_id, **self._rules)
+        await boards.create(self.board_id, **self.rules)
         for player in self.players[::3]:
             strangers = [other for other in self.players if other != player]
             self.friends[player] = tuple(self.chance.sample(strangers, 4))

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 import toprung
+from tests.histories.counting import Counting
 from tests.histories.playing import PLANS, Face, Play
 
 SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
 SEEDS = range(20261118, 20261118 + (20 if SOAK else 1))
-TURNS = 600 if SOAK else 250
+TURNS = 600 if SOAK else 100
 
 
 @pytest.mark.slow
@@ -31,6 +32,20 @@ def test_answers_are_those_of_one_state(tmp_path: Path, plan: str, seed: int) ->
             assert await boards.verify() == []
         findings = play.check()
         assert findings.explained > TURNS
+        assert findings.undecided <= findings.explained // 100
+
+    asyncio.run(main())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_many_writers_for_the_same_players(tmp_path: Path, seed: int) -> None:
+    async def main() -> None:
+        async with toprung.open_async(tmp_path / "scores.db") as boards:
+            counting = Counting(seed, [Face("one", boards)], may_forget=False)
+            await counting.begin()
+            await counting.count(TURNS, writers=6)
+        findings = counting.check()
         assert findings.undecided <= findings.explained // 100
 
     asyncio.run(main())

@@ -242,6 +242,22 @@ def test_a_receipt_may_know_of_what_others_did_meanwhile() -> None:
         assert is_right(history) is right
 
 
+def test_a_receipt_of_a_shared_player_has_ranks_of_before_and_since() -> None:
+    """Versions 2 and 3 of ann share a commit: the ranks are those of versions 1 and 3."""
+
+    def received(receipt: Receipt) -> bool:
+        history = begun(("ann", 10), ("bob", 25))
+        written(history, "ann", 20, 1.0, 3.0)
+        written(history, "ann", 30, 1.0, 3.0)
+        history.receipt("ann", (2, 3), receipt, (1.0, 3.0), is_shared=True)
+        return is_right(history)
+
+    assert received(told(1, 2, 30, 20))
+    assert not received(told(2, 2, 30, 20))
+    assert not received(told(1, 1, 30, 20))
+    assert not received(told(1, None, 30, 20))
+
+
 def test_counts_of_a_distribution_are_of_one_state_even_if_its_ends_are_not() -> None:
     history = begun(("ann", 10), ("bob", 20), ("cy", 29))
     written(history, "bob", 12, 1.0, 4.0)

@@ -92,16 +92,20 @@ class _Chain:
         ]
 
     def narrow(self, seen: int, unseen: int, choices: list[_Choice]) -> bool:
-        """All agree that write `seen` had taken effect and the one after `unseen` had not."""
-        before = (*self.earliest, *self.latest)
-        if seen:
-            latest = max(choice.end for choice in choices)
-            self.latest[seen - 1] = min(self.latest[seen - 1], latest)
-        if unseen < len(self.writes):
-            earliest = min(choice.begin for choice in choices)
-            self.earliest[unseen] = max(self.earliest[unseen], earliest)
-        self._order()
-        return before != (*self.earliest, *self.latest)
+        """All agree that write `seen` had taken effect and the one after `unseen` had not.
+
+        So neither can those before `seen` have come later, nor those after `unseen` sooner.
+        """
+        learnt = False
+        latest, at = max(choice.end for choice in choices), seen - 1
+        while at >= 0 and self.latest[at] > latest:
+            self.latest[at] = latest
+            at, learnt = at - 1, True
+        earliest, at = min(choice.begin for choice in choices), unseen
+        while at < len(self.writes) and self.earliest[at] < earliest:
+            self.earliest[at] = earliest
+            at, learnt = at + 1, True
+        return learnt
 
     def result(self, version: int, scope: str) -> Result | None:
         """What the player has on the ladder of a scope."""
@@ -172,7 +176,7 @@ class _Checker:
             elif player in absent:
                 options = [o for o in options if chain.result(o.version, scope) is None]
             if player in read.pinned:
-                options = [o for o in options if o.version == read.pinned[player]]
+                options = [o for o in options if o.version in read.pinned[player]]
             found[player] = options
         return found
 

@@ -46,8 +46,8 @@ class Read:
     """Who asked, for people."""
     lag: float = 0.0
     """How many seconds old the answer may be, by the documentation."""
-    pinned: Mapping[str, int] = field(default_factory=dict)
-    """Versions that these players must have in the state that explains it."""
+    pinned: Mapping[str, range] = field(default_factory=dict)
+    """Versions that these players may have in the state that explains it."""
 
 
 class Receipt(NamedTuple):
@@ -119,24 +119,34 @@ class History:
                 write.answered = min(write.answered, answered)
 
     def receipt(
-        self, player: str, versions: tuple[int, int], told: Receipt, span: tuple[float, float], *,
-        by: str = "", may_forget: bool = False
-    ) -> None:  # fmt: skip
+        self,
+        player: str,
+        versions: tuple[int, int],
+        told: Receipt,
+        span: tuple[float, float],
+        *,
+        by: str = "",
+        may_forget: bool = False,
+        is_shared: bool = False,
+    ) -> None:
         """Note what a submission was told that led from one version of the player to another.
 
-        Without `may_forget`, a previous rank is null only for who had none.
+        Without `may_forget`, a previous rank is null only for who had none. If writers share the
+        player (`is_shared`), a commit may have several submissions for it: ranks are those before
+        and after the commit, so of any version before and of any version since.
         """
         before, after = (self._result(player, version) for version in versions)
         scores = None if before is None else before.score, None if after is None else after.score
         if (told.previous_score, told.score) != scores:
             self.faults.append(f"{by}: {player} was told {told}, but had scores {scores}")
-        question = RankAfter(player)
-        self.reads.append(
-            Read(question, *span, (told.rank, told.total), by, 0, {player: versions[1]})
-        )
+        end = self.version(player) if is_shared else versions[1]
+        later = {player: range(versions[1], end + 1)}
+        rank = told.rank, told.total
+        self.reads.append(Read(RankAfter(player), *span, rank, by, pinned=later))
         if told.previous_rank is not None or not may_forget:
-            earlier = {player: versions[0]}
-            self.reads.append(Read(RankBefore(player), *span, told.previous_rank, by, 0, earlier))
+            earlier = {player: range(0 if is_shared else versions[0], versions[0] + 1)}
+            rank_before = told.previous_rank
+            self.reads.append(Read(RankBefore(player), *span, rank_before, by, pinned=earlier))
 
     def _result(self, player: str, version: int) -> Result | None:
         return self.chains[player][version - 1].result if version else None
