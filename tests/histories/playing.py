@@ -39,6 +39,8 @@ class Plan:
     readers: int = 4
     players: int = 12
     batches: bool = True
+    crowded: bool = False
+    """Many ask the same few questions at once, and writers ask right after each acknowledgement."""
 
 
 PLANS: dict[str, Plan] = {
@@ -46,6 +48,7 @@ PLANS: dict[str, Plan] = {
     "sum": Plan({"policy": "sum", "order": "asc", "ranking": "ordinal"}, 20),
     "ties": Plan({"policy": "latest", "tie_break": "last"}, 3),
     "dense": Plan({"policy": "latest", "ranking": "dense", "tie_break": "player"}, 4),
+    "crowd": Plan({"policy": "latest"}, 6, readers=12, crowded=True),
     "one writer": Plan({"policy": "latest"}, 6, writers=1, batches=False),
 }
 
@@ -126,6 +129,9 @@ class Play:
             Writer(self, number, faces[number % len(faces)], random.Random(-self.seed - number))
             for number in range(plan.writers)
         ]
+        if plan.crowded:
+            for number, writer in enumerate(writers):
+                writer.look = Reader(self, number, writer.face, writer.chance).read
         async with asyncio.TaskGroup() as group:
             for reader in readers:
                 group.create_task(reader.read_until_over())

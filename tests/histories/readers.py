@@ -71,14 +71,21 @@ class Reader:
         name = self.chance.choice(self.play.asks or QUESTIONS)
         await getattr(self, name)(board)
 
+    def player(self) -> str:
+        """Somebody to ask about."""
+        return self.chance.choice(self.play.players[: 2 if self.play.plan.crowded else None])
+
     def options(self) -> dict[str, Any]:
+        if self.play.plan.crowded:
+            return {"scope": "global", "ranking": None}
         scope = self.chance.choice(("global", "global", *COUNTRIES))
         ranking: Ranking | None = self.chance.choice((None, None, *RANKINGS))
         return {"scope": scope, "ranking": ranking}
 
     def where(self) -> dict[str, Any]:
         """Both windows have the same entries."""
-        return {} if self.chance.random() < 0.7 else {"window": "season"}
+        elsewhere = self.chance.random() < 0.3 and not self.play.plan.crowded
+        return {"window": "season"} if elsewhere else {}
 
     async def note(self, question: Question, call: Callable[[], Awaitable[Any]], lag: float) -> Any:
         """Ask, and note what came of it; the answer itself."""
@@ -95,7 +102,7 @@ class Reader:
     # --- questions ----------------------------------------------------------------------------
 
     async def standing(self, board: Any) -> None:
-        player, asked = self.chance.choice(self.play.players), self.options()
+        player, asked = self.player(), self.options()
         question = StandingOf(player, **asked)
         await self.note(question, lambda: board.standing(player, **asked, **self.where()), 0)
 
@@ -144,7 +151,7 @@ class Reader:
         )
 
     async def around(self, board: Any) -> None:
-        player, asked = self.chance.choice(self.play.players), self.options()
+        player, asked = self.player(), self.options()
         await self.note(
             Around(player, 1, 2, **asked),
             lambda: board.around(player, 1, 2, **asked, **self.where()),

@@ -28,6 +28,8 @@ class Writer:
         self.play, self.face, self.chance = play, face, chance
         self.name = f"writer {number} in {face.name}"
         self.own = play.players[number :: play.plan.writers]
+        self.look: Callable[[], Awaitable[None]] | None = None
+        """What it does after each turn."""
 
     async def take_turn(self) -> None:
         dice, player = self.chance.random(), self.chance.choice(self.own)
@@ -43,6 +45,8 @@ class Writer:
     async def take_turns(self, turns: int) -> None:
         for _ in range(turns):
             await self.take_turn()
+            if self.look is not None:
+                await self.look()
             if self.chance.random() < 0.2:  # a writer that never rests leaves nothing certain
                 await asyncio.sleep(self.chance.random() / 200)
 
