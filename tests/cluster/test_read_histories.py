@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -19,6 +20,7 @@ from tests.cluster.load import holds
 from tests.cluster.workbench import ClusterWorkbench
 from tests.conftest import StartService
 from tests.histories.counting import Counting
+from tests.histories.distance import distant
 from tests.histories.playing import PLANS, Face, Play
 from tests.histories.readers import QUESTIONS
 from tests.servers import need_servers
@@ -29,8 +31,8 @@ from toprung.testing.servers import PostgresServer, RedisClusterServers, RedisSe
 
 SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
 SEEDS = range(20261119, 20261119 + (10 if SOAK else 1))
-TURNS = 300 if SOAK else 60
-FAULT_COUNT = 12 if SOAK else 2
+TURNS = 300 if SOAK else 30
+FAULT_COUNT = 12 if SOAK else 1
 SEVERAL_STEPS = ("friends", "distribution")
 OTHERS = [name for name in QUESTIONS if name not in SEVERAL_STEPS]
 LISTS_LAG = 2.0
@@ -71,7 +73,7 @@ def test_what_takes_several_steps_is_of_one_moment(cluster_file: Path, question:
         async with two_processes(cluster_file) as faces:
             play = Play(PLANS["sum"], SEEDS[0], faces, may_forget=True, asks=[question])
             await play.begin()
-            await play.run(TURNS)
+            await play.run(3 * TURNS)
         play.check()
 
     asyncio.run(main())
@@ -89,6 +91,40 @@ def test_answers_of_a_redis_cluster(
             await play.begin()
             await play.run(TURNS)
         assert play.check().undecided == 0
+
+    asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_answers_of_a_distant_redis(
+    postgres: PostgresServer, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    """One process is near and writes; the other one reads, and what Redis answers arrives late.
+
+    Much is acknowledged in between, so whoever shares an answer must not have asked after that.
+    """
+    near = settings_file(postgres, redis_server.url, tmp_path)
+    far = tmp_path / "far.toml"
+
+    async def main() -> None:
+        async with (
+            distant(redis_server.port, random.Random(SEEDS[0])) as port,
+            toprung.open_async(near) as one,
+        ):
+            far.write_text(near.read_text().replace(str(redis_server.port), str(port)))
+            async with toprung.open_async(far) as other:
+                play = Play(
+                    PLANS["crowd"],
+                    SEEDS[0],
+                    [Face("near", one)],
+                    may_forget=True,
+                    asks=OTHERS,
+                    readers_face=Face("far", other),
+                )
+                await play.begin()
+                await play.run(TURNS)
+        findings = play.check()
+        assert findings.undecided <= findings.explained // 100
 
     asyncio.run(main())
 
@@ -116,9 +152,11 @@ def own_redis() -> Iterator[RedisServer]:
 
 async def cut(server: RedisServer) -> None:
     """Every connection ends, whatever is under way."""
+    ended = 0
     for _ in range(5):
-        assert int(server.ask("CLIENT", "KILL", "TYPE", "normal")) > 0
+        ended += int(server.ask("CLIENT", "KILL", "TYPE", "normal"))
         await asyncio.sleep(0.05)
+    assert ended > 0
 
 
 async def flush(server: RedisServer) -> None:
@@ -154,9 +192,9 @@ def test_no_outage_of_redis_makes_an_answer_wrong(
 
             async def meddle() -> None:
                 for _ in range(FAULT_COUNT):
-                    await play.answers(100)
+                    await play.answers(50)
                     await FAULTS[fault](own_redis)
-                    await play.answers(100)
+                    await play.answers(50)
 
             await play.begin()
             await play.run(TURNS, meddle)

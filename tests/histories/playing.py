@@ -48,7 +48,7 @@ PLANS: dict[str, Plan] = {
     "sum": Plan({"policy": "sum", "order": "asc", "ranking": "ordinal"}, 20),
     "ties": Plan({"policy": "latest", "tie_break": "last"}, 3),
     "dense": Plan({"policy": "latest", "ranking": "dense", "tie_break": "player"}, 4),
-    "crowd": Plan({"policy": "latest"}, 6, readers=12, crowded=True),
+    "crowd": Plan({"policy": "latest"}, 6, readers=8, crowded=True),
     "one writer": Plan({"policy": "latest"}, 6, writers=1, batches=False),
 }
 
@@ -75,6 +75,8 @@ class Play:
     board_id: str = "played"
     asks: Sequence[str] = ()
     """The names of questions that are asked; none means all."""
+    readers_face: Face | None = None
+    """Where all readers ask, if not where writers write."""
     may_be_behind: bool = False
     """Whether there are outages: then calls may fail, and what is acknowledged be seen later."""
     history: History = field(init=False)
@@ -122,7 +124,12 @@ class Play:
         self._over = False
         plan, faces = self.plan, self.faces
         readers = [
-            Reader(self, number, faces[number % len(faces)], random.Random(self.seed + number))
+            Reader(
+                self,
+                number,
+                self.readers_face or faces[number % len(faces)],
+                random.Random(self.seed + number),
+            )
             for number in range(plan.readers)
         ]
         writers = [
@@ -131,7 +138,8 @@ class Play:
         ]
         if plan.crowded:
             for number, writer in enumerate(writers):
-                writer.look = Reader(self, number, writer.face, writer.chance).read
+                where = self.readers_face or writer.face
+                writer.look = Reader(self, number, where, writer.chance).read
         async with asyncio.TaskGroup() as group:
             for reader in readers:
                 group.create_task(reader.read_until_over())

@@ -17,7 +17,7 @@ from tests.histories.playing import PLANS, Face, Play
 
 SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
 SEEDS = range(20261118, 20261118 + (20 if SOAK else 1))
-TURNS = 600 if SOAK else 100
+TURNS = 600 if SOAK else 60
 
 
 @pytest.mark.slow
