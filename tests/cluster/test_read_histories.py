@@ -208,6 +208,26 @@ def test_no_outage_of_redis_makes_an_answer_wrong(
     asyncio.run(main())
 
 
+def test_a_previous_rank_is_that_before_the_submission_or_unknown(
+    postgres: PostgresServer, own_redis: RedisServer, tmp_path: Path
+) -> None:
+    """Redis takes no writes for a while: what it knows of a player is not what was before."""
+    file = settings_file(postgres, own_redis.url, tmp_path)
+
+    async def main() -> None:
+        async with toprung.open_async(file) as boards:
+            board = await boards.create("blitz", policy="latest")
+            await board.submit("bob", 20)
+            await board.submit("ann", 10)
+            assert own_redis.ask("CONFIG", "SET", "maxmemory", "1") == "OK"
+            first = (await board.submit("ann", 30)).standings["all-time"]
+            assert (first.previous_score, first.previous_rank) in ((10, 2), (10, None))
+            second = (await board.submit("ann", 5)).standings["all-time"]
+            assert (second.previous_score, second.previous_rank) in ((30, 1), (30, None))
+
+    asyncio.run(main())
+
+
 async def is_clean(boards: Leaderboards) -> bool:
     try:
         return await boards.verify() == []

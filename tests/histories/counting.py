@@ -97,5 +97,5 @@ class Counting(Play):
                 (each.called, each.answered),
                 by=f"a writer in {each.by}",
                 may_forget=self.may_forget,
-                is_shared=True,
+                is_loose=True,
             )

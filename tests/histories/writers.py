@@ -92,7 +92,13 @@ class Writer:
                 None if standing.previous_score is None else int(standing.previous_score),
             )
             self.play.history.receipt(
-                player, versions, receipt, span, by=self.name, may_forget=self.play.may_forget
+                player,
+                versions,
+                receipt,
+                span,
+                by=self.name,
+                may_forget=self.play.may_forget,
+                is_loose=self.play.may_be_behind,
             )
 
     async def submit_some(self) -> None:

@@ -249,7 +249,7 @@ def test_a_receipt_of_a_shared_player_has_ranks_of_before_and_since() -> None:
         history = begun(("ann", 10), ("bob", 25))
         written(history, "ann", 20, 1.0, 3.0)
         written(history, "ann", 30, 1.0, 3.0)
-        history.receipt("ann", (2, 3), receipt, (1.0, 3.0), is_shared=True)
+        history.receipt("ann", (2, 3), receipt, (1.0, 3.0), is_loose=True)
         return is_right(history)
 
     assert received(told(1, 2, 30, 20))

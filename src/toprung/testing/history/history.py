@@ -127,24 +127,24 @@ class History:
         *,
         by: str = "",
         may_forget: bool = False,
-        is_shared: bool = False,
+        is_loose: bool = False,
     ) -> None:
         """Note what a submission was told that led from one version of the player to another.
 
-        Without `may_forget`, a previous rank is null only for who had none. If writers share the
-        player (`is_shared`), a commit may have several submissions for it: ranks are those before
-        and after the commit, so of any version before and of any version since.
+        Without `may_forget`, a previous rank is null only for who had none. If it `is_loose`, ranks
+        may be of any version before and of any version since: writers that share a player may have
+        several submissions in one commit, and ranks are those before and after the commit.
         """
         before, after = (self._result(player, version) for version in versions)
         scores = None if before is None else before.score, None if after is None else after.score
         if (told.previous_score, told.score) != scores:
             self.faults.append(f"{by}: {player} was told {told}, but had scores {scores}")
-        end = self.version(player) if is_shared else versions[1]
+        end = self.version(player) if is_loose else versions[1]
         later = {player: range(versions[1], end + 1)}
         rank = told.rank, told.total
         self.reads.append(Read(RankAfter(player), *span, rank, by, pinned=later))
         if told.previous_rank is not None or not may_forget:
-            earlier = {player: range(0 if is_shared else versions[0], versions[0] + 1)}
+            earlier = {player: range(0 if is_loose else versions[0], versions[0] + 1)}
             rank_before = told.previous_rank
             self.reads.append(Read(RankBefore(player), *span, rank_before, by, pinned=earlier))
 
