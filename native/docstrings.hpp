@@ -427,6 +427,29 @@ entries begin with, column by column, is there once; versions of records are lef
 >>> pack_card(b"", 3, 9)
 b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\t')";
 
+inline constexpr char kBestCardsDoc[] = R"(Cards of players on a board where the best result counts, while a batch is decided.
+
+None is the card of a player who has none. `descending` has a bit for each tied word of which more is
+better.)";
+
+inline constexpr char kBestCardsDecide[] = R"(Decide submissions in turn: O(1) each for cards of a few entries.
+
+A submission has `player`, `score`, `subscore` and `at`; `cards_of` leads from players to the indexes of
+their cards. All of them count at the same stops. Returns a byte for each (1: an entry changed) and, if
+asked for, the scores after and before at each stop.
+
+>>> from types import SimpleNamespace
+>>> cards = BestCards([None], tied=1, descending=1, last_wins=False)
+>>> rows = [SimpleNamespace(player="ann", score=score, subscore=None, at=7) for score in (50, 40)]
+>>> cards.decide(rows, {"ann": 0}, [8, 9], [bytes(8)], True)
+(b'\\x01\\x00', [[(50, None)], [(50, 50)]])
+>>> [(index, version) for index, version, _ in cards.changed()]
+[(0, 8)])";
+
+inline constexpr char kBestCardsChanged[] = "Index, version and entries of the cards that were changed: O(bytes).";
+
+inline constexpr char kBestCardsPeriods[] = "Numbers of the periods in the cards that were changed: O(bytes).";
+
 inline constexpr char kMovesDoc[] = R"(What new cards change on ladders, as the arguments of a script.
 
 `words` and `order` are those of the records; `packs` says whether cards are packed.)";

@@ -7,6 +7,7 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
+#include "best_cards.hpp"
 #include "best_of.hpp"
 #include "cards.hpp"
 #include "docstrings.hpp"
@@ -1011,6 +1012,21 @@ NB_MODULE(_native, module) {
 
   module.def("pack_card", pack_card, "entries"_a, "words"_a, "version"_a,
              nb::sig("def pack_card(entries: bytes, words: int, version: int) -> bytes"), kPackCard);
+  nb::class_<BestCards>(module, "BestCards", nb::is_final(), kBestCardsDoc)
+      .def(nb::init<nb::handle, nb::handle, nb::handle, bool>(), "cards"_a, nb::kw_only(), "tied"_a,
+           "descending"_a, "last_wins"_a,
+           nb::sig("def __init__(self, cards: Sequence[bytes | None], *, tied: int, descending: int, "
+                   "last_wins: bool) -> None"))
+      .def("decide", &BestCards::decide, "submissions"_a, "cards_of"_a, "positions"_a, "stops"_a,
+           "tells"_a,
+           nb::sig("def decide(self, submissions: Sequence[Any], cards_of: dict[str, int], "
+                   "positions: Sequence[int], stops: Sequence[bytes], tells: bool)"
+                   " -> tuple[bytes, list[list[tuple[int, int | None]]] | None]"),
+           kBestCardsDecide)
+      .def("changed", &BestCards::changed,
+           nb::sig("def changed(self) -> list[tuple[int, int, bytes]]"), kBestCardsChanged)
+      .def("periods", &BestCards::periods, nb::sig("def periods(self) -> set[bytes]"),
+           kBestCardsPeriods);
   nb::class_<CardMoves>(module, "CardMoves", nb::is_final(), kMovesDoc)
       .def(nb::init<nb::handle, nb::handle, bool>(), nb::kw_only(), "words"_a, "order"_a, "packs"_a,
            nb::sig("def __init__(self, *, words: int, order: int, packs: bool) -> None"))

@@ -178,6 +178,30 @@ class RecordReader:
     def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]: ...
 
 @final
+class BestCards:
+    """Cards of players on a board where the best result counts, while a batch is decided."""
+
+    def __init__(
+        self,
+        cards: Sequence[bytes | None],
+        *,
+        tied: int,
+        descending: int,
+        last_wins: bool,
+    ) -> None: ...
+    # a status for each, and for each the scores after and before at every stop
+    def decide(
+        self,
+        submissions: Sequence[Any],
+        cards_of: dict[str, int],
+        positions: Sequence[int],
+        stops: Sequence[bytes],
+        tells: bool,
+    ) -> tuple[bytes, list[list[tuple[int, int | None]]] | None]: ...
+    def changed(self) -> list[tuple[int, int, bytes]]: ...  # index, version, entries
+    def periods(self) -> set[bytes]: ...
+
+@final
 class CardMoves:
     """What new cards change on ladders, as the arguments of a script."""
 

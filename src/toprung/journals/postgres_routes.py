@@ -174,12 +174,11 @@ class BoardRoutes:
         name = period_name(ladder.window, ladder.period)
         return number_bytes((await self._store.numbers(self.board.generation, "p", [name]))[name])
 
-    async def dead_among(self, cards: Iterable[Mapping[bytes, bytes]], horizon: int) -> set[bytes]:
-        """Those of the periods in cards that were neither retained at a time nor came after it."""
+    async def dead_among(self, periods: set[bytes], horizon: int) -> set[bytes]:
+        """Those of the periods that were neither retained at a time nor came after it."""
         if not self._judged_at <= horizon < self._judged_at + JUDGED_FOR:
             self._dead.clear()
             self._judged_at = horizon
-        periods = {period for card in cards for period in card}
         unknown = periods - self._dead.keys()
         if unknown:
             names = await self._store.names(int.from_bytes(period) for period in unknown)

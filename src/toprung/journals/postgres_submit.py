@@ -10,13 +10,15 @@ asked: whoever brings the changes to it is told the places before and after (`re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
 
+from toprung._native import BestCards
 from toprung.domain.board import Board
 from toprung.domain.card import Card, join_card, split_card
 from toprung.domain.commands.batch import Batch, Group
@@ -24,7 +26,7 @@ from toprung.domain.commands.card_rules import CardRoute, CardRules, PlayerCard
 from toprung.domain.commands.outcomes import STATUSES, RowId
 from toprung.domain.commands.repeats import KeyName, KeyRefusal, RecordedKey, UsedKey
 from toprung.domain.commands.routing import Router
-from toprung.domain.commands.submit import Receipt, Receipts, Submit
+from toprung.domain.commands.submit import Receipt, Receipts, Submit, WindowOutcome
 from toprung.domain.idempotency import unowned_digest
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
@@ -36,7 +38,7 @@ from toprung.journals.postgres_store import statement
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_used_keys import KeyRow, add_keys, find_keys
 from toprung.ports import Applied, AskedPlace, CardChange, CardChanges, Places
-from toprung.waiting.pace import LongWork
+from toprung.waiting.pace import LongWork, in_turn
 
 
 class Limits(NamedTuple):
@@ -52,6 +54,16 @@ SCORE_COLUMNS = (
 )  # fmt: skip
 
 
+class ChangedCard(NamedTuple):
+    """A card that a batch changed."""
+
+    number: int
+    """The player's."""
+    card: Card
+    found: Card
+    """The card as it was before."""
+
+
 class BoardCards:
     """The cards of a group's players, and what is written of its submissions."""
 
@@ -59,29 +71,45 @@ class BoardCards:
         self.group = group
         self.board = group.board
         self.routes = routes
-        self.players: dict[str, PlayerCard] = {}
+        self.found: list[Card] = []
+        """The cards as they were before the batch, by player."""
+        self.numbers: Sequence[int] = ()
+        self.attributes: Sequence[str] | None = None
+        """Of the same players."""
         self.positions: Sequence[int] = ()
         self.decided: list[tuple[Any, ...]] = []
         """Rows of events, as `SCORE_COLUMNS` says."""
+        self.changed: list[ChangedCard] = []
         self.told: list[tuple[RowId, str, tuple[bytes, ...]]] = []
         """Submissions whose callers want to know places: whose they are, and in which periods."""
 
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Where the card of a player is."""
+        return {card.player: at for at, card in enumerate(self.found)}
+
+    def number(self, player: str) -> int:
+        """What events name a player by."""
+        return self.numbers[self.index[player]]
+
     @property
-    def rows(self) -> Iterator[tuple[Submission, RowId, PlayerCard]]:
-        """The submissions, whose they are, and their players' cards."""
-        for submission, row_id in zip(self.group.submissions, self.group.row_ids, strict=True):
-            yield submission, row_id, self.players[submission.player]
+    def rows(self) -> Iterator[tuple[Submission, RowId]]:
+        """The submissions, and whose they are."""
+        return zip(self.group.submissions, self.group.row_ids, strict=True)
 
     def asked(self) -> list[AskedPlace]:
         """The places that callers want to know, each once."""
         shape = self.board.shape
+        new = {each.card.player: each.card for each in self.changed}
         found: dict[tuple[str, bytes], AskedPlace] = {}
         for _, player, periods in self.told:
-            card = self.players[player]
-            before = split_card(card.found.entries, shape)
+            card = self.found[self.index[player]]
+            before = after = split_card(card.entries, shape)
+            if player in new:
+                after = split_card(new[player].entries, shape)
             for period in periods:
                 found[player, period] = AskedPlace(
-                    player, period, before.get(period), card.entries.get(period)
+                    player, period, before.get(period), after.get(period)
                 )
         return list(found.values())
 
@@ -117,6 +145,7 @@ class SubmitBatch:
 
     async def run(self, connection: Any, batch: UUID) -> None:
         """Decide and write everything; durable once the caller commits."""
+        self._connection = connection
         ids = sorted({command.board for command in self._commands})
         rows = await connection.fetch("SELECT * FROM begin_batch($1, $2)", batch, ids)
         self.boards = {row["id"]: read_board(row) for row in rows}
@@ -185,49 +214,138 @@ class SubmitBatch:
             len(group.submissions),
             self._locks_players or len(board.scopes) > 1,
         )
-        found = map(Card, players, versions, (card or b"" for card in cards))
-        each.players = await _player_cards(board, numbers, attributes, found)
+        each.numbers, each.attributes = numbers, attributes
+        each.found = list(map(Card, players, versions, [card or b"" for card in cards]))
 
     # --- deciding --------------------------------------------------------------------------------
 
     async def _decide(self, each: BoardCards) -> None:
         """Decide every submission in turn, on the cards as the ones before have left them."""
-        group, board, outcomes = each.group, each.board, self._batch.outcomes
-        routes = await self._drop_crowded(each, await self._routes(each))
-        rules = CardRules(board, await self._guard(each))
-        recorded_at, repeats = self._moment.recorded_at, self._batch.repeats
+        sources = {command.source for command in self._commands}
+        board, group = each.board, each.group
+        is_plain = len(board.scopes) == 1 and group.is_timely and not group.names
+        if is_plain and board.policy == "best" and board.max_increase is None and len(sources) == 1:
+            (route,) = await each.routes.usual([(sources.pop(), board.scopes)])
+            await self._decide_best(each, route)
+        else:
+            await self._decide_one_by_one(each)
+
+    async def _decide_best(self, each: BoardCards, route: CardRoute) -> None:
+        """Decide a batch of which all count alike and the best result wins, in one go."""
+        submissions, shape = each.group.submissions, each.board.shape
+        commands, row_ids = self._commands, each.group.row_ids
+        tells = any(command.receipts for command in commands)
+        cards = BestCards(
+            [card.entries for card in each.found],
+            tied=shape.tied,
+            descending=shape.descending,
+            last_wins=shape.last_wins,
+        )
+        statuses, told = await in_turn(
+            lambda: cards.decide(submissions, each.index, each.positions, route.stops_bytes, tells),
+            len(submissions),
+        )
+        each.decided = await in_turn(
+            lambda: [
+                self._event(each, submission, position, route, status)
+                for submission, position, status in zip(
+                    submissions, each.positions, statuses, strict=True
+                )
+            ],
+            len(submissions),
+        )
+        for (number, _), status in zip(row_ids, statuses, strict=True):
+            self._batch.outcomes.counts[number][status] += 1
+        for at, scores in enumerate(told or ()):
+            row_id = row_ids[at]
+            if commands[row_id[0]].receipts:
+                outcomes = tuple(
+                    WindowOutcome(*stop, *pair)
+                    for stop, pair in zip(route.stops, scores, strict=True)
+                )
+                self._tell(each, at, route, statuses[at], outcomes)
+        await self._note_changed(each, cards.periods(), cards.changed())
+
+    async def _note_changed(
+        self, each: BoardCards, periods: set[bytes], changed: Sequence[tuple[int, int, bytes]]
+    ) -> None:
+        """Keep (index, version, entries) of cards, without the entries that are obsolete."""
+        dead = await self._dead(each, periods)
+        for at, version, entries in changed:
+            kept = entries
+            if dead:
+                split = split_card(entries, each.board.shape)
+                kept = join_card(entry for period, entry in split.items() if period not in dead)
+            found = each.found[at]
+            new = Card(found.player, version, kept)
+            each.changed.append(ChangedCard(each.numbers[at], new, found))
+
+    def _event(
+        self,
+        each: BoardCards,
+        submission: Submission,
+        position: int,
+        route: CardRoute,
+        status: int,
+    ) -> tuple[Any, ...]:
+        """The row of a submission's event."""
+        return (
+            position, self._moment.recorded_at, each.board.generation,
+            each.numbers[each.index[submission.player]], submission.at, submission.score,
+            submission.subscore, route.number, status, "score", submission.details,
+        )  # fmt: skip
+
+    def _tell(
+        self,
+        each: BoardCards,
+        at: int,
+        route: CardRoute,
+        status: int,
+        outcomes: tuple[WindowOutcome, ...],
+    ) -> None:
+        """Note the receipt of the submission at an index, and whether its places are wanted."""
+        row_id = each.group.row_ids[at]
+        self._batch.outcomes.receipts[row_id] = Receipt(
+            each.positions[at], STATUSES[status], route.skipped, outcomes
+        )
+        if self._commands[row_id[0]].receipts:
+            each.told.append((row_id, each.group.submissions[at].player, route.periods))
+
+    async def _decide_one_by_one(self, each: BoardCards) -> None:
+        """Decide whatever there is to be decided, by the rules of the domain."""
+        players = await _player_cards(each)
+        routes = await self._drop_crowded(each, players, await self._routes(each, players))
+        rules = CardRules(each.board, await self._guard(each))
+        outcomes, repeats = self._batch.outcomes, self._batch.repeats
         async with LongWork() as work:
-            for (submission, row_id, card), route, position in zip(
-                each.rows, routes, each.positions, strict=False
-            ):
+            for at, ((submission, row_id), route) in enumerate(zip(each.rows, routes, strict=True)):
                 if work.is_due():
                     await work.rest()
-                names = group.names.get(row_id)
+                names = each.group.names.get(row_id)
                 if names is not None and repeats.is_used(names[0]):
                     continue
+                card, position = players[submission.player], each.positions[at]
                 try:
                     decided = rules.decide(card, submission, route, position)
                 except ToprungError as error:
                     outcomes.reject(row_id, error)
                     continue
                 outcomes.counts[row_id[0]][decided.changed] += 1
-                each.decided.append(
-                    (position, recorded_at, board.generation, card.number, submission.at,
-                     submission.score, submission.subscore, route.number, decided.changed, "score",
-                     submission.details)
-                )  # fmt: skip
-                wants_receipt = self._commands[row_id[0]].receipts
-                if names is not None or wants_receipt:
-                    outcomes.receipts[row_id] = Receipt(
-                        position,
-                        STATUSES[decided.changed],
-                        route.skipped,
-                        rules.outcomes(route, decided),
-                    )
-                if wants_receipt:
-                    each.told.append((row_id, submission.player, route.periods))
+                event = self._event(each, submission, position, route, decided.changed)
+                each.decided.append(event)
+                if names is not None or self._commands[row_id[0]].receipts:
+                    told = rules.outcomes(route, decided)
+                    self._tell(each, at, route, decided.changed, told)
                 if names is not None:
                     repeats.use(names[0])
+        dirty = [(at, players[card.player]) for at, card in enumerate(each.found)]
+        changed = [(at, card.version, card.entries) for at, card in dirty if card.version]
+        periods = {period for _, _, entries in changed for period in entries}
+        joined = await in_turn(
+            lambda: [(at, version, join_card(e.values())) for at, version, e in changed],
+            len(changed),
+        )
+        await self._note_changed(each, periods, joined)
 
     async def _guard(self, each: BoardCards) -> bytes | None:
         """The period whose entries `max_increase` is judged by; None: the first of each route.
@@ -238,18 +356,17 @@ class SubmitBatch:
             return None
         return await each.routes.guard_period(self._moment.now)
 
-    async def _routes(self, each: BoardCards) -> list[CardRoute]:
+    async def _routes(self, each: BoardCards, cards: Mapping[str, PlayerCard]) -> list[CardRoute]:
         """Where each submission counts."""
         commands = self._commands
+        rows = [(s, commands[number].source, cards[s.player]) for s, (number, _) in each.rows]
         if not each.group.is_timely:
-            wanted = [
-                Wanted(s, commands[number].source, card) for s, (number, _), card in each.rows
-            ]
-            return await each.routes.find(wanted, self._moment)
-        names = [(commands[number].source, card.scopes) for _, (number, _), card in each.rows]
-        return await each.routes.usual(names)
+            return await each.routes.find([Wanted(*row) for row in rows], self._moment)
+        return await each.routes.usual([(source, card.scopes) for _, source, card in rows])
 
-    async def _drop_crowded(self, each: BoardCards, routes: list[CardRoute]) -> list[CardRoute]:
+    async def _drop_crowded(
+        self, each: BoardCards, cards: Mapping[str, PlayerCard], routes: list[CardRoute]
+    ) -> list[CardRoute]:
         """Refuse what needs new ladders of scopes for which there is no room; the others' routes.
 
         Where a player has an entry, its ladders are there.
@@ -258,7 +375,10 @@ class SubmitBatch:
             return routes
         wanted: dict[int, Need] = {}
         async with LongWork() as work:
-            for at, ((_, _, card), route) in enumerate(zip(each.rows, routes, strict=True)):
+            for at, (submission, route) in enumerate(
+                zip(each.group.submissions, routes, strict=True)
+            ):
+                card = cards[submission.player]
                 ladders = route.new_scopes(card)
                 if ladders:
                     wanted[at] = Need(card.number, ladders)
@@ -272,6 +392,7 @@ class SubmitBatch:
             self._batch.outcomes.reject(each.group.row_ids[at], refusal)
         kept = [at for at in range(len(routes)) if at not in refused]
         each.group.keep(kept)
+        each.positions = [each.positions[at] for at in kept]
         return [routes[at] for at in kept]
 
     # --- writing ---------------------------------------------------------------------------------
@@ -280,12 +401,12 @@ class SubmitBatch:
         self, connection: Any, boards: Sequence[BoardCards], used: Sequence[UsedKey]
     ) -> None:
         """Record the new keys, with what is told to who repeats them."""
-        cards = {each.board.generation: each.players for each in boards}
+        cards = {each.board.generation: each for each in boards}
         rows: dict[int, list[KeyRow]] = {}
         for key in used:
             generation, digest = key.name
             submission = self._batch.outcomes.submission(key.row_id)
-            number = cards[generation][submission.player].number
+            number = cards[generation].number(submission.player)
             status = STATUSES.index(key.receipt.status)
             told = (key.receipt.submission, status, key.outcomes, number)
             rows.setdefault(generation, []).append((digest, submission.digest, *told))
@@ -301,9 +422,8 @@ class SubmitBatch:
         twins = {outcomes.submission(row_id).player for row_id in self._batch.repeats.twins}
         if not twins:
             return
-        cards = [each.players[player] for each in boards for player in twins & set(each.players)]
-        recorded = {row[3] for each in boards for row in each.decided}
-        idle = {card.number for card in cards} - recorded
+        known = {each.number(player) for each in boards for player in twins & each.index.keys()}
+        idle = known - {row[3] for each in boards for row in each.decided}
         if idle:
             await connection.execute(statement("drop_new_players"), list(idle))
 
@@ -313,61 +433,45 @@ class SubmitBatch:
         await connection.copy_records_to_table(
             "events", records=each.decided, columns=SCORE_COLUMNS
         )
-        dirty = [(player, card) for player, card in each.players.items() if card.version]
         asked = each.asked()
-        if not dirty:
+        if not each.changed:
             if asked:
                 self.changes.append(CardChanges(0, each.board, (), asked))
             return
-        await self._prune(connection, each, [card.entries for _, card in dirty])
-        cards = []
-        async with LongWork() as work:
-            for player, card in dirty:
-                cards.append(Card(player, card.version, join_card(card.entries.values())))
-                if work.is_due():
-                    await work.rest()
+        cards = [changed.card for changed in each.changed]
         versions = [card.version for card in cards]
         outbox_id = await connection.fetchval(
             statement("put_cards_and_tell"),
             each.board.generation,
-            [card.number for _, card in dirty],
+            [changed.number for changed in each.changed],
             versions,
             [card.entries for card in cards],
             max(versions),
             each.decided[0][0],
         )
-        changes = [CardChange(new, card.found) for new, (_, card) in zip(cards, dirty, strict=True)]
+        changes = [CardChange(changed.card, changed.found) for changed in each.changed]
         self.changes.append(CardChanges(outbox_id, each.board, changes, asked))
 
-    async def _prune(
-        self, connection: Any, each: BoardCards, cards: Sequence[dict[bytes, bytes]]
-    ) -> None:
-        """Drop entries whose period left retention more than a day ago, by all there is to ask.
+    async def _dead(self, each: BoardCards, periods: set[bytes]) -> set[bytes]:
+        """Those of the periods that left retention more than a day ago, by all there is to ask.
 
         What is known here may be a minute old: before anything goes, the database is asked.
         """
-        if await each.routes.dead_among(cards, self._moment.horizon):
-            dead = await each.routes.dead_among(cards, await self._time.horizon(connection))
-            for entries in cards:
-                for period in dead & entries.keys():
-                    del entries[period]
+        if not await each.routes.dead_among(periods, self._moment.horizon):
+            return set()
+        return await each.routes.dead_among(periods, await self._time.horizon(self._connection))
 
 
-async def _player_cards(
-    board: Board,
-    numbers: Sequence[int],
-    attributes: Sequence[str] | None,
-    cards: Iterable[Card],
-) -> dict[str, PlayerCard]:
-    shape, scopes = board.shape, board.scopes
-    texts = repeat("{}") if attributes is None else attributes
+async def _player_cards(each: BoardCards) -> dict[str, PlayerCard]:
+    """The cards entry by entry, with the scopes of their players."""
+    board, shape, scopes = each.board, each.board.shape, each.board.scopes
+    texts = repeat("{}") if each.attributes is None else each.attributes
     found: dict[str, PlayerCard] = {}
     async with LongWork() as work:
-        for number, text, card in zip(numbers, texts, cards, strict=False):
+        for number, text, card in zip(each.numbers, texts, each.found, strict=False):
             if len(board.scopes) > 1:
                 scopes = player_scopes(board, text)
-            entries = split_card(card.entries, shape)
-            found[card.player] = PlayerCard(number, scopes, entries, card)
+            found[card.player] = PlayerCard(number, scopes, split_card(card.entries, shape))
             if work.is_due():
                 await work.rest()
     return found

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from toprung.domain.board import Board
-from toprung.domain.card import STOP_BYTES, Card, entry_record
+from toprung.domain.card import STOP_BYTES, entry_record
 from toprung.domain.commands.submit import WindowOutcome
 from toprung.domain.entry import Entry, check_increase, decide
 from toprung.domain.events import PeriodName
@@ -24,14 +24,10 @@ Rule: TypeAlias = Callable[[Board, list[bytes | None], Submission, int], list[by
 class PlayerCard:
     """A player and its entries on one board, as a batch leaves them."""
 
-    __slots__ = ("entries", "found", "number", "scopes", "version")
+    __slots__ = ("entries", "number", "scopes", "version")
 
-    def __init__(
-        self, number: int, scopes: tuple[str, ...], entries: dict[bytes, bytes], found: Card
-    ) -> None:
+    def __init__(self, number: int, scopes: tuple[str, ...], entries: dict[bytes, bytes]) -> None:
         self.number = number
-        self.found = found
-        """The card as it was before the batch."""
         self.scopes = scopes
         self.entries = entries
         """By the number of their period."""
