@@ -96,9 +96,18 @@ class PostgresJournal:
         self._routes: dict[tuple[int, int], BoardRoutes] = {}
         self._recorded_at = 0
         self._known: set[str] = set()
+        store.line.on_move(self._forget)
         self.commits = Commits()
         self.committing = asyncio.Lock()
         """Held while a batch is in the database."""
+
+    def _forget(self) -> None:
+        """The line is another one: what was read before may not be true there."""
+        self._boards.clear()
+        self._board_reads.clear()
+        self._board_changes += 1
+        self._routes.clear()
+        self._known.clear()
 
     def start(self, sink: CardSink) -> None:
         """Begin to accept commands; `sink` is told what was committed."""
@@ -183,8 +192,9 @@ class PostgresJournal:
             self._known.clear()
         await self._formats.permit(Scored)
         run, results = await transact(self._store, work)
+        line = self._store.line.tag
         self._note(run.boards, run.new_keys)
-        self._answer(run.changes, list(zip(batch, results, strict=True)))
+        self._answer(line, run.changes, list(zip(batch, results, strict=True)))
 
     def _new_submit_batch(self, commands: Sequence[Submit]) -> SubmitBatch:
         return SubmitBatch(
@@ -221,6 +231,7 @@ class PostgresJournal:
             return run
 
         run = await transact(self._store, work)
+        line = self._store.line.tag
         self._note(run.boards, run.new_keys)
         if run.touched is not None:
             self._board_changes += 1
@@ -229,9 +240,11 @@ class PostgresJournal:
         await self._hand_over.wait_for_all()  # a rebuild must not run into batches of before
         if run.follow is not None:
             await run.follow(self._sink)
-        self._answer(run.changes, list(zip(batch, run.results, strict=True)))
+        self._answer(line, run.changes, list(zip(batch, run.results, strict=True)))
 
-    def _answer(self, changes: list[CardChanges], results: list[tuple[Request, Any]]) -> None:
+    def _answer(
+        self, line: str, changes: list[CardChanges], results: list[tuple[Request, Any]]
+    ) -> None:
         """Tell the callers their results as soon as the index has had its chance."""
 
         def deliver() -> None:
@@ -239,7 +252,7 @@ class PostgresJournal:
                 request.answer(result)
 
         if changes:
-            self._hand_over.begin(changes, self._sink, deliver)
+            self._hand_over.begin(line, changes, self._sink, deliver)
         else:
             deliver()
 

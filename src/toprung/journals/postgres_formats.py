@@ -19,6 +19,10 @@ class PostgresFormats:
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
         self._written = 1
+        store.line.on_move(self._forget)
+
+    def _forget(self) -> None:
+        self._written = 1
 
     async def permit(self, kind: type[EventBody]) -> None:
         """Raise OlderProcesses if somebody at work could not read events of this kind."""

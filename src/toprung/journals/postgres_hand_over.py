@@ -2,7 +2,8 @@
 
 They are durable, so nothing here can fail a command: what does not arrive stays unmarked in the
 outbox, and is caught up. What arrives is marked a moment later, many rows at a time; a mark that
-is lost means that something is applied twice, which is harmless.
+is lost means that something is applied twice, which is harmless. Outbox ids of a line that has
+ended are never used again, so marks of then mark nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import Context
 
 from toprung.errors import StorageFailed, TruthUnavailable
 from toprung.journals.postgres_store import PostgresStore
@@ -40,10 +42,14 @@ class HandOver:
         self._closing = asyncio.Event()
 
     def begin(
-        self, changes: Sequence[CardChanges], sink: CardSink, then: Callable[[], None]
+        self, line: str, changes: Sequence[CardChanges], sink: CardSink, then: Callable[[], None]
     ) -> None:
-        """Apply the changes of a batch; `then` is called when that was done or has failed."""
-        task = asyncio.create_task(self._apply(changes, sink, then))
+        """Apply the changes of a batch that was committed on a line of the journal.
+
+        `then` is called when that was done or has failed.
+        """
+        with self._store.line.held(line):
+            task = asyncio.create_task(self._apply(changes, sink, then))
         self._applying.add(task)
         task.add_done_callback(self._applying.discard)
 
@@ -84,7 +90,7 @@ class HandOver:
     def _mark_soon(self, ids: Sequence[int]) -> None:
         self._applied.extend(ids)
         if self._applied and self._marking is None:
-            self._marking = asyncio.create_task(self._mark())
+            self._marking = asyncio.create_task(self._mark(), context=Context())
 
     async def _mark(self) -> None:
         try:

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -99,10 +99,13 @@ class PostgresServer:
         if self._as_user:
             shutil.chown(self._folder, "postgres")
         self._data = self._folder / "data"
-        self._run("initdb", "-A", "trust", "-U", "toprung", "-E", "UTF8", "--locale=C", "-N")
+        self._make_data()
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
+
+    def _make_data(self) -> None:
+        self._run("initdb", "-A", "trust", "-U", "toprung", "-E", "UTF8", "--locale=C", "-N")
 
     @property
     def url(self) -> str:
@@ -146,6 +149,27 @@ class PostgresServer:
             os.kill(pid, signal.SIGQUIT)
             self._process.wait(STOP_SECONDS_MAX)
         self._process = None
+
+    def kill(self) -> None:
+        """End it at once with all its processes, as the loss of its machine would."""
+        if self._process is None:
+            return
+        pid = int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for each in (pid, *map(int, children)):  # it first, for it would start some anew
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        self._process.wait(STOP_SECONDS_MAX)
+        self._process = None
+
+    def ask(self, statement: str) -> str:
+        """The answer to a statement, as text."""
+        command = [str(self._programs / "psql"), "-qAtX", "-v", "ON_ERROR_STOP=1",
+                   "-d", self.url, "-c", statement]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
+        if done.returncode:
+            raise ServerError(done.stderr.decode())
+        return done.stdout.decode().strip()
 
     def close(self) -> None:
         """Stop it and remove its data."""
