@@ -28,6 +28,9 @@ def connection_class() -> Any:
     class LineConnection(driver().Connection):  # type: ignore[misc]
         line: str | None = None
 
+        def note_line(self, tag: str) -> None:
+            self.line = tag
+
     return LineConnection
 
 
@@ -54,7 +57,7 @@ class PostgresLines:
             raise TruthUnavailable(
                 "PostgreSQL is an old primary: a standby has been promoted; take it out of service"
             )
-        connection.line = tag
+        connection.note_line(tag)
         self._former.update(former)
         if is_new:
             _log.warning(
