@@ -162,14 +162,23 @@ class PostgresServer:
         self._process.wait(STOP_SECONDS_MAX)
         self._process = None
 
-    def ask(self, statement: str) -> str:
-        """The answer to a statement, as text."""
-        command = [str(self._programs / "psql"), "-qAtX", "-v", "ON_ERROR_STOP=1",
-                   "-d", self.url, "-c", statement]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
+    def ask(self, statements: str) -> str:
+        """The answer to one or more statements, as text."""
+        options = ("-qAtX", "-v", "ON_ERROR_STOP=1", "-d", self.url)
+        return self._client("psql", *options, given=statements).strip()
+
+    def dump(self, schema: str) -> str:
+        """A backup of a schema, as statements."""
+        return self._client("pg_dump", "-n", schema, "-d", self.url)
+
+    def _client(self, program: str, *arguments: str, given: str = "") -> str:
+        command = [str(self._programs / program), *arguments]
+        done = subprocess.run(  # noqa: S603
+            command, input=given, capture_output=True, check=False, text=True
+        )
         if done.returncode:
-            raise ServerError(done.stderr.decode())
-        return done.stdout.decode().strip()
+            raise ServerError(done.stderr)
+        return done.stdout
 
     def close(self) -> None:
         """Stop it and remove its data."""

@@ -11,7 +11,7 @@ class PostgresStandby(PostgresServer):
     def __init__(self, primary: PostgresServer, *, is_synchronous: bool = False) -> None:
         """If it is synchronous, a commit of the primary waits until this one has it on disk."""
         self._primary = primary
-        # By default it waits for five seconds before it looks for its primary, or for a promotion, again.
+        # By default it may take five seconds to notice that it is promoted.
         super().__init__(options=("-c", "wal_retrieve_retry_interval=100ms"))
         until(self.is_streaming, "streaming")
         if is_synchronous:
