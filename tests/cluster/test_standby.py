@@ -332,17 +332,22 @@ async def go_on(pair: Pair, opened: list[Opened]) -> None:
         again = await board.submit("ann", 1000, key="ann-2")
         assert again.replayed == (board is not boards[0]), "it counts once"
     assert (await boards[1].submit("ann", 1, key="ann-1")).replayed, "it was not lost"
+    rules = await opened[0].boards.patch("sum", windows=["all-time", "daily", "weekly"])
+    assert [each.player for each in await rules.top(window="weekly")] == []
+    await boards[0].submit("cy", 7)  # a period that had a number, which nobody knows any more
+    assert [each.player for each in await boards[0].top(window="weekly")] == ["cy"]
     lost = await opened[1].boards.create("lost", policy="sum")
     await lost.submit("bob", 9)
     assert [each.player for each in await lost.top()] == ["bob"]
     for each in opened:
         await check_equals_journal(each)
-        assert await sums(each) == {"ann": 1001, "bob": 2, "cy": 3, "eve": 111}
+        assert await sums(each) == {"ann": 1001, "bob": 2, "cy": 10, "eve": 111}
     assert await pair.count("events") > before
     await profile_of(opened[1]).background.settle()
     shown = await boards[2].activity(100)
     assert [(each.player, each.score) for each in shown.submissions] == [
-        *(("ann", 1000), ("eve", 100), ("eve", 10), ("eve", 1), ("cy", 3), ("bob", 2), ("ann", 1)),
+        *(("cy", 7), ("ann", 1000), ("eve", 100), ("eve", 10), ("eve", 1)),
+        *(("cy", 3), ("bob", 2), ("ann", 1)),
     ]
     tag = profile_of(opened[0]).store.line.tag
     assert {profile_of(each).store.line.tag for each in opened} == {tag}

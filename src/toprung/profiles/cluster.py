@@ -140,14 +140,14 @@ class ClusterProfile:
         self.index = RedisIndex(
             self.client, self.journal.board, self._on_not_ready, settings.prefix
         )
+        self.feed = RedisFeed(self.client.one_server, settings.prefix)
         self.rebuilder = Rebuilder(self.outbox, self.shards, self.index, line)
-        self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder, line)
+        self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder, line, self.feed.remind)
         self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
         self.reconciler = Reconciler(
             self.outbox, self.shards, self.index, clock, self.rebuilder, line
         )
         self.keys = PostgresKeys(store)
-        self.feed = RedisFeed(self.client.one_server, settings.prefix)
         self.leases = PostgresLeases(store, time.process, time.name)
         self.followers = PostgresFollowers(store, self.leases, clock)
         self.jobs = self._jobs()

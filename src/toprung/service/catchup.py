@@ -123,8 +123,15 @@ class CatchUp:
     """A worker of each process: applies what was left behind, rebuilds what was lost."""
 
     def __init__(
-        self, outbox: Outbox, shards: Shards, rebuilder: Rebuilder, line: JournalLine
+        self,
+        outbox: Outbox,
+        shards: Shards,
+        rebuilder: Rebuilder,
+        line: JournalLine,
+        on_complete: Callable[[], None],
     ) -> None:
+        """`on_complete` is called when a board can be read again that could not be."""
+        self._on_complete = on_complete
         self._outbox = outbox
         self._shards = shards
         self._rebuilder = rebuilder
@@ -375,7 +382,8 @@ class CatchUp:
         if not state.ready:
             self._incomplete.setdefault(generation, time.monotonic())
             return False
-        self._incomplete.pop(generation, None)
+        if self._incomplete.pop(generation, None) is not None:
+            self._on_complete()
         if generation in self._behind:
             return False
         return known != (state.reached, state.server)
