@@ -104,6 +104,7 @@ async def _postgres_checks(connection: Any, clock: SecondsClock) -> AsyncIterato
             value,
             f"{setting} is off: a power cut can lose acknowledged scores; turn it on",
         )
+    yield await _standby(connection)
     theirs = float(await connection.fetchval("SELECT extract(epoch FROM clock_timestamp())"))
     yield _skew("postgresql clock", theirs, clock)
     yield await _clock_jump(connection)
@@ -135,6 +136,27 @@ async def _migrated(connection: Any) -> Check:
         done <= known,
         f"migrated to {max(done, default=0)} of {max(known)}",
         "the tables are newer than this program: upgrade toprung on this machine",
+    )
+
+
+async def _standby(connection: Any) -> Check:
+    """Whether commits wait for a standby, and whether there is one to wait for."""
+    awaited = await connection.fetchval("SHOW synchronous_standby_names")
+    count = await connection.fetchval("SELECT count(*) FROM pg_stat_replication")
+    if not awaited:
+        loses = ", asynchronous: a failover loses what they have not received" if count else ""
+        return Check("postgresql standby", True, f"{count} connected{loses}")
+    if await connection.fetchval("SHOW synchronous_commit") == "local":
+        return _failed(
+            "postgresql standby",
+            "synchronous_commit is local: no commit waits for a standby; set it to on",
+        )
+    return verdict(
+        "postgresql standby",
+        bool(count),
+        f"{count} connected; commits wait for {awaited}",
+        f"none is connected, and all commits wait for {awaited}: start one, or clear"
+        " synchronous_standby_names",
     )
 
 

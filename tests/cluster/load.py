@@ -54,6 +54,22 @@ class Load:
         await asyncio.gather(*self._tasks)
 
 
+class KeyedLoad(Load):
+    """The same with a key for each: what fails is sent again until it is acknowledged."""
+
+    async def _play(self, player: str) -> None:
+        number = 0
+        while not self._stopping:
+            try:
+                result = await self.board.submit(player, 1, key=f"{player}-{number}")
+            except Unavailable:
+                await asyncio.sleep(0.02)
+            else:
+                number += 1
+                self.acknowledged[player] += 1
+                self.stale += result.stale
+
+
 async def check_nothing_lost(boards: Leaderboards, load: Load) -> None:
     """The index ends up equal to the truth, and nothing acknowledged is missing."""
 

@@ -9,9 +9,12 @@ class CuttingProxy:
     """Passes everything on; when armed, forwards the next COMMIT and drops its answer."""
 
     def __init__(self, target_port: int) -> None:
-        self._target_port = target_port
+        self.target_port = target_port
+        """Where new connections go; the present ones stay where they are."""
         self.armed = False
         self.cuts = 0
+        self.cuts_all = False
+        """With that connection drop all others, as if the server were gone."""
         self.passing = asyncio.Event()
         """Cleared, connections stay open and nothing gets through any more."""
         self.passing.set()
@@ -35,7 +38,11 @@ class CuttingProxy:
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        there, to_there = await asyncio.open_connection("127.0.0.1", self._target_port)
+        try:
+            there, to_there = await asyncio.open_connection("127.0.0.1", self.target_port)
+        except OSError:
+            writer.transport.abort()
+            return
         cut = asyncio.Event()
 
         async def forward() -> None:
@@ -51,6 +58,8 @@ class CuttingProxy:
         async def back() -> None:
             while data := await there.read(65536):
                 if cut.is_set():  # the server has answered: it has committed
+                    for each in self._tasks - {task} if self.cuts_all else ():
+                        each.cancel()
                     return
                 writer.write(data)
                 await writer.drain()

@@ -93,6 +93,17 @@ def test_a_missing_epoch_is_not_ready_then_rebuilt(bench: Bench) -> None:
     assert bench.verify() == []
 
 
+def test_whoever_waits_is_told_when_a_board_can_be_read_again(bench: Bench) -> None:
+    """What was shown before it was lost may not be what is there now."""
+    bench.run(bench.profile.catch_up.close())
+    bench.run(bench.profile.catch_up.sweep())
+    bench.run(bench.profile.feed.is_listening.wait())
+    bench.redis("DEL", bench.key("epoch"))
+    seen = bench.profile.feed._position
+    sweep_until_ready(bench)
+    assert bench.run(bench.profile.feed.changed(seen)) > seen
+
+
 def test_what_went_back_is_applied_again(bench: Bench) -> None:
     """A replica that missed the last batch has taken over."""
     bench.run(bench.profile.catch_up.sweep())

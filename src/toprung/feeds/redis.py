@@ -47,6 +47,10 @@ class RedisFeed:
         """A position beyond `since`, as soon as something changed after it was handed out."""
         return await self._local.changed(since)
 
+    def remind(self) -> None:
+        """Tell whoever waits to look again: something may be other than it was shown."""
+        self._tell(0)
+
     async def close(self) -> None:
         """Stop listening."""
         self._closing = True

@@ -41,13 +41,13 @@ SHARD = 0
 T = TypeVar("T")
 
 
-def shard_key(prefix: str, generation: int) -> str:
+def shard_key(prefix: str, generation: int, line: str = "") -> str:
     """The epoch key of a board's shard, from which its scripts derive all others.
 
-    >>> shard_key("toprung:", 17)
-    'toprung:{17.0}:epoch'
+    >>> shard_key("toprung:", 17), shard_key("toprung:", 17, "4f1c")
+    ('toprung:{17.0}:epoch', 'toprung:{17.0.4f1c}:epoch')
     """
-    return f"{prefix}{{{generation}.{SHARD}}}:epoch"
+    return f"{prefix}{{{generation}.{SHARD}{'.' if line else ''}{line}}}:epoch"
 
 
 class RedisIndex:
@@ -319,7 +319,9 @@ class RedisIndex:
     async def _run(self, name: str, board: Board, *arguments: Any) -> Any:
         try:
             return await self._client.run(
-                name, shard_key(self._prefix, board.generation), *arguments
+                name,
+                shard_key(self._prefix, board.generation, self._client.line.of_work),
+                *arguments,
             )
         except NotReady:
             self._on_not_ready(board)

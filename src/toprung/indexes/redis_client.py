@@ -25,6 +25,7 @@ from typing import Any
 
 from toprung.errors import IndexUnavailable, MissingExtra, NotReady
 from toprung.indexes.breaker import CircuitBreaker
+from toprung.ports import JournalLine
 from toprung.waiting.tasks import end_task
 
 ANSWER_SECONDS_MAX = 1.5
@@ -128,10 +129,12 @@ def _code(error: Exception) -> str:
 class ScriptClient:
     """Runs our scripts."""
 
-    def __init__(self, client: Any, url: str) -> None:
+    def __init__(self, client: Any, url: str, line: JournalLine | None = None) -> None:
         from redis import exceptions
 
         self.client = client
+        self.line = line or JournalLine()
+        """Which line of the journal shards are of."""
         self._url = url
         self._is_cluster = hasattr(client, "get_node_from_key")
         self._servers_asked = 0
@@ -176,7 +179,7 @@ class ScriptClient:
         if not self._is_cluster:
             return {"": names(0)}
         if not self.client.nodes_manager.slots_cache:
-            with self._outage():
+            with self.outage():
                 await self.client.initialize()
         missing = {node.name for node in self.client.get_primaries()}
         found: dict[str, str] = {}
@@ -208,7 +211,8 @@ class ScriptClient:
         return b" ".join((run_id, epoch, marker)).decode()
 
     @contextmanager
-    def _outage(self) -> Iterator[None]:
+    def outage(self) -> Iterator[None]:
+        """Turn what the client library raises about servers that are away into IndexUnavailable."""
         try:
             yield
         except self._lost as error:

@@ -17,6 +17,7 @@ from toprung.domain.window import Window
 from toprung.errors import IndexUnavailable, NotReady
 from toprung.indexes.redis import CARD_BYTES_PER_READ, shard_key
 from toprung.indexes.redis_client import ScriptClient, UndefinedNames
+from toprung.indexes.redis_lines import clear_line
 from toprung.indexes.redis_moves import Move, moves_of, plain
 from toprung.ports import CardChange, CardChanges, Clock, Moved, Names, Places, Shards, ShardState
 
@@ -65,6 +66,7 @@ class RedisShards:
         self._reached: dict[int, int] = {}
         self._went_back: set[int] = set()
         """Generations that were seen to go back: what is kept is to be applied again."""
+        client.line.on_move(self._forget_reach)
 
     async def servers(self) -> tuple[dict[str, str], IndexUnavailable | None]:
         """What tells each server from any other, and from itself before it was emptied."""
@@ -80,7 +82,7 @@ class RedisShards:
 
     def server(self, generation: int) -> str:
         """The name of the server that a shard is on."""
-        return self._client.server_name(shard_key(self._prefix, generation))
+        return self._client.server_name(self._key(generation))
 
     async def state(self, generation: int) -> ShardState:
         """Whether the shard is complete, and how far it is."""
@@ -248,7 +250,7 @@ class RedisShards:
 
     async def players(self, board: Board) -> AsyncIterator[list[str]]:
         """Every player that has a card in the shard, some of them twice."""
-        key = shard_key(self._prefix, board.generation).removesuffix("epoch") + "cards"
+        key = self._key(board.generation).removesuffix("epoch") + "cards"
         cursor, count = -1, CARDS_FOUND_FIRST
         while cursor:
             cursor, found = await self._client.scan_hash(key, max(cursor, 0), count)
@@ -276,9 +278,21 @@ class RedisShards:
         self._reached.pop(generation, None)
         await self._run("remove", generation, await self._empty(generation))
 
+    async def clear_line(self, tag: str) -> int:
+        """Drop all shards of a line; how many keys."""
+        return await clear_line(self._client, self._prefix, tag)
+
+    def _forget_reach(self) -> None:
+        """The line is another one, and so are the shards."""
+        self._reached.clear()
+        self._went_back.clear()
+
+    def _key(self, generation: int) -> str:
+        return shard_key(self._prefix, generation, self._client.line.of_work)
+
     async def _run(self, name: str, of: Board | int, *arguments: Any) -> Any:
         generation = of if isinstance(of, int) else of.generation
-        return await self._client.run(name, shard_key(self._prefix, generation), *arguments)
+        return await self._client.run(name, self._key(generation), *arguments)
 
 
 def _some(cards: Sequence[Card], at: int, size: int) -> list[Card]:

@@ -95,10 +95,18 @@ class PostgresJournal:
         """Reads under way, which whoever asks meanwhile waits for, too."""
         self._routes: dict[tuple[int, int], BoardRoutes] = {}
         self._recorded_at = 0
+        store.line.on_move(self._forget)
         self.commits = Commits()
         self._flights = Flights()
         self.taking = asyncio.Lock()
         """Held while a batch is taken from the queue."""
+
+    def _forget(self) -> None:
+        """The line is another one: what was read before may not be true there."""
+        self._boards.clear()
+        self._board_reads.clear()
+        self._board_changes += 1
+        self._routes.clear()
 
     def start(self, sink: CardSink) -> None:
         """Begin to accept commands; `sink` is told what was committed."""
@@ -199,8 +207,9 @@ class PostgresJournal:
         await self._formats.permit(Scored)
         await self._formats.seek(CARDS_FORMAT)
         run = await transact(self._store, work)
+        line = self._store.line.tag
         self._note(run.boards, run.new_keys)
-        self._answer(batch, run.changes, run.results)
+        self._answer(line, batch, run.changes, run.results)
 
     def _new_submit_batch(self, commands: Sequence[Submit]) -> SubmitBatch:
         return SubmitBatch(
@@ -236,6 +245,7 @@ class PostgresJournal:
             return run
 
         run = await transact(self._store, work)
+        line = self._store.line.tag
         self._note(run.boards, run.new_keys)
         if run.touched is not None:
             self._board_changes += 1
@@ -244,10 +254,11 @@ class PostgresJournal:
         await self._hand_over.wait_for_all()  # a rebuild must not run into batches of before
         if run.follow is not None:
             await run.follow(self._sink)
-        self._answer(batch, run.changes, lambda _: run.results)
+        self._answer(line, batch, run.changes, lambda _: run.results)
 
     def _answer(
         self,
+        line: str,
         batch: Sequence[Request],
         changes: Sequence[CardChanges],
         results: Callable[[Sequence[Applied]], Sequence[Any]],
@@ -259,7 +270,7 @@ class PostgresJournal:
                 request.answer(result)
 
         if changes:
-            self._hand_over.begin(changes, self._sink, deliver)
+            self._hand_over.begin(line, changes, self._sink, deliver)
         else:
             deliver(())
 

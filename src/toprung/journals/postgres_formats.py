@@ -25,6 +25,11 @@ class PostgresFormats:
         self._store = store
         self._written = 1
         self._asked_at = -ASKED_SECONDS
+        store.line.on_move(self._forget)
+
+    def _forget(self) -> None:
+        self._written = 1
+        self._asked_at = -ASKED_SECONDS
 
     async def permit(self, kind: type[EventBody]) -> None:
         """Raise OlderProcesses if somebody at work could not read events of this kind."""

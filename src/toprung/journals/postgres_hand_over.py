@@ -2,7 +2,8 @@
 
 They are durable, so nothing here can fail a command: what does not arrive stays unmarked in the
 outbox, and is caught up. What arrives is marked a moment later, many rows at a time; a mark that
-is lost means that something is applied twice, which is harmless.
+is lost means that something is applied twice, which is harmless. Outbox ids of a line that has
+ended are never used again, so marks of then mark nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from contextvars import Context
 from typing import TypeAlias
 
 from toprung.errors import StorageFailed, TruthUnavailable
@@ -43,9 +45,13 @@ class HandOver:
         self._marking: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
-    def begin(self, changes: Sequence[CardChanges], sink: CardSink, then: Then) -> None:
-        """Apply the changes of a batch; `then` is told what became of them, if anything did."""
-        task = asyncio.create_task(self._apply(changes, sink, then))
+    def begin(self, line: str, changes: Sequence[CardChanges], sink: CardSink, then: Then) -> None:
+        """Apply the changes of a batch that was committed on a line of the journal.
+
+        `then` is told what became of them, if anything did.
+        """
+        with self._store.line.held(line):
+            task = asyncio.create_task(self._apply(changes, sink, then))
         self._applying.add(task)
         task.add_done_callback(self._applying.discard)
 
@@ -91,7 +97,7 @@ class HandOver:
     def _mark_soon(self, ids: Iterable[int]) -> None:
         self._applied.extend(ids)
         if self._applied and self._marking is None:
-            self._marking = asyncio.create_task(self._mark())
+            self._marking = asyncio.create_task(self._mark(), context=Context())
 
     async def _mark(self) -> None:
         try:

@@ -60,6 +60,7 @@ class PostgresLadders:
         self._refusals = refusals
         self._known: set[tuple[int, ScopeLadder]] = set()
         """Ladders, by board generation, that had several players: nothing is left to be told."""
+        store.line.on_move(self.forget)
 
     def room(self, board: Board, count: int) -> LadderRoom:
         """What judges by the quota, on a board that has so many."""

@@ -163,6 +163,18 @@ class PostgresOutbox:
             [reached[generation].server for generation in order],
         )
 
+    async def former_lines(self) -> set[str]:
+        """The lines before the present one whose shards may still be there."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch("SELECT tag FROM journal_lines WHERE NOT is_cleared")
+        return {row[0] for row in rows} - {self._store.line.of_work}
+
+    async def note_cleared(self, lines: Collection[str]) -> None:
+        """Remember that the shards of lines were dropped."""
+        await self._store.execute(
+            "UPDATE journal_lines SET is_cleared = true WHERE tag = ANY ($1)", list(lines)
+        )
+
     def alone(self, generation: int) -> AbstractAsyncContextManager[bool]:
         """Whether this process alone now rebuilds the board's shard."""
         return self._locked(_REBUILD_LOCKS, generation % 2**31)

@@ -27,6 +27,8 @@ from toprung.errors import (
     TruthUnavailable,
 )
 from toprung.journals.postgres_driver import driver
+from toprung.journals.postgres_hosts import Hosts
+from toprung.journals.postgres_lines import PostgresLines, connection_class
 from toprung.journals.postgres_migrations import alone, apply_migration
 
 if TYPE_CHECKING:
@@ -79,8 +81,13 @@ def migrations() -> list[tuple[int, str]]:
 class PostgresStore:
     """A pool of connections to one database (and schema)."""
 
-    def __init__(self, pool: asyncpg.Pool[asyncpg.Record]) -> None:
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], lines: PostgresLines) -> None:
         self.pool = pool
+        self._lines = lines
+        self.line = lines.line
+        """Which line of the journal this process is on."""
+        lines.expire = pool.expire_connections
+        self.line.on_move(self._forget)
         self._asyncpg = driver()
         self._numbers: dict[tuple[int, str, str], int] = {}
         self._names: dict[int, str] = {}
@@ -91,7 +98,7 @@ class PostgresStore:
     async def connect(cls, url: str, *, schema: str | None = None) -> PostgresStore:
         """Connect; `schema` is where the tables are, by default the connection's own."""
         asyncpg = driver()
-        settings = {"application_name": "toprung"}
+        lines, settings = PostgresLines(), {"application_name": "toprung"}
         if schema is not None:
             settings["search_path"] = schema
         try:
@@ -102,10 +109,17 @@ class PostgresStore:
                 timeout=CONNECT_SECONDS_MAX,
                 command_timeout=STATEMENT_SECONDS_MAX,
                 server_settings=settings,
+                connect=Hosts(url, lines.look, CONNECT_SECONDS_MAX).connect,
+                connection_class=connection_class(),
             )
-        except (OSError, TimeoutError, asyncpg.PostgresError) as error:
+        except (
+            OSError,
+            TimeoutError,
+            asyncpg.PostgresError,
+            asyncpg.TargetServerAttributeNotMatched,
+        ) as error:
             raise TruthUnavailable(f"cannot connect to PostgreSQL: {error}") from error
-        return cls(pool)
+        return cls(pool, lines)
 
     async def close(self) -> None:
         """Give all connections back; what hangs is cut off."""
@@ -127,7 +141,7 @@ class PostgresStore:
         if self._is_closed:
             raise Closed
         try:
-            async with self.pool.acquire(timeout=CONNECT_SECONDS_MAX) as connection:
+            async with self.acquire() as connection:
                 yield connection
         except (*self.lost, self._asyncpg.InsufficientPrivilegeError) as error:
             raise TruthUnavailable(f"PostgreSQL does not respond: {error}") from error
@@ -137,6 +151,16 @@ class PostgresStore:
             raise TruthUnavailable(f"PostgreSQL {_FULL}") from error
         except self.refused as error:
             raise self.refusal(error) from error
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncIterator[Any]:
+        """A connection whose errors are the driver's own.
+
+        TruthUnavailable where it, or the work at hand, is of a line that has ended.
+        """
+        async with self.pool.acquire(timeout=CONNECT_SECONDS_MAX) as connection:
+            self._lines.check(connection)
+            yield connection
 
     async def select(self, name: str, *values: object) -> list[Any]:
         """The rows of a named statement."""
@@ -178,10 +202,13 @@ class PostgresStore:
 
     async def find_fault(self) -> str | None:
         """Why nothing can be recorded at the moment; None when all is well."""
-        async with self.pool.acquire(timeout=FAULT_SECONDS_MAX) as connection:
-            read_only = await connection.fetchval(
-                "SELECT current_setting('transaction_read_only')", timeout=FAULT_SECONDS_MAX
-            )
+        try:
+            async with self.pool.acquire(timeout=FAULT_SECONDS_MAX) as connection:
+                read_only = await connection.fetchval(
+                    "SELECT current_setting('transaction_read_only')", timeout=FAULT_SECONDS_MAX
+                )
+        except TruthUnavailable as error:  # it says itself why it does not do
+            return str(error)
         return "PostgreSQL is read-only" if read_only == "on" else None
 
     @property
@@ -224,6 +251,7 @@ class PostgresStore:
                 OWNERS_MIGRATION,
             )
             self._unowned_until = time.monotonic() + UNOWNED_SECONDS - passed
+            await self._lines.look(connection)
         return [number for number, _ in missing]
 
     @property
@@ -280,10 +308,11 @@ class PostgresStore:
         found = dict(asked)
         missing = sorted(name for name, number in found.items() if number is None)
         if missing:
+            line = self.line.tag
             async with self.connection(writes=True) as connection:
                 await connection.execute(statement("add_names"), generation, kind, missing)
                 rows = await connection.fetch(statement("find_names"), generation, kind, missing)
-            self._remember(generation, kind, rows)
+            self._remember(line, generation, kind, rows)
             found |= {name: number for number, name in rows}
         return _complete(found, "numbers of names")
 
@@ -292,8 +321,9 @@ class PostgresStore:
         found = {number: self._names.get(number) for number in set(numbers)}
         missing = [number for number, name in found.items() if name is None]
         if missing:
+            line = self.line.tag
             for number, generation, kind, name in await self.select("names_of_numbers", missing):
-                self._remember(generation, kind, [(number, name)])
+                self._remember(line, generation, kind, [(number, name)])
                 found[number] = name
         return _complete(found, "names of numbers")
 
@@ -303,7 +333,15 @@ class PostgresStore:
         periods = {number: name for number, kind, name in rows if kind == "p"}
         return periods, {number: name for number, kind, name in rows if kind == "s"}
 
-    def _remember(self, generation: int, kind: str, rows: Sequence[Any]) -> None:
+    def _forget(self) -> None:
+        """The line is another one: numbers may stand for other names."""
+        self._numbers.clear()
+        self._names.clear()
+
+    def _remember(self, line: str, generation: int, kind: str, rows: Sequence[Any]) -> None:
+        """Remember names of the line that was the present one before they were asked for."""
+        if line != self.line.tag:
+            return
         if len(self._names) > NAMES_REMEMBERED:
             self._names.clear()
             self._numbers.clear()

@@ -3,7 +3,8 @@
 Failure rules. What deadlocks or loses a race is tried again. When the connection breaks before
 COMMIT was sent, nothing happened and it is tried again for a while. When it breaks after, the
 batch's id decides: inserting it again waits for a transaction that is still under way, and tells
-whether it has committed.
+whether it has committed. So it does for a commit on a server that another has taken over from
+meanwhile: what counts is whether it is known there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 from uuid import UUID, uuid4
 
 from toprung.errors import OutcomeUnknown, StorageFailed, TruthUnavailable
-from toprung.journals.postgres_store import CONNECT_SECONDS_MAX, PostgresStore
+from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_used_keys import Raced
 
 RETRY_SECONDS = 10.0
@@ -24,6 +25,12 @@ RETRY_SECONDS = 10.0
 
 SETTLE_SECONDS = 60.0
 """How long an interrupted commit is asked after."""
+
+_SETTLE = """
+INSERT INTO batches (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET written_at = now()
+RETURNING xmax <> 0
+"""
+"""Whether the batch was there; a row that this inserts has no xmax."""
 
 T = TypeVar("T")
 
@@ -65,7 +72,8 @@ class _Commit:
 
 
 async def _attempt(store: PostgresStore, work: Transacted[T], batch: UUID, commit: _Commit) -> T:
-    async with store.pool.acquire(timeout=CONNECT_SECONDS_MAX) as connection:
+    async with store.acquire() as connection:
+        line = store.line.tag
         transaction = connection.transaction()
         await transaction.start()
         try:
@@ -77,20 +85,23 @@ async def _attempt(store: PostgresStore, work: Transacted[T], batch: UUID, commi
                 with suppress(*store.lost):
                     await transaction.rollback()
             raise
+        if store.line.tag != line:
+            raise ConnectionError("PostgreSQL has failed over")
         return result
 
 
 async def _has_committed(store: PostgresStore, batch: UUID) -> bool:
-    """Settle a commit whose answer was lost."""
+    """Settle a commit whose answer was lost.
+
+    Writes in any case: what waits for a synchronous standby here has waited for the batch, too. A
+    commit whose wait was cut short is visible before any standby has it.
+    """
     deadline = time.monotonic() + SETTLE_SECONDS
     while True:
         try:
-            status = await store.execute(
-                "INSERT INTO batches (id) VALUES ($1) ON CONFLICT DO NOTHING", batch
-            )
-        except TruthUnavailable as error:
+            async with store.connection(writes=True) as connection:
+                return bool(await connection.fetchval(_SETTLE, batch))
+        except (TruthUnavailable, StorageFailed) as error:
             if time.monotonic() > deadline:
                 raise OutcomeUnknown from error
             await asyncio.sleep(0.1)
-        else:
-            return status == "INSERT 0 0"

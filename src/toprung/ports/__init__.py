@@ -10,7 +10,8 @@ it knows in `follower_store`, `effect_store`, `job_store` and `webhook_store`; a
 effects out, and a `poster` sends requests to addresses that others named. An embedded journal
 decides against a `fold`. The others stand between a journal and an index that are reached over a
 network: what was committed goes to the `card_sink`, what did not arrive there goes from the
-`outbox` to the `shards`, and `histories` tell whether the cards of both are right.
+`outbox` to the `shards`, and `histories` tell whether the cards of both are right; both sides know
+the `line` that the journal is on.
 """
 
 from toprung.ports.card_sink import (
@@ -47,6 +48,7 @@ from toprung.ports.journal import (
 )
 from toprung.ports.key_store import KeyStore
 from toprung.ports.leases import Lease, LeaseHolder, Leases
+from toprung.ports.line import JournalLine
 from toprung.ports.maintenance import Maintenance
 from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork, ShardReach
 from toprung.ports.poster import Posted, Poster
@@ -76,6 +78,7 @@ __all__ = [
     "Index",
     "JobStore",
     "Journal",
+    "JournalLine",
     "KeyStore",
     "Lease",
     "LeaseHolder",

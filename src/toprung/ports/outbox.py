@@ -103,6 +103,14 @@ class Outbox(Protocol):
         """Remember what shards have reached."""
         ...
 
+    async def former_lines(self) -> set[str]:
+        """The lines before the present one whose shards may still be there."""
+        ...
+
+    async def note_cleared(self, lines: Collection[str]) -> None:
+        """Remember that the shards of lines were dropped."""
+        ...
+
     def alone(self, generation: int) -> AbstractAsyncContextManager[bool]:
         """Whether this process alone now rebuilds the board's shard."""
         ...

@@ -94,6 +94,10 @@ class Shards(Protocol):
         """
         ...
 
+    async def clear_line(self, tag: str) -> int:
+        """Drop all shards of a line that has ended; how many keys there were."""
+        ...
+
     async def remove(self, generation: int) -> None:
         """Forget the shard; harmless if there is none."""
         ...

@@ -135,19 +135,22 @@ class ClusterProfile:
         self.formats = PostgresFormats(store)
         self.journal = PostgresJournal(store, time, self.key_counts, self.ladders, self.formats)
         self.outbox = PostgresOutbox(store, time, self.key_counts)
-        self.client = ScriptClient(connect(settings.index_url), settings.index_url)
+        line = store.line
+        self.client = ScriptClient(connect(settings.index_url), settings.index_url, line)
         self.shards = RedisShards(
             self.client, store, clock, settings.prefix, lambda: self.formats.has(CARDS_FORMAT)
         )
         self.index = RedisIndex(
             self.client, self.journal.board, self._on_not_ready, settings.prefix
         )
-        self.rebuilder = Rebuilder(self.outbox, self.shards, self.index)
-        self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder)
-        self.follower = IndexFollower(self.shards, self.rebuilder, self.catch_up.nudge)
-        self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock, self.rebuilder)
-        self.keys = PostgresKeys(store)
         self.feed = RedisFeed(self.client.one_server, settings.prefix)
+        self.rebuilder = Rebuilder(self.outbox, self.shards, self.index, line)
+        self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder, line, self.feed.remind)
+        self.follower = IndexFollower(self.shards, self.rebuilder, self.catch_up.nudge)
+        self.reconciler = Reconciler(
+            self.outbox, self.shards, self.index, clock, self.rebuilder, line
+        )
+        self.keys = PostgresKeys(store)
         self.leases = PostgresLeases(store, time.process, time.name)
         self.followers = PostgresFollowers(store, self.leases, clock)
         self.jobs = self._jobs()

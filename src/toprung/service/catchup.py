@@ -32,6 +32,7 @@ from toprung.ports import (
     Applied,
     CardChanges,
     CardSink,
+    JournalLine,
     Outbox,
     OutboxRow,
     ShardReach,
@@ -104,10 +105,25 @@ class IndexFollower:
 class CatchUp:
     """A worker of each process: applies what was left behind, rebuilds what was lost."""
 
-    def __init__(self, outbox: Outbox, shards: Shards, rebuilder: Rebuilder) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        shards: Shards,
+        rebuilder: Rebuilder,
+        line: JournalLine,
+        on_complete: Callable[[], None],
+    ) -> None:
+        """`on_complete` is called when a board can be read again that could not be."""
+        self._on_complete = on_complete
         self._outbox = outbox
         self._shards = shards
         self._rebuilder = rebuilder
+        self._line = line
+        self._known_line: str | None = None
+        """The line that everything below is about."""
+        self._former: set[str] = set()
+        """Lines that have ended and whose shards may still be there."""
+        line.on_move(self._hurry)
         self._wake = asyncio.Event()
         self._closing = False
         self._task: asyncio.Task[None] | None = None
@@ -186,6 +202,10 @@ class CatchUp:
 
     async def step(self) -> None:
         """Look once: now and then tell the others, then the index, then what was left behind."""
+        with self._line.held():
+            await self._step()
+
+    async def _step(self) -> None:
         now = time.monotonic()
         if now - self._told_at >= TELL_SECONDS:
             self._told_at = now
@@ -206,18 +226,25 @@ class CatchUp:
         Asks the servers, not the boards: only those of a server that is another one or was emptied,
         those that are new or suspected, and a few more, so that each has its turn now and then.
         """
-        await self._learn_boards()
-        away = await self._look_at_servers()
-        return await self._go_over([*self._suspects, *self._next_boards()], away)
+        with self._line.held():
+            await self._learn_boards()
+            away = await self._look_at_servers()
+            return await self._go_over([*self._suspects, *self._next_boards()], away)
 
     async def sweep(self) -> bool:
         """See that every shard is complete and none has gone back; whether all are complete."""
-        await self._learn_boards()
-        away = await self._look_at_servers()
-        return await self._go_over(list(self._versions), away)
+        with self._line.held():
+            await self._learn_boards()
+            away = await self._look_at_servers()
+            return await self._go_over(list(self._versions), away)
 
     async def _learn_boards(self) -> None:
         """Read which boards there are, if that has changed; what is new is looked at."""
+        if self._known_line != self._line.of_work:
+            await self._begin_line()
+        if self._former:
+            with suppress(IndexUnavailable):
+                await self._clear_former()
         token = await self._outbox.boards_token()
         if token != self._token:
             versions = await self._outbox.versions()
@@ -227,6 +254,37 @@ class CatchUp:
             self._incomplete = {g: at for g, at in self._incomplete.items() if g in versions}
             self._behind &= versions.keys()
         self._suspects &= self._versions.keys()
+
+    def _hurry(self) -> None:
+        """The line is another one: have everything told and looked at."""
+        self._told_at = self._looked_at = -1e9
+        self._wake.set()
+
+    async def _begin_line(self) -> None:
+        """Forget what was known of the boards of another line."""
+        for known in (self._versions, self._incomplete, self._servers):
+            known.clear()
+        self._token, self._rounds = "", iter(())
+        self._suspects.clear()
+        self._behind.clear()
+        self._former = await self._outbox.former_lines() | self._line.left
+        self._known_line = self._line.of_work
+
+    async def _clear_former(self) -> None:
+        """Drop the shards of former lines; later, if a server is away or another process does it.
+
+        Before others are filled: two indexes may be more than there is memory for.
+        """
+        async with self._outbox.alone(0) as alone:
+            if not alone:
+                return
+            self._former &= await self._outbox.former_lines() | self._line.left
+            for tag in sorted(self._former):
+                keys = await self._shards.clear_line(tag)
+                _log.info("dropped %s keys of the index of line %r, which has ended", keys, tag)
+            await self._outbox.note_cleared(self._former)
+        self._line.left -= self._former
+        self._former.clear()
 
     async def _look_at_servers(self) -> IndexUnavailable | None:
         """Suspect the boards of servers that are others now, or have lost what they knew."""
@@ -307,7 +365,8 @@ class CatchUp:
         if not state.ready:
             self._incomplete.setdefault(generation, time.monotonic())
             return False
-        self._incomplete.pop(generation, None)
+        if self._incomplete.pop(generation, None) is not None:
+            self._on_complete()
         if generation in self._behind:
             return False
         return known != (state.reached, state.server)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.errors import NotReady
-from toprung.ports import Index, Outbox, Shards
+from toprung.ports import Index, JournalLine, Outbox, Shards
 
 CARDS_PER_PAGE = 1_000
 
@@ -20,10 +20,11 @@ _log = logging.getLogger("toprung")
 class Rebuilder:
     """Derives shards from cards."""
 
-    def __init__(self, outbox: Outbox, shards: Shards, index: Index) -> None:
+    def __init__(self, outbox: Outbox, shards: Shards, index: Index, line: JournalLine) -> None:
         self._outbox = outbox
         self._shards = shards
         self._index = index
+        self._line = line
         self.cards_done = 0
         """How many cards the present rebuild has put: its progress."""
 
@@ -32,6 +33,10 @@ class Rebuilder:
 
         Raises Unavailable when the index or the truth cannot be reached.
         """
+        with self._line.held():
+            return await self._rebuild(board, anew)
+
+    async def _rebuild(self, board: Board, anew: bool) -> bool:
         async with self._outbox.alone(board.generation) as alone:
             if not alone:
                 return False

@@ -17,7 +17,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.ladder import Ladder, is_retained
 from toprung.errors import NotReady
-from toprung.ports import Clock, Index, Outbox, Shards
+from toprung.ports import Clock, Index, JournalLine, Outbox, Shards
 from toprung.service.rebuilder import Rebuilder, card_pages
 from toprung.service.recount import Recount
 
@@ -41,13 +41,20 @@ class Reconciler:
     """Holds the index against the cards."""
 
     def __init__(
-        self, outbox: Outbox, shards: Shards, index: Index, clock: Clock, rebuilder: Rebuilder
+        self,
+        outbox: Outbox,
+        shards: Shards,
+        index: Index,
+        clock: Clock,
+        rebuilder: Rebuilder,
+        line: JournalLine,
     ) -> None:
         self._outbox = outbox
         self._shards = shards
         self._index = index
         self._clock = clock
         self._rebuilder = rebuilder
+        self._line = line
         self.looked_at = 0
         """Players looked at so far."""
         self.repaired = 0
@@ -58,6 +65,10 @@ class Reconciler:
 
         Boards that are being rebuilt are left out.
         """
+        with self._line.held():
+            return await self._reconcile(sample, boards_max)
+
+    async def _reconcile(self, sample: int, boards_max: int | None) -> Reconciled:
         looked_at = repaired = 0
         generations = sorted(await self._outbox.versions())
         if boards_max is not None and len(generations) > boards_max:
@@ -99,6 +110,10 @@ class Reconciler:
 
     async def verify(self) -> list[str]:
         """One line per difference, none when all is well: cards and index, events and cards."""
+        with self._line.held():
+            return await self._verify()
+
+    async def _verify(self) -> list[str]:
         found: list[str] = []
         for board in await self._outbox.all_boards():
             found += await self._verify_board(board)

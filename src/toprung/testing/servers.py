@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -100,10 +100,13 @@ class PostgresServer:
         if self._as_user:
             shutil.chown(self._folder, "postgres")
         self._data = self._folder / "data"
-        self._run("initdb", "-A", "trust", "-U", "toprung", "-E", "UTF8", "--locale=C", "-N")
+        self._make_data()
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
+
+    def _make_data(self) -> None:
+        self._run("initdb", "-A", "trust", "-U", "toprung", "-E", "UTF8", "--locale=C", "-N")
 
     @property
     def url(self) -> str:
@@ -152,6 +155,36 @@ class PostgresServer:
             os.kill(pid, signal.SIGQUIT)
             self._process.wait(STOP_SECONDS_MAX)
         self._process = None
+
+    def kill(self) -> None:
+        """End it at once with all its processes, as the loss of its machine would."""
+        if self._process is None:
+            return
+        pid = int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for each in (pid, *map(int, children)):  # it first, for it would start some anew
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        self._process.wait(STOP_SECONDS_MAX)
+        self._process = None
+
+    def ask(self, statements: str) -> str:
+        """The answer to one or more statements, as text."""
+        options = ("-qAtX", "-v", "ON_ERROR_STOP=1", "-d", self.url)
+        return self._client("psql", *options, given=statements).strip()
+
+    def dump(self, schema: str) -> str:
+        """A backup of a schema, as statements."""
+        return self._client("pg_dump", "-n", schema, "-d", self.url)
+
+    def _client(self, program: str, *arguments: str, given: str = "") -> str:
+        command = [str(self._programs / program), *arguments]
+        done = subprocess.run(  # noqa: S603
+            command, input=given, capture_output=True, check=False, text=True
+        )
+        if done.returncode:
+            raise ServerError(done.stderr)
+        return done.stdout
 
     def close(self) -> None:
         """Stop it and remove its data."""
