@@ -23,13 +23,23 @@ _log = logging.getLogger("toprung")
 
 @cache
 def connection_class() -> Any:
-    """A connection that knows its line; None until there are tables."""
+    """A connection that knows its line, None until there are tables, and when it is clean."""
 
     class LineConnection(driver().Connection):  # type: ignore[misc]
         line: str | None = None
+        _is_clean = False
 
         def note_line(self, tag: str) -> None:
             self.line = tag
+
+        def note_clean(self) -> None:
+            """Nothing was done that outlives a transaction: whoever has it next may go on."""
+            self._is_clean = True
+
+        def get_reset_query(self) -> str:
+            """What is asked before somebody else gets it: nothing, if it is clean."""
+            is_clean, self._is_clean = self._is_clean, False
+            return "" if is_clean else str(super().get_reset_query())
 
     return LineConnection
 

@@ -22,6 +22,9 @@ SINGLES_MAX = 60
 """Commands besides submissions in one transaction: each is a subtransaction, of which servers keep
 64 at hand."""
 
+HALVED_MIN = 16
+"""Submissions that one transaction takes before the rest is left to another."""
+
 PASSED_MAX = 2_000
 """Commands that are left waiting because their players are busy, while others are taken."""
 
@@ -82,14 +85,16 @@ class CommandQueue:
         """Whatever is waiting and can share a transaction: submissions, or other commands.
 
         Submissions of players who are `busy` wait, and so does what those players send after them.
+        If nobody is, half of what waits is left for the next transaction, which begins meanwhile.
         A change of rules waits for everybody else who relies on them, so it shares with nothing.
         Nor does a bundle with submissions, which must know the players that its transaction made.
         """
         batch: list[Request] = []
         passed: list[Request] = []
         rows, sharing = 0, Sharing(singles_max=SINGLES_MAX)
+        most = COMMIT_ROWS_MAX if busy else min(COMMIT_ROWS_MAX, max(HALVED_MIN, self.rows // 2))
         waiting: set[str] = set()
-        while self._requests and rows < COMMIT_ROWS_MAX and len(passed) < PASSED_MAX:
+        while self._requests and rows < most and len(passed) < PASSED_MAX:
             request = self._requests[0]
             if request.future.done():  # nobody waits any more, and nothing was done yet
                 self._remove_first()

@@ -166,12 +166,15 @@ class PostgresStore:
         """The rows of a named statement."""
         async with self.connection() as connection:
             rows: list[Any] = await connection.fetch(statement(name), *values)
+            connection.note_clean()
             return rows
 
     async def execute(self, text: str, *values: object) -> str:
         """Run one statement that writes; what became of it, in the server's words."""
         async with self.connection(writes=True) as connection:
-            return str(await connection.execute(text, *values))
+            status = str(await connection.execute(text, *values))
+            connection.note_clean()
+            return status
 
     @property
     def lost(self) -> tuple[type[BaseException], ...]:

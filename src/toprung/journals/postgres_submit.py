@@ -48,12 +48,6 @@ class Limits(NamedTuple):
     ladders: PostgresLadders
 
 
-SCORE_COLUMNS = (
-    "position", "recorded_at", "generation", "player", "at", "score", "subscore", "route", "status",
-    "kind", "details",
-)  # fmt: skip
-
-
 class ChangedCard(NamedTuple):
     """A card that a batch changed."""
 
@@ -78,7 +72,7 @@ class BoardCards:
         """Of the same players."""
         self.positions: Sequence[int] = ()
         self.decided: list[tuple[Any, ...]] = []
-        """Rows of events, as `SCORE_COLUMNS` says."""
+        """Submissions as `add_scores.sql` records them."""
         self.changed: list[ChangedCard] = []
         self.told: list[tuple[RowId, str, tuple[bytes, ...]]] = []
         """Submissions whose callers want to know places: whose they are, and in which periods."""
@@ -245,15 +239,15 @@ class SubmitBatch:
             lambda: cards.decide(submissions, each.index, each.positions, route.stops_bytes, tells),
             len(submissions),
         )
+        index, numbers, of_route = each.index, each.numbers, route.number
         each.decided = await in_turn(
             lambda: [
-                self._event(each, submission, position, route, status)
-                for submission, position, status in zip(
-                    submissions, each.positions, statuses, strict=True
-                )
+                (position, numbers[index[s.player]], s.at, s.score, s.subscore, of_route, status,
+                 s.details)
+                for s, position, status in zip(submissions, each.positions, statuses, strict=True)
             ],
             len(submissions),
-        )
+        )  # fmt: skip
         for (number, _), status in zip(row_ids, statuses, strict=True):
             self._batch.outcomes.counts[number][status] += 1
         for at, scores in enumerate(told or ()):
@@ -279,21 +273,6 @@ class SubmitBatch:
             found = each.found[at]
             new = Card(found.player, version, kept)
             each.changed.append(ChangedCard(each.numbers[at], new, found))
-
-    def _event(
-        self,
-        each: BoardCards,
-        submission: Submission,
-        position: int,
-        route: CardRoute,
-        status: int,
-    ) -> tuple[Any, ...]:
-        """The row of a submission's event."""
-        return (
-            position, self._moment.recorded_at, each.board.generation,
-            each.numbers[each.index[submission.player]], submission.at, submission.score,
-            submission.subscore, route.number, status, "score", submission.details,
-        )  # fmt: skip
 
     def _tell(
         self,
@@ -331,8 +310,10 @@ class SubmitBatch:
                     outcomes.reject(row_id, error)
                     continue
                 outcomes.counts[row_id[0]][decided.changed] += 1
-                event = self._event(each, submission, position, route, decided.changed)
-                each.decided.append(event)
+                each.decided.append(
+                    (position, card.number, submission.at, submission.score, submission.subscore,
+                     route.number, decided.changed, submission.details)
+                )  # fmt: skip
                 if names is not None or self._commands[row_id[0]].receipts:
                     told = rules.outcomes(route, decided)
                     self._tell(each, at, route, decided.changed, told)
@@ -423,34 +404,29 @@ class SubmitBatch:
         if not twins:
             return
         known = {each.number(player) for each in boards for player in twins & each.index.keys()}
-        idle = known - {row[3] for each in boards for row in each.decided}
+        idle = known - {row[1] for each in boards for row in each.decided}
         if idle:
             await connection.execute(statement("drop_new_players"), list(idle))
 
     async def _write(self, connection: Any, each: BoardCards) -> None:
         if not each.decided:
             return
-        await connection.copy_records_to_table(
-            "events", records=each.decided, columns=SCORE_COLUMNS
-        )
-        asked = each.asked()
-        if not each.changed:
-            if asked:
-                self.changes.append(CardChanges(0, each.board, (), asked))
-            return
         cards = [changed.card for changed in each.changed]
         versions = [card.version for card in cards]
         outbox_id = await connection.fetchval(
-            statement("put_cards_and_tell"),
+            statement("add_scores"),
             each.board.generation,
+            self._moment.recorded_at,
+            *zip(*each.decided, strict=True),
             [changed.number for changed in each.changed],
             versions,
             [card.entries for card in cards],
-            max(versions),
-            each.decided[0][0],
+            max(versions, default=0),
         )
         changes = [CardChange(changed.card, changed.found) for changed in each.changed]
-        self.changes.append(CardChanges(outbox_id, each.board, changes, asked))
+        asked = each.asked()
+        if changes or asked:
+            self.changes.append(CardChanges(outbox_id or 0, each.board, changes, asked))
 
     async def _dead(self, each: BoardCards, periods: set[bytes]) -> set[bytes]:
         """Those of the periods that left retention more than a day ago, by all there is to ask.

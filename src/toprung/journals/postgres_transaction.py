@@ -85,6 +85,7 @@ async def _attempt(store: PostgresStore, work: Transacted[T], batch: UUID, commi
                 with suppress(*store.lost):
                     await transaction.rollback()
             raise
+        connection.note_clean()
         if store.line.tag != line:
             raise ConnectionError("PostgreSQL has failed over")
         return result
