@@ -13,7 +13,7 @@ from typing import Any
 
 from toprung._native import CardMoves
 from toprung.domain.board import Board
-from toprung.domain.card import STOP_BYTES
+from toprung.domain.card import STOP_BYTES, Card
 from toprung.ports import AskedPlace, CardChange, CardChanges, Moved
 
 UNITS_PER_MOVE = 1_000
@@ -101,15 +101,21 @@ class Move:
             )
         }
 
-    def without(self, stale: Sequence[int]) -> Move:
-        """The same without some of the cards, by their numbers from 1 on, and their players."""
+    def part(self, stale: Sequence[int]) -> tuple[Move, list[Card]]:
+        """The same without the players of some cards, which are told by number from 1 on.
+
+        And the newest cards of those players, which are to be applied.
+        """
         gone = {self.changes[number - 1].card.player for number in stale}
         rest = Move(self._board, packs=self._packs)
+        apart: dict[str, Card] = {}
         for change in self.changes:
-            if change.card.player not in gone:
+            if change.card.player in gone:
+                apart[change.card.player] = change.card
+            else:
                 rest.add(change)
         rest.ask(place for place in self.asked if place.player not in gone)
-        return rest
+        return rest, list(apart.values())
 
 
 def moves_of(changes: CardChanges, others: list[CardChange], *, packs: bool) -> Iterator[Move]:

@@ -115,9 +115,9 @@ class RedisShards:
         _, stale, *counts = await self._change("move", board, outbox_id, arguments)
         if not stale:
             return move.places(counts)
-        rest = move.without(stale)
+        rest, apart = move.part(stale)
         found = await self._move(changes, rest) if rest.changes or rest.asked else {}
-        await self.put(board, outbox_id, [move.changes[number - 1].card for number in stale])
+        await self.put(board, outbox_id, apart)
         return found
 
     async def put(

@@ -80,14 +80,16 @@ local function count_before(ladder, point)
   return call('ZLEXCOUNT', key, '-', '(' .. point)
 end
 
-local function change(ladder, leave, enter)
-  flush('ZREM', base .. 'z:' .. ladder, leave)
-  flush('ZADD', base .. 'z:' .. ladder, enter)
-  if tied == 0 then return end
-  local gone, come = {}, {}
-  for n = 1, #leave do gone[sub(leave[n], 1, tied)] = true end
-  for n = 2, #enter, 2 do come[sub(enter[n], 1, tied)] = true end
-  note_distinct(ladder, gone, come)
+-- Take members off the ladders of a stop, or put them there; note their tied prefixes by ladder.
+local function change(command, stop, members, first, prefixes)
+  for _, ladder in ipairs(stop) do
+    flush(command, base .. 'z:' .. ladder, members)
+    if tied > 0 then
+      local noted = prefixes[ladder] or {}
+      prefixes[ladder] = noted
+      for n = first, #members, first do noted[sub(members[n], 1, tied)] = true end
+    end
+  end
 end
 
 local players, since, cards = read_cards(ARGV[4])
@@ -98,14 +100,16 @@ for at = 6, #ARGV, 4 do ladders[at] = ladders_of(ARGV[at]) end
 if undefined then return redis.error_reply('UNDEFINED names are missing') end
 local answer = { 0, {} }
 for n, place in ipairs(places) do answer[3 * n] = count_before(place.ladder, place.was) end
-local is_changed = false
+-- All leave before any enters: a member may go from one stop to another that shares a ladder with it.
+local gone, come, is_changed = {}, {}, false
 for at = 6, #ARGV, 4 do
-  local leave, enter = read_members(ARGV[at + 2], false), read_members(ARGV[at + 3], true)
-  is_changed = is_changed or leave[1] or enter[1]
-  for _, ladder in ipairs(ladders[at]) do
-    change(ladder, leave, enter)
-    touch(ladder, tonumber(ARGV[at + 1]))
-  end
+  change('ZREM', ladders[at], read_members(ARGV[at + 2], false), 1, gone)
+  is_changed = is_changed or ARGV[at + 2] ~= '' or ARGV[at + 3] ~= ''
+  for _, ladder in ipairs(ladders[at]) do touch(ladder, tonumber(ARGV[at + 1])) end
+end
+for at = 6, #ARGV, 4 do change('ZADD', ladders[at], read_members(ARGV[at + 3], true), 2, come) end
+if tied > 0 then
+  for ladder in pairs(versions) do note_distinct(ladder, gone[ladder] or {}, come[ladder] or {}) end
 end
 local fields = {}
 for n, player in ipairs(players) do
