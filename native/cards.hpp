@@ -21,6 +21,7 @@ inline constexpr std::size_t kStopBytes = 2 * kNumberBytes;
 inline constexpr std::size_t kWordBytes = 8;
 inline constexpr std::size_t kColumnsMax = 2 + 3;  // period, scopes, score, subscore, time
 inline constexpr unsigned char kPacked = 1;
+inline constexpr std::size_t kPackedBytesMax = 32'768;  // a script would be held up by unpacking more
 inline constexpr u64 kVersionMax = (u64{1} << 56) - 1;
 
 // The bytes of a card, entry by entry.
@@ -33,6 +34,7 @@ class PlainCard {
   }
 
   std::size_t size() const noexcept { return bytes_.size() / width_; }
+  std::size_t nbytes() const noexcept { return bytes_.size(); }
   std::string_view entry(std::size_t n) const noexcept { return bytes_.substr(n * width_, width_); }
 
  private:
@@ -80,12 +82,13 @@ struct Column {
 //
 // Numbers of periods are near each other, scores are small and times are recent, so a third of a plain
 // card is left. Nothing is computed: whoever looks for one entry searches, and puts its bytes together.
+// A card that is very long, or empty, is kept as a plain one: its version in eight bytes, then its entries.
 inline nb::object pack_card(nb::handle entries, nb::handle words_value, nb::handle version_value) {
   const unsigned words = read_card_words(words_value);
   const PlainCard card(entries, words);
   const u64 version = read_version(version_value);
   std::vector<Column> columns;
-  if (card.size() != 0) {
+  if (card.size() != 0 && card.nbytes() <= kPackedBytesMax) {
     columns.push_back(Column::of(card, 0, kNumberBytes));
     columns.push_back(Column::of(card, kNumberBytes, kNumberBytes));
     for (unsigned word = 0; word + 1 < words; ++word) {
@@ -94,12 +97,16 @@ inline nb::object pack_card(nb::handle entries, nb::handle words_value, nb::hand
   }
   std::size_t size = kWordBytes + (columns.size() + 1) / 2;
   for (const Column& column : columns) size += column.size - column.kept + column.kept * card.size();
+  if (columns.empty()) size += card.nbytes();
   nb::object packed = stolen(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   auto* out = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(packed.ptr()));
   for (unsigned k = 0; k < kWordBytes; ++k) {
     *out++ = static_cast<unsigned char>(version >> (56 - 8 * k));
   }
-  if (columns.empty()) return packed;
+  if (columns.empty()) {
+    std::memcpy(out, PyBytes_AS_STRING(entries.ptr()), card.nbytes());
+    return packed;
+  }
   out[-static_cast<std::ptrdiff_t>(kWordBytes)] = kPacked;
   for (std::size_t k = 0; k < columns.size(); k += 2) {
     const std::size_t second = k + 1 < columns.size() ? columns[k + 1].kept : 0;

@@ -418,7 +418,8 @@ ValueError when the record has another width, or when its time lies before 1970 
 inline constexpr char kPackCard[] = R"(A card as the index of a cluster keeps it: O(bytes of the card).
 
 `entries` are stops of 8 bytes and records of so many words, in the order of their periods. What all
-entries begin with, column by column, is there once; versions of records are left out.
+entries begin with, column by column, is there once; versions of records are left out. A card of more
+than 32 KiB is not packed.
 
 >>> from struct import pack
 >>> day, week = (pack(">2I3Q", period, 1, 2**63 - 50, 2**63 + 7, 9) for period in (4, 5))

@@ -172,6 +172,12 @@ def test_a_packed_card_is_about_a_third_of_a_plain_one() -> None:
     assert split_card(plain, shape)  # it is one
 
 
+def test_a_very_long_card_stays_plain() -> None:
+    entries = bytes(32 * 1_025)
+    assert pack_card(entries, 3, 12) == (12).to_bytes(8) + entries
+    assert len(pack_card(entries[32:], 3, 12)) < 100
+
+
 @pytest.mark.parametrize(
     ("entries", "words", "version"),
     [(b"x", 3, 1), (bytes(32), 2, 1), (bytes(32), 3, 2**56), (bytes(32), 3, -1)],

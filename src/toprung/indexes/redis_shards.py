@@ -151,9 +151,11 @@ class RedisShards:
         """Player, plain card and packed card of each."""
         packs, words = self._packs(), board.shape.words
         for player, version, entries in cards:
+            whole = plain(version, entries)
+            kept = pack_card(entries, words, version) if packs else whole
             yield player
-            yield plain(version, entries)
-            yield pack_card(entries, words, version) if packs else b""
+            yield whole
+            yield b"" if kept == whole else kept
 
     async def _change(
         self, name: str, board: Board, outbox_id: int, arguments: Sequence[Any]
