@@ -21,7 +21,7 @@ import pytest
 
 import toprung
 from toprung.config import cluster_settings
-from toprung.domain.events import FORMAT
+from toprung.domain.events import CARDS_FORMAT, FORMAT
 from toprung.errors import DatabaseDamaged
 
 PROCESS = """
@@ -242,5 +242,5 @@ def test_who_begins_while_the_format_is_raised_hears_of_it(left_cluster: Path) -
 
 
 def test_who_raises_the_format_while_somebody_begins_hears_of_it(left_cluster: Path) -> None:
-    before = 1  # nothing of a newer format was ever recorded here
+    before = CARDS_FORMAT  # raised by whoever has opened it
     assert asyncio.run(together(left_cluster, TELL, RAISE)) == ([before], ["example:1"])

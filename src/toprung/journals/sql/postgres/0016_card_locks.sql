@@ -14,6 +14,7 @@ CREATE FUNCTION lock_cards(
 ) LANGUAGE plpgsql AS $$
 DECLARE
     missing text[];
+    made bigint[];
 BEGIN
     IF locks_players THEN
         SELECT array_agg(p.number ORDER BY place), array_agg(p.attributes ORDER BY place)
@@ -37,6 +38,8 @@ BEGIN
             WHERE generation = of_board AND player = p.number FOR NO KEY UPDATE
         ) AS c ON true;
         IF missing IS NOT NULL THEN
+            SELECT array_agg(p.number ORDER BY p.place) INTO made FROM lock_or_make(missing) AS p;
+            -- A statement of its own: it sees the cards that others made while this one waited.
             SELECT array_agg(coalesce(m.number, had.number) ORDER BY had.place),
                 array_agg(coalesce(m.version, had.version) ORDER BY had.place),
                 array_agg(coalesce(m.entries, had.entries) ORDER BY had.place)
@@ -44,11 +47,11 @@ BEGIN
             FROM unnest(ids, numbers, versions, entries)
                 WITH ORDINALITY AS had (id, number, version, entries, place)
             LEFT JOIN (
-                SELECT missing[made.place] AS id, made.number, coalesce(c.version, 0) AS version, c.entries
-                FROM lock_or_make(missing) AS made
+                SELECT late.id, late.number, coalesce(c.version, 0) AS version, c.entries
+                FROM unnest(missing, made) AS late (id, number)
                 LEFT JOIN LATERAL (
                     SELECT cards.version, cards.entries FROM cards
-                    WHERE generation = of_board AND player = made.number FOR NO KEY UPDATE
+                    WHERE generation = of_board AND player = late.number FOR NO KEY UPDATE
                 ) AS c ON true
             ) AS m ON m.id = had.id;
         END IF;
