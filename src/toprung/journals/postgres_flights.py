@@ -14,7 +14,7 @@ from toprung.domain.commands.bundle import parts_of
 from toprung.journals.postgres_queue import Request
 from toprung.waiting.tasks import end_task
 
-FLIGHTS_MAX = 3
+FLIGHTS_MAX = 2
 """Transactions under way. More would be smaller ones: what waits is what the next one takes."""
 
 

@@ -22,7 +22,7 @@ SINGLES_MAX = 60
 """Commands besides submissions in one transaction: each is a subtransaction, of which servers keep
 64 at hand."""
 
-HALVED_MIN = 16
+HALVED_MIN = 32
 """Submissions that one transaction takes before the rest is left to another."""
 
 PASSED_MAX = 2_000

@@ -404,12 +404,15 @@ class CatchUp:
             await end_task(rebuilding)
 
     async def _apply_kept(self, board: Board) -> None:
-        after = 0
-        while rows := await self._outbox.kept(board.generation, after, ROWS_AT_ONCE):
+        """Apply everything that was kept when this began: what comes after has its own writer."""
+        after, is_more = 0, True
+        while is_more:
+            rows = await self._outbox.kept(board.generation, after, ROWS_AT_ONCE)
             for row in rows:
                 cards = await self._outbox.cards_of(row)
                 await self._shards.put(board, row.outbox_id, cards, force=False)
-            after = rows[-1].outbox_id
+                after = row.outbox_id
+            is_more = len(rows) == ROWS_AT_ONCE
 
     async def _apply(self, rows: Sequence[OutboxRow]) -> list[int]:
         """Apply rows of the outbox; the ids of those that are done.
