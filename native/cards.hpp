@@ -175,7 +175,35 @@ class CardMoves {
     return to_tuple(nb::bool_(fits), to_int(static_cast<u64>(members)), to_int(static_cast<u64>(stops)));
   }
 
-  // Cards, then stop, greatest version, members that leave and members that enter of each.
+  // Asks for the places of a player in some periods, by the first words of its entries, or by its members.
+  void ask(nb::handle id, nb::handle periods, nb::handle before_entries, nb::handle after_entries,
+           nb::handle words_counted, bool by_member) {
+    const std::string_view player = read_text(id);
+    const PlainCard before(before_entries, words_);
+    const PlainCard after(after_entries, words_);
+    const i64 counted = to_int64(words_counted, "counted");
+    if (counted < 1 || counted >= words_) throw nb::value_error("counted: 1 to words - 1");
+    const std::size_t bytes = kWordBytes * static_cast<std::size_t>(counted);
+    for (const nb::handle period : nb::borrow<nb::sequence>(periods)) {
+      if (!PyBytes_Check(period.ptr()) || PyBytes_GET_SIZE(period.ptr()) != static_cast<Py_ssize_t>(kNumberBytes)) {
+        throw nb::value_error("the number of a period is 4 bytes");
+      }
+      const std::string_view number{PyBytes_AS_STRING(period.ptr()), kNumberBytes};
+      places_.append(number);
+      for (const PlainCard* card : {&before, &after}) {
+        member_.clear();
+        for (std::size_t n = card->size(); n-- > 0;) {  // from the end: that is where present periods are
+          if (card->entry(n).substr(0, kNumberBytes) != number) continue;
+          member_.assign(card->entry(n).substr(kStopBytes, bytes));
+          if (by_member) member_.append(player);
+          break;
+        }
+        append_text(places_, member_);
+      }
+    }
+  }
+
+  // Cards, places, then stop, greatest version, members that leave and members that enter of each.
   nb::object arguments() const {
     nb::object found = stolen(PyList_New(0));
     const auto append = [&found](const std::string& text) {
@@ -183,6 +211,7 @@ class CardMoves {
       if (PyList_Append(found.ptr(), bytes.ptr()) != 0) throw nb::python_error();
     };
     append(cards_);
+    append(places_);
     for (const Stop& stop : stops_) {
       append(stop.name);
       append(std::to_string(stop.version));
@@ -281,6 +310,7 @@ class CardMoves {
   bool packs_;
   std::size_t key_bytes_ = 0;
   std::string cards_;
+  std::string places_;
   std::string member_;
   std::vector<Stop> stops_;  // few: searched one after the other
 };

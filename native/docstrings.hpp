@@ -465,17 +465,29 @@ here. It is not done if both together, stops counted twice, are more than `most`
 >>> moves = CardMoves(words=3, order=2, packs=True)
 >>> moves.add("ann", 9, new, 8, old, 100)
 (True, 2, 1)
->>> cards, stop, version, leave, enter = moves.arguments()
+>>> cards, places, stop, version, leave, enter = moves.arguments()
 >>> stop == old[:8], version, leave == b"\\0\\x13" + old[8:24] + b"ann"
 (True, b'9', True))";
 
-inline constexpr char kMovesArguments[] = R"(The cards, then stop, greatest version, members that leave and that enter of each: O(bytes).
+inline constexpr char kMovesAsk[] = R"(Ask for the places of a player in periods, given both cards: O(bytes of both).
+
+A place is counted up to the first words of the entry, or up to the player's member.
+
+>>> from struct import pack
+>>> card = pack(">2I3Q", 4, 1, 2**63 - 50, 2**63 + 7, 9)
+>>> moves = CardMoves(words=3, order=2, packs=True)
+>>> moves.ask("ann", [card[:4]], b"", card, 1, False)
+>>> moves.arguments() == [b"", card[:4] + b"\\0\\0" + b"\\0\\x08" + card[8:16]]
+True)";
+
+inline constexpr char kMovesArguments[] = R"(Cards, places, then stop, greatest version, members that leave and that enter of each: O(bytes).
 
 Members are texts with their length in two bytes. A card is its player, likewise, the version that it
-replaces in eight bytes, its length in four, and itself.
+replaces in eight bytes, its length in four, and itself. A place is the number of its period and two
+texts: where the player was, and where it is.
 
 >>> CardMoves(words=3, order=2, packs=True).arguments()
-[b''])";
+[b'', b''])";
 
 inline constexpr char kMovesNbytes[] = "Bytes of the cards.";
 

@@ -1034,6 +1034,10 @@ NB_MODULE(_native, module) {
            nb::sig("def add(self, id: str, version: int, entries: bytes, since: int, before: bytes, "
                    "most: int, /) -> tuple[bool, int, int]"),
            kMovesAdd)
+      .def("ask", &CardMoves::ask,
+           nb::sig("def ask(self, id: str, periods: Sequence[bytes], before: bytes, after: bytes, "
+                   "counted: int, by_member: bool, /) -> None"),
+           kMovesAsk)
       .def("arguments", &CardMoves::arguments, nb::sig("def arguments(self) -> list[bytes]"),
            kMovesArguments)
       .def_prop_ro("nbytes", &CardMoves::nbytes, kMovesNbytes);

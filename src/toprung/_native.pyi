@@ -210,7 +210,17 @@ class CardMoves:
     def add(
         self, id: str, version: int, entries: bytes, since: int, before: bytes, most: int, /
     ) -> tuple[bool, int, int]: ...
-    # cards, then stop, greatest version, members that leave, members that enter of each
+    def ask(
+        self,
+        id: str,
+        periods: Sequence[bytes],
+        before: bytes,
+        after: bytes,
+        counted: int,
+        by_member: bool,
+        /,
+    ) -> None: ...
+    # cards, places, then stop, greatest version, members that leave, members that enter of each
     def arguments(self) -> list[bytes]: ...
     @property
     def nbytes(self) -> int: ...

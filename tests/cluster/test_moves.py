@@ -24,7 +24,7 @@ from toprung.indexes import redis_moves
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.indexes.redis_shards import RedisShards
-from toprung.ports import AskedPlace, CardChange, CardChanges, Moved
+from toprung.ports import AskedPlaces, CardChange, CardChanges
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
 from toprung.testing.servers import PostgresServer, RedisServer
@@ -196,22 +196,22 @@ def test_places_are_those_just_before_and_just_after(
             await board.shards.move(CardChanges(1, board.board, changes))
             new = card("cat", 4, 30, 1)
             asked = [
-                AskedPlace("cat", period, first[2].entries, new.entries),
-                AskedPlace("ann", period, first[0].entries, first[0].entries),
-                AskedPlace("dan", period, None, None),
+                AskedPlaces("cat", (period,), first[2].entries, new.entries),
+                AskedPlaces("ann", (period,), first[0].entries, first[0].entries),
+                AskedPlaces("dan", (period,), b"", b""),
             ]
             change = CardChange(new, first[2])
             told = await board.shards.move(CardChanges(2, board.board, [change], asked))
             assert told == {
-                ("cat", period): Moved(before[0], after[0], 3),
-                ("ann", period): Moved(before[1], after[1], 3),
-                ("dan", period): Moved(None, None, 3),
+                ("cat", (period,)): [(before[0], after[0], 3)],
+                ("ann", (period,)): [(before[1], after[1], 3)],
+                ("dan", (period,)): [(-1, -1, 3)],
             }
             late = CardChange(card("cat", 5, 40, 1), first[2])
-            places = [AskedPlace("cat", period, first[2].entries, late.card.entries), asked[1]]
+            places = [AskedPlaces("cat", (period,), first[2].entries, late.card.entries), asked[1]]
             told = await board.shards.move(CardChanges(3, board.board, [late], places))
-            assert ("cat", period) not in told, "the shard had a newer card than it begins from"
-            assert ("ann", period) in told
+            assert ("cat", (period,)) not in told, "the shard had a newer card than it begins from"
+            assert ("ann", (period,)) in told
             found = await board.index.slice(Ladder("blitz", "all-time", "all", "global"), 0, 9)
             assert found.players == ["cat", "ann", "bob"], "and yet it counts"
 

@@ -8,13 +8,14 @@ so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from toprung._native import CardMoves
 from toprung.domain.board import Board
-from toprung.domain.card import STOP_BYTES, Card
-from toprung.ports import AskedPlace, CardChange, CardChanges, Moved
+from toprung.domain.card import Card
+from toprung.ports import AskedPlaces, CardChange, CardChanges, Moved
 
 UNITS_PER_MOVE = 1_000
 """Members that are put or taken off, ladders that are noted (two each) and places that are counted
@@ -23,9 +24,6 @@ entries. A card that takes more by itself is not moved but applied, which can be
 
 CARD_BYTES_PER_MOVE = 256_000
 """Bytes of cards before no further one is sent along."""
-
-NOWHERE = b"\0\0", b""
-"""An empty text: there is no entry."""
 
 
 class Move:
@@ -36,7 +34,7 @@ class Move:
         self._board = board
         self._packs = packs
         self.changes: list[CardChange] = []
-        self.asked: list[AskedPlace] = []
+        self.asked: list[AskedPlaces] = []
         self._units = 0
         self._moves = CardMoves(words=board.shape.words, order=board.shape.order, packs=packs)
 
@@ -58,48 +56,30 @@ class Move:
             self._units += (members + 2 * stops) * scopes + 1
         return fits
 
-    def ask(self, places: Iterable[AskedPlace]) -> None:
+    def ask(self, places: AskedPlaces) -> None:
         """Have the script tell places, too."""
-        for place in places:
-            self.asked.append(place)
-            self._units += 2
+        board = self._board
+        by_member = board.ranking == "ordinal"
+        counted = board.shape.order if by_member else board.shape.tied
+        self._moves.ask(*places, counted, by_member)
+        self.asked.append(places)
+        self._units += 2 * len(places.periods)
 
     def arguments(self, outbox_id: int) -> list[Any]:
         """What the script is told."""
         board = self._board
         tied = 8 * board.shape.tied if board.ranking == "dense" else 0
-        cards, *stops = self._moves.arguments()
-        places = b"".join(
-            [
-                text
-                for place in self.asked
-                for text in (place.period, *self._point(place.before, place.player),
-                             *self._point(place.after, place.player))
-            ]
-        )  # fmt: skip
-        return [outbox_id, tied, board.ranking, cards, places, *stops]
+        return [outbox_id, tied, board.ranking, *self._moves.arguments()]
 
-    def _point(self, entry: bytes | None, player: str) -> tuple[bytes, bytes]:
-        """What is counted up to: the member itself, or all that are better than its result."""
-        if entry is None:
-            return NOWHERE
-        shape = self._board.shape
-        if self._board.ranking == "ordinal":
-            point = entry[STOP_BYTES : STOP_BYTES + 8 * shape.order] + player.encode()
-        else:
-            point = entry[STOP_BYTES : STOP_BYTES + 8 * shape.tied]
-        return len(point).to_bytes(2), point
-
-    def places(self, counts: Sequence[int]) -> dict[tuple[str, bytes], Moved]:
+    def places(self, counts: Sequence[int]) -> dict[tuple[str, tuple[bytes, ...]], list[Moved]]:
         """What the script has told of them: before, after and total of each."""
-        return {
-            (place.player, place.period): Moved(
-                None if before < 0 else before, None if after < 0 else after, total
-            )
-            for place, before, after, total in zip(
-                self.asked, counts[::3], counts[1::3], counts[2::3], strict=True
-            )
-        }
+        found = {}
+        moved = list(zip(counts[::3], counts[1::3], counts[2::3], strict=True))
+        at = 0
+        for player, periods, _, _ in self.asked:
+            found[player, periods] = moved[at : at + len(periods)]
+            at += len(periods)
+        return found
 
     def part(self, stale: Sequence[int]) -> tuple[Move, list[Card]]:
         """The same without the players of some cards, which are told by number from 1 on.
@@ -114,7 +94,9 @@ class Move:
                 apart[change.card.player] = change.card
             else:
                 rest.add(change)
-        rest.ask(place for place in self.asked if place.player not in gone)
+        for places in self.asked:
+            if places.player not in gone:
+                rest.ask(places)
         return rest, list(apart.values())
 
 
@@ -123,21 +105,22 @@ def moves_of(changes: CardChanges, others: list[CardChange], *, packs: bool) -> 
 
     What cannot be moved goes to `others`, and no places of its players are told.
     """
-    asked: dict[str, list[AskedPlace]] = {}
-    for place in changes.asked:
-        asked.setdefault(place.player, []).append(place)
+    asked: dict[str, list[AskedPlaces]] = {}
+    for each in changes.asked:
+        asked.setdefault(each.player, []).append(each)
     move = Move(changes.board, packs=packs)
     for change in changes.cards:
         places = asked.pop(change.card.player, ())
         if change.before is None or not move.add(change):
             others.append(change)
             continue
-        move.ask(places)
+        for each in places:
+            move.ask(each)
         if move.is_full:
             yield move
             move = Move(changes.board, packs=packs)
-    for places in asked.values():
-        move.ask(places)
+    for each in chain.from_iterable(asked.values()):
+        move.ask(each)
         if move.is_full:
             yield move
             move = Move(changes.board, packs=packs)

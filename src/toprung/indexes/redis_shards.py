@@ -95,7 +95,7 @@ class RedisShards:
     async def move(self, changes: CardChanges) -> Places:
         """Apply changes of cards and tell places, in a script or a few."""
         others: list[CardChange] = []
-        found: dict[tuple[str, bytes], Moved] = {}
+        found: dict[tuple[str, tuple[bytes, ...]], Sequence[Moved]] = {}
         moves = moves_of(changes, others, packs=self._packs())
         while some := list(islice(moves, LANES)):
             if len(some) == 1:
@@ -108,7 +108,7 @@ class RedisShards:
             await self.put(changes.board, changes.outbox_id, [change.card for change in others])
         return found
 
-    async def _move(self, changes: CardChanges, move: Move) -> dict[tuple[str, bytes], Moved]:
+    async def _move(self, changes: CardChanges, move: Move) -> Places:
         """Have a script change what it can; cards of which the shard has another are applied."""
         board, outbox_id = changes.board, changes.outbox_id
         arguments = move.arguments(outbox_id)
@@ -116,7 +116,9 @@ class RedisShards:
         if not stale:
             return move.places(counts)
         rest, apart = move.part(stale)
-        found = await self._move(changes, rest) if rest.changes or rest.asked else {}
+        found: Places = {}
+        if rest.changes or rest.asked:
+            found = await self._move(changes, rest)
         await self.put(board, outbox_id, apart)
         return found
 

@@ -39,8 +39,11 @@ class Request:
     def __init__(self, command: Command, future: asyncio.Future[Result]) -> None:
         self.command = command
         self.future = future
-        rows = [each for each in parts_of(command) if isinstance(each, Submit)]
-        self.rows = sum(len(each.submissions) for each in rows) or 1
+        if isinstance(command, Submit):  # so many are
+            self.rows = len(command.submissions) or 1
+        else:
+            rows = [each for each in parts_of(command) if isinstance(each, Submit)]
+            self.rows = sum(len(each.submissions) for each in rows) or 1
 
     def answer(self, result: Any) -> None:
         """Give the caller its result, or the exception to be raised there."""

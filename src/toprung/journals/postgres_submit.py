@@ -37,7 +37,7 @@ from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import statement
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_used_keys import KeyRow, add_keys, find_keys
-from toprung.ports import Applied, AskedPlace, CardChange, CardChanges, Places
+from toprung.ports import Applied, AskedPlaces, CardChange, CardChanges, Places
 from toprung.waiting.pace import LongWork, in_turn
 
 
@@ -91,20 +91,14 @@ class BoardCards:
         """The submissions, and whose they are."""
         return zip(self.group.submissions, self.group.row_ids, strict=True)
 
-    def asked(self) -> list[AskedPlace]:
+    def asked(self) -> list[AskedPlaces]:
         """The places that callers want to know, each once."""
-        shape = self.board.shape
         new = {each.card.player: each.card for each in self.changed}
-        found: dict[tuple[str, bytes], AskedPlace] = {}
+        found = {}
         for _, player, periods in self.told:
-            card = self.found[self.index[player]]
-            before = after = split_card(card.entries, shape)
-            if player in new:
-                after = split_card(new[player].entries, shape)
-            for period in periods:
-                found[player, period] = AskedPlace(
-                    player, period, before.get(period), after.get(period)
-                )
+            before = self.found[self.index[player]]
+            after = new.get(player, before)
+            found[player, periods] = AskedPlaces(player, periods, before.entries, after.entries)
         return list(found.values())
 
 
@@ -454,14 +448,12 @@ async def _player_cards(each: BoardCards) -> dict[str, PlayerCard]:
 
 
 def _ranks(
-    places: Places, player: str, periods: Sequence[bytes]
+    places: Places, player: str, periods: tuple[bytes, ...]
 ) -> tuple[tuple[int, int | None, int], ...] | None:
     """`Receipt.ranks` of a player's periods; None if the index did not tell."""
-    ranks = []
-    for period in periods:
-        moved = places.get((player, period))
-        if moved is None or moved.after is None:
-            return None
-        before = None if moved.before is None else moved.before + 1
-        ranks.append((moved.after + 1, before, moved.total))
-    return tuple(ranks)
+    moved = places.get((player, periods))
+    if moved is None or any(after < 0 for _, after, _ in moved):
+        return None
+    return tuple(
+        [(after + 1, None if before < 0 else before + 1, total) for before, after, total in moved]
+    )

@@ -16,7 +16,7 @@ the `line` that the journal is on.
 
 from toprung.ports.card_sink import (
     Applied,
-    AskedPlace,
+    AskedPlaces,
     CardChange,
     CardChanges,
     CardSink,
@@ -61,7 +61,7 @@ __all__ = [
     "NAMELESS",
     "SUBMISSION_COLUMNS",
     "Applied",
-    "AskedPlace",
+    "AskedPlaces",
     "CardChange",
     "CardChanges",
     "CardSink",

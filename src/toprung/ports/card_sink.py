@@ -17,25 +17,21 @@ class CardChange(NamedTuple):
     """None: whatever the index has; only versions tell."""
 
 
-class AskedPlace(NamedTuple):
-    """A player's entry in a period, of which somebody wants to know the places."""
+class AskedPlaces(NamedTuple):
+    """Entries of a player of which somebody wants to know the places, on everybody's ladders."""
 
     player: str
-    period: bytes
-    """The number of the period."""
-    before: bytes | None
-    """The entry until the commit, as on a card."""
-    after: bytes | None
-    """The entry since then."""
+    periods: tuple[bytes, ...]
+    """The numbers of the periods."""
+    before: bytes
+    """The entries of the card until the commit."""
+    after: bytes
+    """Those since then."""
 
 
-class Moved(NamedTuple):
-    """What lay before an entry of everybody's ladder until a change, and what does since."""
-
-    before: int | None
-    """As the board's ranking counts; None: there was no entry."""
-    after: int | None
-    total: int
+Moved: TypeAlias = tuple[int, int, int]
+"""What lay before an entry until a change, what does since, and of how many, as the board's ranking
+counts; -1: there was, or is, no entry."""
 
 
 class CardChanges(NamedTuple):
@@ -44,11 +40,11 @@ class CardChanges(NamedTuple):
     outbox_id: int
     board: Board
     cards: Sequence[CardChange]
-    asked: Sequence[AskedPlace] = ()
+    asked: Sequence[AskedPlaces] = ()
 
 
-Places: TypeAlias = Mapping[tuple[str, bytes], Moved]
-"""By player and number of the period; those that cannot be told are missing."""
+Places: TypeAlias = Mapping[tuple[str, tuple[bytes, ...]], Sequence[Moved]]
+"""By player and periods, as they were asked for; those that cannot be told are missing."""
 
 
 class Applied(NamedTuple):
