@@ -16,7 +16,7 @@ network: what was committed goes to the `card_sink`, what did not arrive there g
 from toprung.ports.card_sink import CardChanges, CardSink
 from toprung.ports.clock import Clock
 from toprung.ports.effect_store import EffectCounts, EffectStore
-from toprung.ports.feed import Feed
+from toprung.ports.feed import Feed, NameNews
 from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, Recorded
 from toprung.ports.follower_store import (
     HELD,
@@ -71,6 +71,7 @@ __all__ = [
     "Leases",
     "Maintenance",
     "NameAndAvatar",
+    "NameNews",
     "Names",
     "Outbox",
     "OutboxRow",

@@ -144,7 +144,10 @@ class ClusterProfile:
         self.follower = IndexFollower(self.index, self.shards, self.rebuilder, self.catch_up.nudge)
         self.reconciler = Reconciler(self.outbox, self.shards, self.index, clock, self.rebuilder)
         self.keys = PostgresKeys(store)
-        self.feed = RedisFeed(self.client.one_server, settings.prefix)
+        self.feed = RedisFeed(
+            self.client.one_server, self.client.publish, self.journal.shown, settings.prefix
+        )
+        self.journal.tell_names = self.feed.tell_names
         self.leases = PostgresLeases(store, time.process, time.name)
         self.followers = PostgresFollowers(store, self.leases, clock)
         self.jobs = self._jobs()
@@ -224,6 +227,10 @@ class ClusterProfile:
     reads_suspend = True
     folder: str | None = None
 
+    def own_writes(self, board_id: str) -> object:
+        """How often this process has written what lists of the board may show."""
+        return self.journal.own_writes.of(board_id)
+
     async def figures(self) -> Figures:
         """How this process fares, and how far the index is behind.
 
@@ -296,6 +303,7 @@ class ClusterProfile:
         await self.key_counts.end()
         await self.time.end()
         await self.feed.close()
+        await self.index.close()
         await self.client.close()
         await self.journal.close()
 
