@@ -21,7 +21,6 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from typing import Any
 
-from toprung.errors import IndexUnavailable
 from toprung.feeds.local import LocalFeed
 from toprung.ports import Feed, NameNews
 from toprung.waiting.tasks import end_task
@@ -42,7 +41,7 @@ NAMES_PER_MESSAGE = 500
 _log = logging.getLogger("toprung")
 
 Publish = Callable[[str, str], Awaitable[None]]
-"""Sends a message to a channel; IndexUnavailable when nobody could be reached."""
+"""Sends a message to a channel."""
 
 
 class RedisFeed:
@@ -104,7 +103,8 @@ class RedisFeed:
                 try:
                     text = json.dumps(None if untold is None else sorted(untold))
                     await self._publish(self._names_channel, text)
-                except IndexUnavailable:
+                except Exception as error:  # noqa: BLE001 -- whatever it is, tell them later
+                    _log.info("names that are others now could not be told: %s", error)
                     both = None if untold is None or self._untold is None else untold | self._untold
                     self._untold = both
                     await asyncio.sleep(RECONNECT_SECONDS)

@@ -25,6 +25,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import entry_width, period_name
 from toprung.domain.ladder import Ladder, UndenseLadder
 from toprung.domain.ranking import DISTINCT_MAX, Counts
+from toprung.domain.sortkey import VERSION_BYTES
 from toprung.errors import NotReady, UnknownBoard
 from toprung.indexes.redis_asking import (
     CARD_BYTES_PER_READ,
@@ -73,6 +74,7 @@ class RedisIndex:
         self._find_board = board
         self._on_not_ready = on_not_ready
         self._prefix = prefix
+        self._recent: tuple[Board, Ladder, LadderWords] | None = None
         self._asker = Asker(client, lambda generation: shard_key(prefix, generation), on_not_ready)
         self._distinct = DistinctCounter(self._run)
 
@@ -85,10 +87,8 @@ class RedisIndex:
         board = await self._board(ladder)
         if board is None:
             return None
-        words = ladder_words(board, ladder)
-        total, _, _, row = await self._asker.ask(
-            board, Question(words, "places", (1, player.encode()))
-        )
+        question = Question(self._words(board, ladder), "places", (1, player.encode()))
+        total, _, _, row = await self._asker.ask(board, question)
         if row is None:
             return None
         offset, tied_before, distinct_before, tied_until, record = row
@@ -329,10 +329,17 @@ class RedisIndex:
         self, board: Board, ladder: Ladder, seen: set[int], kind: str, *words: bytes | int
     ) -> Any:
         """The answer to a question; `seen` notes how often the shard had changed."""
-        question = Question(ladder_words(board, ladder), kind, words)
+        question = Question(self._words(board, ladder), kind, words)
         answer = await self._asker.ask(board, question)
         seen.add(question.changes)
         return answer
+
+    def _words(self, board: Board, ladder: Ladder) -> LadderWords:
+        """`ladder_words`, without its work when the same was asked for before."""
+        recent = self._recent
+        if recent is None or recent[0] is not board or recent[1] is not ladder:
+            recent = self._recent = (board, ladder, ladder_words(board, ladder))
+        return recent[2]
 
     async def _run(self, name: str, board: Board, *arguments: Any) -> Any:
         try:
@@ -390,7 +397,7 @@ def _rows(
     return players, [member[:width] + at + _NO_VERSION if at else b"" for member, at in both]
 
 
-_NO_VERSION = bytes(8)
+_NO_VERSION = bytes(VERSION_BYTES)
 """What lists have instead: nobody asks, and the order does not know it."""
 
 _EMPTY = Slice(Counts(0, 0, 0), 0, [], [], 0)

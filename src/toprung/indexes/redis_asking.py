@@ -160,8 +160,11 @@ class Asker:
         """Tell those who asked what the script answers; how many it has answered."""
         ladders: dict[LadderWords, int] = {}
         words: list[str | bytes | int] = []
+        last, number = None, 0
         for each in questions:
-            number = ladders.setdefault(each.ladder, len(ladders) + 1)
+            if each.ladder is not last:  # usually all are about one, and hashing it takes a while
+                last = each.ladder
+                number = ladders.setdefault(last, len(ladders) + 1)
             words += (each.kind, number, len(each.words), *each.words)
         changes, *answers = await self._client.read(
             "ask",

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from toprung.domain.board import Board
 from toprung.domain.card import entry_record, number_bytes, period_name, split_card
 from toprung.domain.ladder import Ladder
+from toprung.domain.sortkey import VERSION_BYTES
 from toprung.journals.postgres_store import PostgresStore
-
-VERSION_BYTES = 8
-"""The end of a record, which is not compared."""
 
 
 async def details_of(
