@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from tests.cluster.load import holds
 from tests.cluster.proxy import CuttingProxy
 from tests.cluster.test_scripts import WORDS_MAX, words_per_script
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.config import ClusterSettings
 from toprung.domain.ladder import UndenseLadder
 from toprung.errors import IndexUnavailable, Invalid, NotReady, Overloaded
-from toprung.indexes import redis_asking
+from toprung.indexes import redis_asking, redis_client
 from toprung.indexes.redis import shard_key
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
@@ -236,3 +237,57 @@ def test_no_more_questions_may_wait_than_a_queue_holds(
             assert (await board.standing("p0", names=False)).player == "p0"
 
     asyncio.run(main())
+
+
+def test_the_connection_for_questions_says_who_it_is_and_which_database_is_meant(
+    postgres: PostgresServer, own_redis: RedisServer
+) -> None:
+    own_redis.ask("CONFIG", "SET", "requirepass", "a secret")
+
+    async def main() -> None:
+        workbench = ClusterWorkbench(
+            postgres.url, f"redis://default:a%20secret@127.0.0.1:{own_redis.port}/3"
+        )
+        await workbench.make()
+        async with asked(workbench.settings) as (found, board):
+            assert found.profile.client._pipe is not None
+            assert (await board.standing("p1", names=False)).player == "p1"
+            await found.profile.client.client.script_flush()  # the server forgets all scripts
+            assert (await board.standing("p2", names=False)).player == "p2"
+
+    asyncio.run(main())
+
+
+def test_a_server_that_hangs_is_asked_on_another_connection(
+    postgres: PostgresServer, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_client, "ANSWER_SECONDS_MAX", 0.3)
+
+    async def main() -> None:
+        proxy = CuttingProxy(redis_server.port)
+        await proxy.start()
+        workbench = ClusterWorkbench(postgres.url, f"redis://127.0.0.1:{proxy.port}")
+        await workbench.make()
+        try:
+            async with asked(workbench.settings) as (_, board):
+                await board.standing("p1", names=False)
+                proxy.passing.clear()
+                answers: list[Any] = await asyncio.gather(
+                    *(board.standing(f"p{n}", names=False) for n in range(5)),
+                    return_exceptions=True,
+                )
+                assert {type(each) for each in answers} == {IndexUnavailable}
+                proxy.passing.set()
+                await holds(lambda: is_read(board), "standing")
+        finally:
+            await proxy.close()
+
+    asyncio.run(main())
+
+
+async def is_read(board: Leaderboard) -> bool:
+    """Whether the board can be read."""
+    try:
+        return (await board.standing("p1", names=False)).player == "p1"
+    except IndexUnavailable:
+        return False

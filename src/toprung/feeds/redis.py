@@ -139,6 +139,7 @@ class RedisFeed:
             await subscription.subscribe(self._channel, self._names_channel)
             while True:
                 message = await subscription.get_message(timeout=ASK_SECONDS)
+                _end_if_cancelled()
                 if message is not None:
                     self._hear(message, begin)
                 now = time.monotonic()
@@ -165,6 +166,13 @@ class RedisFeed:
         elif kind == "message":
             _, ladders = json.loads(message["data"])
             self._tell(max(int(version) for _, version in ladders))
+
+
+def _end_if_cancelled() -> None:
+    """Raise a cancellation that the client library has swallowed, as it does now and then."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 _: type[Feed] = RedisFeed
