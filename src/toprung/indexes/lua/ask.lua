@@ -92,7 +92,7 @@ local function distinct_in_set(ladder, prefix)
 end
 
 local function begin_scan(ladder)
-  return begin_sweep('-', 0, ladder.most, math.max(units, budget / 2))
+  return begin_sweep('-', 0, ladder.most, budget / 2)
 end
 
 local function place_of(ladder, player)
@@ -128,7 +128,7 @@ function kinds.places(ladder, from, till)
     if not sweep_to(sweep, ladder.key, sub(place[5], 1, ladder.tied)) then break end
     place[3] = sweep.count
   end
-  units = math.min(units, sweep.units)
+  units = units - (budget / 2 - sweep.units)
   answer[2], answer[3] = sweep.from, sweep.count
   return answer
 end
@@ -193,7 +193,7 @@ local function slice(ladder, start, stop, full)
     local sweep = begin_scan(ladder)
     answer[5] = sweep_to(sweep, ladder.key, prefix) and sweep.count or -1
     answer[6], answer[7] = sweep.from, sweep.count
-    units = math.min(units, sweep.units)
+    units = units - (budget / 2 - sweep.units)
   end
   return answer
 end
