@@ -190,6 +190,20 @@ class Bench:
         await self.index.ladders(loaded.board.id)
         await self.index.scopes(loaded.ladder, "", 1_000)
 
+    async def read_together(self, loaded: LoadedBoard) -> None:
+        """Thousands of questions of all kinds at the same time, which share calls."""
+        ladder = UndenseLadder(*loaded.ladder)
+        names = [loaded.player(self.rng.randrange(loaded.players)) for _ in range(2_000)]
+        keys = [struct.pack(">Q", (1 << 63) + number) for number in range(201)]
+        await asyncio.gather(
+            *(self.index.place(ladder, name) for name in names),
+            *(self.index.slice_around(ladder, name, 100, 100) for name in names[:200]),
+            *(self.index.slice(ladder, 0, 400) for _ in range(50)),
+            *(self.index.places(ladder, names[:150]) for _ in range(20)),
+            *(self.index.count_before(ladder, keys) for _ in range(20)),
+            *(self.index.place(loaded.ladder, name) for name in names[:20]),
+        )
+
     async def count(self, loaded: LoadedBoard) -> None:
         """Dense ranks of a thousand players, the last of them beyond the limit."""
         last = loaded.player(loaded.players - 1)
@@ -273,7 +287,11 @@ async def _measure(
     for loaded in bench.boards.values():
         await bench.load(loaded)
     questions: list[tuple[Callable[[LoadedBoard], Awaitable[None]], LoadedBoard]] = [
-        *((ask, loaded) for ask in (bench.read, bench.write) for loaded in bench.boards.values()),
+        *(
+            (ask, loaded)
+            for ask in (bench.read, bench.read_together, bench.write)
+            for loaded in bench.boards.values()
+        ),
         *((bench.rebuild, loaded) for loaded in (wide, scattered, long)),
         (bench.count, large),
         *((bench.sift, loaded) for loaded in bench.boards.values()),

@@ -1,4 +1,4 @@
-"""A proxy in front of PostgreSQL that cuts a connection after COMMIT, or lets everything hang."""
+"""A proxy in front of a server that cuts a connection after COMMIT, or lets everything hang."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import asyncio
 
 
 class CuttingProxy:
-    """Passes everything on; when armed, forwards the next COMMIT and drops its answer."""
+    """Passes everything on; when armed, forwards the next COMMIT and drops its answer.
 
-    def __init__(self, target_port: int) -> None:
+    Other servers have another `word` for that.
+    """
+
+    def __init__(self, target_port: int, word: bytes = b"COMMIT") -> None:
         self.target_port = target_port
         """Where new connections go; the present ones stay where they are."""
-        self.armed = False
+        self._word = word
+        self.armed = 0
+        """How often it is still to be done."""
         self.cuts = 0
         self.cuts_all = False
         """With that connection drop all others, as if the server were gone."""
@@ -48,8 +53,8 @@ class CuttingProxy:
         async def forward() -> None:
             while data := await reader.read(65536):
                 await self.passing.wait()
-                if self.armed and b"COMMIT" in data:
-                    self.armed = False
+                if self.armed and self._word in data:
+                    self.armed -= 1
                     self.cuts += 1
                     cut.set()
                 to_there.write(data)

@@ -43,9 +43,10 @@ def own_redis() -> Iterator[RedisServer]:
 class LongCards:
     """A board with 64 windows by the hour, each of which keeps one hour, and 27 on cards."""
 
-    def __init__(self, server: RedisServer) -> None:
+    def __init__(self, server: RedisServer, tie_break: str = "first") -> None:
         windows = [{"name": f"h{n}", "cron": "0 * * * *", "retain": 1} for n in range(WINDOWS)]
-        self.board = Board.parse("long", {"windows": windows}).recorded(1, 1)
+        rules = {"windows": windows, "tie_break": tie_break}
+        self.board = Board.parse("long", rules).recorded(1, 1)
         self.clock = FrozenClock("2026-11-16T12:30:00Z")
         self.client = ScriptClient(connect(server.url), server.url)
         self.shards = RedisShards(self.client, self, self.clock)
@@ -92,7 +93,7 @@ class LongCards:
         await self.shards.expire(self.board, self.clock.now(), anew=True)
         await self.shards.put(self.board, 1, self.cards(1))
         assert await self.shards.finish_rebuild(self.board, token)
-        run = self.client.run
+        run, read = self.client.run, self.client.read
 
         async def run_and_note(name: str, key: str, *arguments: object) -> object:
             answer = await run(name, key, *arguments)
@@ -100,7 +101,13 @@ class LongCards:
             self.told.append((name, sent, len(answer)))
             return answer
 
+        async def read_and_note(name: str, key: str, *arguments: object) -> object:
+            changes, *answers = await read(name, key, *arguments)
+            self.told.append((str(arguments[11]), 0, len(answers[0])))
+            return [changes, *answers]
+
         self.client.run = run_and_note  # type: ignore[method-assign]
+        self.client.read = read_and_note  # type: ignore[method-assign]
 
     async def longest_ms(self, work: Callable[[], Awaitable[object]]) -> float:
         """The longest script of some work."""
@@ -133,9 +140,9 @@ def test_a_script_reads_and_gets_no_more_than_so_many_bytes_of_cards(
         assert (total, [player for player, _ in ordered]) == (PLAYERS, players)
         assert await long.shards.ghosts(long.board, long.ladder, remove=False) == []
         answers = {
-            "slice": 11 + 2 * most,
-            "rows": 3 + 2 * most,
-            "places": 4 + most,
+            "range": 10,  # keys tell all that rows show, so no cards are read
+            "player": 10,
+            "places": 3 + most,
             "records": most,
             "ghosts": 2,
             "distinct": 3 + PLAYERS,  # reads no cards
@@ -150,9 +157,29 @@ def test_a_script_reads_and_gets_no_more_than_so_many_bytes_of_cards(
         assert await long.shards.differing(long.board, cards) == []
         assert {name for name, *_ in long.told} == {"apply", "differing"}
         assert max(sent for _, sent, _ in long.told) <= CARD_BYTES_PER_SCRIPT + 2 * length
-        assert [place.record[-8:] for _, place in ordered] != [
-            record[-8:] for record in (await long.index.slice(long.ladder, 0, PLAYERS)).records
-        ]
+        after = await long.index.slice(long.ladder, 0, PLAYERS)
+        assert [place.record[:-8] for _, place in ordered] != [r[:-8] for r in after.records]
+        await long.client.close()
+
+    asyncio.run(main())
+
+
+def test_rows_whose_keys_have_no_time_are_read_from_cards_within_the_same_bytes(
+    own_redis: RedisServer,
+) -> None:
+    async def main() -> None:
+        long = LongCards(own_redis, tie_break="player")
+        await long.fill()
+        cards = long.cards(1)
+        most = CARD_BYTES_PER_READ // len(cards[0].entries) + 1
+        found = await long.index.slice(long.ladder, 0, PLAYERS)
+        assert found.players == [card.player for card in cards]
+        assert {record[8:16] for record in found.records} == {struct.pack(">Q", 1 << 63)}
+        assert [name for name, *_ in long.told] == ["range"] + ["rows"] * (PLAYERS // most)
+        around = await long.index.slice_around(long.ladder, "p30", 20, 20)
+        assert around is not None
+        assert around.players == found.players[10:51]
+        assert around.records == found.records[10:51]
         await long.client.close()
 
     asyncio.run(main())

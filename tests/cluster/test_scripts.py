@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder, UndenseLadder
 from toprung.errors import DenseNotDeclared, Overloaded
-from toprung.indexes import redis, redis_distinct, redis_shards
+from toprung.indexes import redis, redis_asking, redis_distinct, redis_shards
 from toprung.indexes.redis import shard_key
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
@@ -24,11 +25,15 @@ from toprung.testing.servers import PostgresServer, RedisServer
 
 SMALL = {
     redis: {
-        "PLAYERS_PER_SCRIPT": 3,
-        "RECORDS_PER_SCRIPT": 2,
+        "PLAYERS_PER_QUESTION": 3,
+        "RECORDS_PER_QUESTION": 2,
         "ROWS_PER_SCRIPT": 2,
-        "KEYS_PER_SCRIPT": 2,
+        "KEYS_PER_QUESTION": 2,
         "LADDERS_LISTED_PER_SCRIPT": 1,
+    },
+    redis_asking: {
+        "QUESTIONS_PER_CALL": 2,
+        "ROWS_PER_SCRIPT": 2,
         "CARD_BYTES_PER_READ": 70,
         "UNITS_PER_SCRIPT": 20,
     },
@@ -135,6 +140,7 @@ def test_dense_ranks_too_deep_are_refused_wherever_they_are_asked_for(
 ) -> None:
     for module in (redis, redis_distinct):
         monkeypatch.setattr(module, "DISTINCT_MAX", 50)
+    for module in (redis_asking, redis_distinct):
         monkeypatch.setattr(module, "UNITS_PER_SCRIPT", 100)
     monkeypatch.setattr("toprung.service.view.DISTINCT_MAX", 50)
 
@@ -159,7 +165,7 @@ def test_dense_ranks_too_deep_are_refused_wherever_they_are_asked_for(
 def test_sweeps_take_turns_and_few_may_wait(
     postgres: PostgresServer, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (redis, redis_distinct):
+    for module in (redis_asking, redis_distinct):
         monkeypatch.setattr(module, "UNITS_PER_SCRIPT", 20)
     monkeypatch.setattr(redis_distinct, "WAITING_MAX", 3)
 
@@ -182,7 +188,8 @@ def test_a_list_that_changes_while_it_is_read_is_read_once_more(
     postgres: PostgresServer, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half of it is read, then the best becomes the worst: nobody may be missing or twice."""
-    monkeypatch.setattr(redis, "ROWS_PER_SCRIPT", 5)
+    for module in (redis, redis_asking):
+        monkeypatch.setattr(module, "ROWS_PER_SCRIPT", 5)
 
     async def main() -> None:
         opened = await open_tied(ClusterWorkbench(postgres.url, redis_server.url), 4)
@@ -190,18 +197,18 @@ def test_a_list_that_changes_while_it_is_read_is_read_once_more(
         profile, ladder = opened.maintenance, UndenseLadder("blitz", "all-time", "all", "global")
         assert isinstance(profile, ClusterProfile)
         before = await profile.index.slice(ladder, 0, 12)
-        run, scripts = profile.index._run, []
+        ask, kinds = profile.index._ask, []
 
-        async def run_and_change(name: str, *arguments: object) -> object:
-            scripts.append(name)
-            answer = await run(name, *arguments)  # type: ignore[arg-type]
-            if len(scripts) == 1:
+        async def ask_and_change(*arguments: Any) -> object:
+            kinds.append(arguments[3])
+            answer = await ask(*arguments)
+            if len(kinds) == 1:
                 await board.remove("p0")
             return answer
 
-        monkeypatch.setattr(profile.index, "_run", run_and_change)
+        monkeypatch.setattr(profile.index, "_ask", ask_and_change)
         after = await profile.index.slice(ladder, 0, 12)
-        assert scripts == ["slice", "rows", "rows", "slice", "rows", "rows"]
+        assert kinds == ["range", "rows", "rows", "range", "rows", "rows"]
         assert after.total == 11
         assert after.players == before.players[1:]
         assert after.records == before.records[1:]

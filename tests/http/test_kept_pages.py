@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -175,6 +176,38 @@ def test_who_changes_a_name_sees_it_at_once(targets: Targets) -> None:
         reader.http.put("/v1/players/p19", json={"name": "Champion"})
         assert first_page(reader)["standings"][0]["name"] == "Champion"
         assert watch.seconds == Stopwatch().seconds  # and no time passed
+
+
+def test_who_writes_sees_it_in_lists_at_once(targets: Targets) -> None:
+    with two_services(targets, 1.0) as (_, reader, watch, _):
+        filled(reader)
+        for score in range(100, 110):
+            first_page(reader)
+            submit(reader, f"p{score % 3:02d}", score)
+            assert first_page(reader)["standings"][0]["score"] == score
+        reader.http.post(f"{BOARD}/scores/batch", json=[{"player": "p05", "score": 200}])
+        assert first_page(reader)["standings"][0]["score"] == 200
+        reader.http.delete(f"{BOARD}/standings/p05")
+        assert first_page(reader)["standings"][0]["score"] == 109
+        reader.http.patch(BOARD, json={"ranking": "dense"})
+        assert first_page(reader) == true_page(reader)
+        reader.http.delete("/v1/players/p01")
+        assert first_page(reader)["total"] == 18
+        assert watch.seconds == Stopwatch().seconds  # and no time passed
+
+
+def test_those_who_ask_for_a_page_at_the_same_time_share_a_read(targets: Targets) -> None:
+    with two_services(targets, 1.0) as (_, reader, _, _):
+        filled(reader)
+        with ThreadPoolExecutor(8) as threads:
+            for score in range(100, 105):
+                submit(reader, "p01", score)
+                pages = list(threads.map(lambda _: first_page(reader), range(24)))
+                assert all(page == pages[0] for page in pages)
+                assert pages[0]["standings"][0]["score"] == score
+        state = reader.service.state
+        assert state.kept_pages.hits > 0
+        assert not state.kept_pages._readings
 
 
 def test_every_process_gives_a_page_the_same_tag(targets: Targets) -> None:

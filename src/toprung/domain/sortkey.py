@@ -22,6 +22,9 @@ from toprung.domain.entry import Entry
 _SIGN = 1 << 63
 _ALL = (1 << 64) - 1
 
+VERSION_BYTES = 8
+"""The last word of a record, which no order and no list looks at."""
+
 Direction = Literal["asc", "desc"]
 
 

@@ -60,7 +60,6 @@ class Service:
         self._pages = Pages()
         self.tray = Tray()
         """Where connections lay the answers that are made at once."""
-        self.at_once = None if boards.reads_suspend else self._at_once
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -138,7 +137,7 @@ class Service:
         await answer.send(send, self._extra(call, request))
         self._note(call, request, answer.status, begin, scope["method"], scope["client"])
 
-    def _at_once(
+    def at_once(
         self,
         method: str,
         url: bytes,
@@ -149,7 +148,8 @@ class Service:
         """Serve a request that has arrived whole; None where it must be served as usual.
 
         See `connection`. Only hot routes are tried. Where reads never suspend, those that read are
-        nearly always answered here and now; those that write are under way until it is recorded.
+        nearly always answered here and now; elsewhere they are under way until the index has
+        answered, and those that write until it is recorded.
         """
         if self._inbox.arrived:  # others have waited longer
             self._inbox.open()

@@ -6,7 +6,9 @@ the version is asked for every time, which costs nothing. Most changes of a ladd
 first page: when the version is another one but the entries are the same, so is the page.
 
 In a cluster others change ladders and names. A page is answered for `kept_seconds` from the moment
-before it was read, and is then read again: to ask whether it is still true would cost as much.
+before it was read, unless this process has written meanwhile what lists of the board may show.
+So every list of a process shows all writes that the process has acknowledged, and those of other
+processes within `kept_seconds`. Those who ask for the same page at the same time share one read.
 
 The entity tag is a hash of the page itself, so that every process gives the same one.
 """
@@ -20,6 +22,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from toprung.http.answers import Answer, Empty, Headers
+from toprung.waiting.pending import Pending, resolve_all
 
 if TYPE_CHECKING:
     from toprung.http.call import Call
@@ -46,10 +49,22 @@ class KeptPage(NamedTuple):
     """The state of names that this process knows of."""
     read_at: float = 0.0
     """In a cluster: when reading it began."""
+    writes: object = None
+    """In a cluster: what this process had written then."""
     stamp: object = None
     version: int = 0
     digest: bytes = b""
     """Of the entries."""
+
+
+class Reading(NamedTuple):
+    """A page that is being read in a cluster."""
+
+    names: int
+    writes: object
+    read_at: float
+    page: Pending[KeptPage | None]
+    """None if whoever read it has given up."""
 
 
 class KeptPages:
@@ -60,6 +75,7 @@ class KeptPages:
         self.clock = clock
         """Seconds that only go forward."""
         self._pages: OrderedDict[tuple[str, bytes], KeptPage] = OrderedDict()
+        self._readings: dict[tuple[str, bytes], Reading] = {}
         self._bytes = 0
         self.hits = 0
         self.misses = 0
@@ -90,13 +106,69 @@ class KeptPages:
     async def _recent(
         self, call: Call[StandingsQuery, None], show: ShowPage, known: KeptPage | None
     ) -> KeptPage:
-        """The known page if it is young enough and no name changed here, or else a new one."""
-        now, names = self.clock(), call.state.names_version
-        if known is not None and known.names == names and now - known.read_at < self._seconds:
-            return known
+        """The known page if it is young enough and nothing was written here, or else a new one."""
+        name = (call.values[0], call.query_string)
+        while True:
+            now, names = self.clock(), call.state.names_version
+            writes = call.boards.own_writes(call.values[0])
+            if known is not None and self._is_recent(known, names, writes, now):
+                return known
+            reading = self._readings.get(name)
+            if reading is None or not self._is_recent(reading, names, writes, now):
+                break
+            page = await reading.page
+            if page is not None:
+                return page
+        reading = self._readings[name] = Reading(names, writes, now, Pending())
+        return await self._read(call, show, known, reading)
+
+    def _is_recent(self, seen: KeptPage | Reading, names: int, writes: object, now: float) -> bool:
+        is_same = seen.names == names and seen.writes == writes
+        return is_same and now - seen.read_at < self._seconds
+
+    async def _read(
+        self,
+        call: Call[StandingsQuery, None],
+        show: ShowPage,
+        known: KeptPage | None,
+        reading: Reading,
+    ) -> KeptPage:
+        """Read a page, for all who wait for it; who is cancelled leaves that to another."""
+        name = (call.values[0], call.query_string)
+        outcome: KeptPage | Exception | None = None
+        try:
+            outcome = page = await self._read_rows(call, show, known, reading)
+        except Exception as error:
+            outcome = error
+            raise
+        else:
+            return page
+        finally:
+            if self._readings.get(name) is reading:
+                del self._readings[name]
+            resolve_all([(reading.page, outcome)])
+
+    async def _read_rows(
+        self,
+        call: Call[StandingsQuery, None],
+        show: ShowPage,
+        known: KeptPage | None,
+        reading: Reading,
+    ) -> KeptPage:
+        """The page as it is now; one with the same entries and names need not be made again."""
+        names, writes, now, _ = reading
         board = await call.board()
-        body = await show(call, await board.first_rows(call.query.limit, **call.query.options()))
-        return KeptPage(body, tag_of(body), names, now)
+        seen = await board.first_rows(call.query.limit, **call.query.options())
+        view, digest = seen.lister.view, _digest(seen.found.fingerprint())
+        stamp = (view.board.version, view.board.generation, view.ladder, view.state)
+        if (
+            known is not None
+            and (known.stamp, known.digest, known.names) == (stamp, digest, names)
+            and now - known.read_at < self._seconds  # so are the names that others set
+        ):
+            return known._replace(writes=writes)
+        body = await show(call, seen)
+        return KeptPage(body, tag_of(body), names, now, writes, stamp, digest=digest)
 
     async def _current(
         self, call: Call[StandingsQuery, None], show: ShowPage, known: KeptPage | None

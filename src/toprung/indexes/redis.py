@@ -6,9 +6,12 @@ the player to the members. All keys of a board shard carry the board's generatio
 `lua/common.lua` describes the keys.
 
 A script sees one state, and the server does nothing else while it runs. So each script has a
-bounded amount of work, and most questions take one. A question that takes several is asked once
-more if the shard changed between them; if it changes again, the parts of the answer are as they
-were found, some milliseconds apart.
+bounded amount of work, and most questions take a part of one (`redis_asking`). A question that
+takes several is asked once more if the shard changed between them; if it changes again, the parts
+of the answer are as they were found, some milliseconds apart.
+
+The version in a record is that of the player's whole card, which is no older than the entry's own;
+rows of lists have 0 instead, because the order does not know it and cards are not read for it.
 
 This module reads; `redis_shards` writes.
 """
@@ -22,18 +25,25 @@ from toprung.domain.board import Board
 from toprung.domain.card import entry_width, period_name
 from toprung.domain.ladder import Ladder, UndenseLadder
 from toprung.domain.ranking import DISTINCT_MAX, Counts
+from toprung.domain.sortkey import VERSION_BYTES
 from toprung.errors import NotReady, UnknownBoard
+from toprung.indexes.redis_asking import (
+    CARD_BYTES_PER_READ,
+    ROWS_PER_SCRIPT,
+    Asker,
+    LadderWords,
+    Question,
+)
 from toprung.indexes.redis_client import ScriptClient
-from toprung.indexes.redis_distinct import UNITS_PER_SCRIPT, DistinctCounter, Reached
+from toprung.indexes.redis_distinct import DistinctCounter, Reached
 from toprung.ports import Index, Place, Slice
 
-PLAYERS_PER_SCRIPT = 150
-RECORDS_PER_SCRIPT = 250
-ROWS_PER_SCRIPT = 400
-KEYS_PER_SCRIPT = 500
+__all__ = ["CARD_BYTES_PER_READ", "RedisIndex", "ladder_name", "ladder_words", "shard_key"]
+
+PLAYERS_PER_QUESTION = 150
+RECORDS_PER_QUESTION = 250
+KEYS_PER_QUESTION = 200
 LADDERS_LISTED_PER_SCRIPT = 500
-CARD_BYTES_PER_READ = 1_000_000
-"""Bytes of cards that a script reads before no further card: one may have thousands of entries."""
 
 SHARD = 0
 """One shard per board for now; its number is already part of every key."""
@@ -64,17 +74,21 @@ class RedisIndex:
         self._find_board = board
         self._on_not_ready = on_not_ready
         self._prefix = prefix
+        self._recent: tuple[Board, Ladder, LadderWords] | None = None
+        self._asker = Asker(client, lambda generation: shard_key(prefix, generation), on_not_ready)
         self._distinct = DistinctCounter(self._run)
 
+    async def close(self) -> None:
+        """Wait until no question is under way."""
+        await self._asker.close()
+
     async def place(self, ladder: Ladder, player: str) -> Place | None:
-        """Where the player stands. O(log n), one round trip."""
+        """Where the player stands. O(log n), one round trip that others may share."""
         board = await self._board(ladder)
         if board is None:
             return None
-        fixed = _ladder_arguments(board, ladder)
-        total, *_, row = await self._run(
-            "places", board, *fixed, UNITS_PER_SCRIPT, CARD_BYTES_PER_READ, 0, player
-        )
+        question = Question(self._words(board, ladder), "places", (1, player.encode()))
+        total, _, _, row = await self._asker.ask(board, question)
         if row is None:
             return None
         offset, tied_before, distinct_before, tied_until, record = row
@@ -92,18 +106,17 @@ class RedisIndex:
     async def _places(
         self, board: Board, ladder: Ladder, players: Sequence[str], seen: set[int]
     ) -> list[Place | None]:
-        fixed = _ladder_arguments(board, ladder)
+        ids = [player.encode() for player in players]
         total, reached = 0, Reached()
         found: list[Any] = []
-        while len(found) < len(players):
-            some = players[len(found) : len(found) + PLAYERS_PER_SCRIPT]
-            several = len(some) < len(players)
-            units = 0 if several else UNITS_PER_SCRIPT  # then all of them are counted in one sweep
-            arguments = (*fixed, units, CARD_BYTES_PER_READ, int(several), *some)
-            total, changes, rest, results, *rows = await self._run("places", board, *arguments)
+        while len(found) < len(ids):
+            some = ids[len(found) : len(found) + PLAYERS_PER_QUESTION]
+            scans = len(some) == len(ids)  # else all of them are counted in one sweep
+            total, rest, results, *rows = await self._ask(
+                board, ladder, seen, "places", int(scans), *some
+            )
             reached = Reached(rest, results)
             found += rows
-            seen.add(changes)
         await self._count_distinct(board, ladder, [row for row in found if row], reached, seen)
         return [
             None if row is None else Place(row[0], row[1], row[2], row[3], total, row[4])
@@ -153,15 +166,15 @@ class RedisIndex:
     ) -> list[tuple[bytes, str]]:
         """Those of the players that have an entry, best first, with their keys."""
         words = 8 * board.shape.order
+        ids = [player.encode() for player in players]
         found: list[tuple[bytes, bytes]] = []
-        fixed = _ladder_arguments(board, ladder)[:4]
         start = 0
-        while start < len(players):
-            some = players[start : start + RECORDS_PER_SCRIPT]
-            records = await self._run("records", board, *fixed, CARD_BYTES_PER_READ, *some)
+        while start < len(ids):
+            some = ids[start : start + RECORDS_PER_QUESTION]
+            records = await self._ask(board, ladder, set(), "records", *some)
             start += len(records)
             found += [
-                (record[:words], player.encode())
+                (record[:words], player)
                 for player, record in zip(some, records, strict=False)
                 if record is not None
             ]
@@ -180,7 +193,7 @@ class RedisIndex:
         self, ladder: Ladder, player: str, above: int, below: int
     ) -> Slice | None:
         """The player with neighbours. O(log n + k)."""
-        return await self._slice(ladder, "player", player, above, below)
+        return await self._slice(ladder, "player", player.encode(), above, below)
 
     async def slice_at(
         self,
@@ -208,11 +221,9 @@ class RedisIndex:
         self, board: Board, ladder: Ladder, keys: Sequence[bytes], seen: set[int]
     ) -> list[int]:
         found: list[int] = []
-        for at in range(0, len(keys), KEYS_PER_SCRIPT):
-            some = keys[at : at + KEYS_PER_SCRIPT]
-            _, changes, *counts = await self._run("counts", board, ladder_name(ladder), *some)
-            found += counts
-            seen.add(changes)
+        for at in range(0, len(keys), KEYS_PER_QUESTION):
+            some = keys[at : at + KEYS_PER_QUESTION]
+            found += (await self._ask(board, ladder, seen, "counts", *some))[1:]
         return found
 
     async def size(self, ladder: Ladder) -> int:
@@ -220,7 +231,7 @@ class RedisIndex:
         board = await self._board(ladder)
         if board is None:
             return 0
-        total, _ = await self._run("counts", board, ladder_name(ladder))
+        (total,) = await self._ask(board, UndenseLadder(*ladder), set(), "counts")
         return int(total)
 
     async def ladders(self, board_id: str) -> list[tuple[Ladder, int]]:
@@ -270,7 +281,9 @@ class RedisIndex:
     async def version(self, ladder: Ladder) -> int:
         """The position of the last event that changed the ladder."""
         board = await self._board(ladder)
-        return 0 if board is None else int(await self._run("version", board, ladder_name(ladder)))
+        if board is None:
+            return 0
+        return int(await self._ask(board, UndenseLadder(*ladder), set(), "version"))
 
     async def _board(self, ladder: Ladder) -> Board | None:
         try:
@@ -278,43 +291,55 @@ class RedisIndex:
         except UnknownBoard:
             return None
 
-    async def _slice(self, ladder: Ladder, *how: Any) -> Slice | None:
+    async def _slice(self, ladder: Ladder, kind: str, *words: bytes | int) -> Slice | None:
         board = await self._board(ladder)
         if board is None:
             return None
-        return await _steadily(lambda seen: self._slice_once(board, ladder, how, seen))
+        return await _steadily(lambda seen: self._slice_once(board, ladder, seen, kind, *words))
 
     async def _slice_once(
-        self, board: Board, ladder: Ladder, how: Sequence[Any], seen: set[int]
+        self, board: Board, ladder: Ladder, seen: set[int], kind: str, *words: bytes | int
     ) -> Slice | None:
-        fixed = _ladder_arguments(board, ladder)
-        limits = (UNITS_PER_SCRIPT, ROWS_PER_SCRIPT, CARD_BYTES_PER_READ)
-        answer = await self._run("slice", board, *fixed, *limits, *how)
+        answer = await self._ask(board, ladder, seen, kind, *words)
         if answer is None:
             return None
-        start, stop, total, tied_before, distinct_before, changes, *scan = answer[:8]
-        prefix, last, tied_until, *rows = answer[8:]
-        seen.add(changes)
+        start, stop, total, tied_before, distinct_before, rest, results, tied_until = answer[:8]
+        ats, members = answer[8:]
         if distinct_before < 0:
+            prefixes = [members[0][: 8 * board.shape.tied]]
+            reached = Reached(rest, results)
             (distinct_before,) = await self._distinct.count(
-                board, ladder_name(ladder), [prefix], Reached(*scan), seen
+                board, ladder_name(ladder), prefixes, reached, seen
             )
-        found = dict(zip(rows[::2], rows[1::2], strict=True))
-        while last and len(found) < stop - start:
-            count = min(ROWS_PER_SCRIPT, stop - start - len(found))
-            changes, last, until, *rows = await self._run(
-                "rows", board, *fixed[:5], CARD_BYTES_PER_READ, last, count
-            )
-            tied_until = until or tied_until
-            found |= zip(rows[::2], rows[1::2], strict=True)
-            seen.add(changes)
-        return Slice(
-            Counts(start, tied_before, distinct_before),
-            total,
-            [player.decode() for player in found],
-            list(found.values()),
-            tied_until,
-        )
+        players, records = _rows(board, members, ats)
+        if members and len(members) < stop - start:
+            found = dict(zip(players, records, strict=True))
+            while members and len(found) < stop - start:
+                count = min(ROWS_PER_SCRIPT, stop - start - len(found))
+                until, ats, members = await self._ask(
+                    board, ladder, seen, "rows", members[-1], count
+                )
+                tied_until = until or tied_until
+                found |= zip(*_rows(board, members, ats), strict=True)
+            players, records = list(found), list(found.values())
+        first = Counts(start, tied_before, distinct_before)
+        return Slice(first, total, players, records, tied_until)
+
+    async def _ask(
+        self, board: Board, ladder: Ladder, seen: set[int], kind: str, *words: bytes | int
+    ) -> Any:
+        """The answer to a question; `seen` notes how often the shard had changed."""
+        question = Question(self._words(board, ladder), kind, words)
+        answer = await self._asker.ask(board, question)
+        seen.add(question.changes)
+        return answer
+
+    def _words(self, board: Board, ladder: Ladder) -> LadderWords:
+        """`ladder_words`, without its work when the same was asked for before."""
+        recent = self._recent
+        if recent is None or recent[0] is not board or recent[1] is not ladder:
+            recent = self._recent = (board, ladder, ladder_words(board, ladder))
+        return recent[2]
 
     async def _run(self, name: str, board: Board, *arguments: Any) -> Any:
         try:
@@ -343,14 +368,15 @@ def ladder_name(ladder: Ladder) -> str:
     return f"{period_name(ladder.window, ladder.period)}/{ladder.scope}"
 
 
-def _ladder_arguments(board: Board, ladder: Ladder) -> tuple[Any, ...]:
+def ladder_words(board: Board, ladder: Ladder) -> LadderWords:
+    """The ladder as scripts are told of it."""
     shape = board.shape
     how = "scan"
     if board.ranking == "dense":
         how = "set"
     elif isinstance(ladder, UndenseLadder):
         how = ""
-    return (
+    return LadderWords(
         period_name(ladder.window, ladder.period),
         ladder.scope,
         entry_width(shape),
@@ -360,6 +386,21 @@ def _ladder_arguments(board: Board, ladder: Ladder) -> tuple[Any, ...]:
         DISTINCT_MAX,
     )
 
+
+def _rows(
+    board: Board, members: Sequence[bytes], ats: Sequence[bytes] | None
+) -> tuple[list[str], list[bytes]]:
+    """The players and records of members; where a card is missing, there is no record."""
+    width = 8 * board.shape.order
+    players = [member[width:].decode() for member in members]
+    if ats is None:
+        return players, [member[:width] + _NO_VERSION for member in members]
+    both = zip(members, ats, strict=True)
+    return players, [member[:width] + at + _NO_VERSION if at else b"" for member, at in both]
+
+
+_NO_VERSION = bytes(VERSION_BYTES)
+"""What lists have instead: nobody asks, and the order does not know it."""
 
 _EMPTY = Slice(Counts(0, 0, 0), 0, [], [], 0)
 _: type[Index] = RedisIndex

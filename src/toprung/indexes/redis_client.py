@@ -25,6 +25,7 @@ from typing import Any
 
 from toprung.errors import IndexUnavailable, MissingExtra, NotReady
 from toprung.indexes.breaker import CircuitBreaker
+from toprung.indexes.redis_pipe import pipe_of
 from toprung.ports import JournalLine
 from toprung.waiting.tasks import end_task
 
@@ -137,6 +138,7 @@ class ScriptClient:
         """Which line of the journal shards are of."""
         self._url = url
         self._is_cluster = hasattr(client, "get_node_from_key")
+        self._pipe = None if self._is_cluster else pipe_of(client)
         self._servers_asked = 0
         self._turns = asyncio.Semaphore(CALLS_MAX)
         self._breakers: dict[str, CircuitBreaker] = {}
@@ -166,10 +168,44 @@ class ScriptClient:
 
         return await self._ask(key, call)
 
+    async def read(self, name: str, key: str, *arguments: Any) -> Any:
+        """`run` for a script that only reads and is called all the time."""
+        if self._pipe is None:
+            return await self.run(name, key, *arguments)
+        text, sha = script(name)
+
+        async def call() -> Any:
+            try:
+                return await self._through_pipe("EVALSHA", sha, 1, key, *arguments)
+            except self._no_script:
+                return await self._through_pipe("EVAL", text, 1, key, *arguments)
+
+        return await self._ask(key, call)
+
+    async def _through_pipe(self, *words: Any) -> Any:
+        """What the server answers; it is asked once more on another connection."""
+        assert self._pipe is not None, "only a single server has one"
+        for is_last in (False, True):
+            try:
+                async with asyncio.timeout(ANSWER_SECONDS_MAX):
+                    return await self._pipe.call(*words)
+            except self._answered:
+                raise
+            except self._lost as error:
+                if isinstance(error, TimeoutError):
+                    self._pipe.close()
+                if is_last:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
     async def scan_hash(self, key: str, cursor: int, count: int) -> tuple[int, dict[bytes, bytes]]:
         """Some fields of a HASH with their values, and where to go on; 0 at the end."""
         following, found = await self._ask(key, lambda: self.client.hscan(key, cursor, count=count))
         return int(following), found
+
+    async def publish(self, channel: str, message: str) -> None:
+        """Send a message to all who listen; in a Cluster, to any of its servers."""
+        await self._ask(channel, lambda: self.client.publish(channel, message))
 
     async def marker_keys(self, names: Callable[[int], str]) -> dict[str, str]:
         """A key on each server, by the server's name: the first of `names` that lie there.
@@ -337,6 +373,8 @@ class ScriptClient:
     async def close(self) -> None:
         """Close all connections."""
         self._is_closed = True
+        if self._pipe is not None:
+            self._pipe.close()
         for task in list(self._probing.values()):
             await end_task(task)
         with suppress(TimeoutError, *self._lost):

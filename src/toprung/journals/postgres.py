@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -27,16 +27,20 @@ from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.documents import Document, read_document
 from toprung.domain.events import CARDS_FORMAT, Event, Scored
 from toprung.domain.figures import Commits
+from toprung.domain.ladder import Ladder
 from toprung.domain.player import name_range
 from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
+from toprung.journals.own_writes import OwnWrites, players_named_by
 from toprung.journals.postgres_commands import CommandsRun, Surroundings
+from toprung.journals.postgres_details import details_of
 from toprung.journals.postgres_flights import Flights
 from toprung.journals.postgres_formats import PostgresFormats
 from toprung.journals.postgres_hand_over import HandOver
 from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_ladders import PostgresLadders
+from toprung.journals.postgres_names import PostgresNames
 from toprung.journals.postgres_queue import QUEUE_ROWS_MAX, CommandQueue, Request, Result
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_rows import event_of, read_board
@@ -85,6 +89,11 @@ class PostgresJournal:
         self._ladders = ladders
         self.time = time
         """What time it is."""
+        self.shown = PostgresNames(store)
+        """Names and avatars, as far as they are remembered."""
+        self.own_writes = OwnWrites()
+        self.tell_names: Callable[[Collection[str]], None] = lambda _: None
+        """Tells other processes of players whose names are others now."""
         self._queue = CommandQueue()
         self._hand_over = HandOver(store)
         self._task: asyncio.Task[None] | None = None
@@ -117,7 +126,10 @@ class PostgresJournal:
 
     async def record(self, command: Command) -> Result:
         """Record a command; durable when this returns."""
-        return await self._queue.put(command)
+        try:
+            return await self._queue.put(command)
+        finally:
+            self.own_writes.note(command)
 
     async def finish(self) -> None:
         """Accept no more, record what was accepted, and hand it over; not for ever, though.
@@ -244,7 +256,13 @@ class PostgresJournal:
             await run.run(commands, batch_id)
             return run
 
-        run = await transact(self._store, work)
+        named = players_named_by(commands)
+        try:
+            run = await transact(self._store, work)
+        finally:
+            if named:  # even if nobody knows what became of it
+                self.shown.drop(named)
+                self.tell_names(named)
         line = self._store.line.tag
         self._note(run.boards, run.new_keys)
         if run.touched is not None:
@@ -310,30 +328,35 @@ class PostgresJournal:
     async def board(self, board_id: str) -> Board:
         """The board as now recorded, or as it was half a second ago by another process."""
         board, read_at = self._boards.get(board_id, (None, 0.0))
-        if board is None or time.monotonic() - read_at > BOARD_SECONDS:
+        age = time.monotonic() - read_at
+        if board is None or age > BOARD_SECONDS:
             board = await self._read_board_together(board_id, board)
+        elif age > BOARD_SECONDS / 2 and board_id not in self._board_reads:
+            self._begin_reading(board_id, board)  # so that nobody has to wait for it
         if board is None:
             raise UnknownBoard(f"there is no board {board_id!r}")
         return board
 
     async def _read_board_together(self, board_id: str, known: Board | None) -> Board | None:
         """One query for all who ask at once; who gives up does not end it for the others."""
-        reads = self._board_reads
-        reading = reads.get(board_id)
-        if reading is None:
-            reading = reads[board_id] = asyncio.create_task(self._read_board(board_id, known))
-
-            def end(task: asyncio.Task[Board | None]) -> None:
-                if reads.get(board_id) is task:
-                    del reads[board_id]
-                if not task.cancelled():
-                    task.exception()  # all who asked may have given up: then nobody hears of it
-
-            reading.add_done_callback(end)
+        reading = self._board_reads.get(board_id) or self._begin_reading(board_id, known)
         return await asyncio.shield(reading)
 
+    def _begin_reading(self, board_id: str, known: Board | None) -> asyncio.Task[Board | None]:
+        reads = self._board_reads
+        reading = reads[board_id] = asyncio.create_task(self._read_board(board_id, known))
+
+        def end(task: asyncio.Task[Board | None]) -> None:
+            if reads.get(board_id) is task:
+                del reads[board_id]
+            if not task.cancelled():
+                task.exception()  # all who asked may have given up: then nobody hears of it
+
+        reading.add_done_callback(end)
+        return reading
+
     async def _read_board(self, board_id: str, known: Board | None) -> Board | None:
-        changes = self._board_changes
+        changes, begin = self._board_changes, time.monotonic()
         try:
             async with self._store.connection() as connection:
                 row = await connection.fetchrow("SELECT * FROM boards WHERE id = $1", board_id)
@@ -346,9 +369,10 @@ class PostgresJournal:
         if row is None:
             self._boards.pop(board_id, None)
             return None
-        board = read_board(row)
+        is_same = known is not None and (known.version, known.generation) == row[1:3]
+        board = known if is_same else read_board(row)
         if changes == self._board_changes:
-            self._boards[board_id] = (board, time.monotonic())
+            self._boards[board_id] = (board, begin)
         return board
 
     async def boards(self, after: str = "", limit: int = 100) -> list[Board]:
@@ -372,9 +396,11 @@ class PostgresJournal:
         }
 
     async def names(self, players: Sequence[str]) -> dict[str, NameAndAvatar]:
-        """Name and avatar of those players that have one or the other, in one query."""
-        rows = await self._store.select("shown", list(dict.fromkeys(players)))
-        return {player: (name, avatar_url) for player, name, avatar_url in rows}
+        """Name and avatar of those players that have one or the other, in at most one query.
+
+        As now recorded, or as it was a second ago by another process.
+        """
+        return await self.shown.find(players)
 
     async def named(self, prefix: str, limit: int) -> Sequence[str]:
         """Players whose names begin like this, in the order of their names."""
@@ -421,10 +447,11 @@ class PostgresJournal:
         """A player's friends."""
         return [row[0] for row in await self._store.select("friends", player)]
 
-    async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
-        """The details submitted at these positions, in one query."""
-        rows = await self._store.select("details", list(versions))
-        return dict(map(tuple, rows))
+    async def details(
+        self, board: Board, ladder: Ladder, entries: Sequence[tuple[str, bytes]]
+    ) -> dict[str, bytes]:
+        """The details that were submitted with entries, as the players' cards have them."""
+        return await details_of(self._store, board, ladder, entries)
 
     async def submissions(
         self, board_id: str, player: str, before: int | None, limit: int

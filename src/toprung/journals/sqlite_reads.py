@@ -12,6 +12,7 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.documents import Document
 from toprung.domain.events import Event
+from toprung.domain.ladder import Ladder
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_histories import link_behind, walk
 from toprung.journals.sqlite_profiles import ProfileCache
@@ -102,15 +103,22 @@ class SqliteReads:
         """A player's friends."""
         return self._fold.friends_of(player)
 
-    async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
-        """The details submitted at these positions, in one query."""
-        return dict(
+    async def details(
+        self,
+        board: Board,
+        ladder: Ladder,  # noqa: ARG002 -- the port's
+        entries: Sequence[tuple[str, bytes]],
+    ) -> dict[str, bytes]:
+        """The details that were submitted with entries, by their versions, in one query."""
+        versions = {player: board.shape.entry(record).version for player, record in entries}
+        found = dict(
             self._store.select(
                 "SELECT position, body FROM details WHERE position IN "
                 "(SELECT value FROM json_each(?))",
-                (msgspec.json.encode(list(versions)).decode(),),
+                (msgspec.json.encode(list(versions.values())).decode(),),
             )
         )
+        return {player: found[at] for player, at in versions.items() if at in found}
 
     async def submissions(
         self, board_id: str, player: str, before: int | None, limit: int

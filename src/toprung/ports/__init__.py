@@ -25,7 +25,7 @@ from toprung.ports.card_sink import (
 )
 from toprung.ports.clock import Clock
 from toprung.ports.effect_store import EffectCounts, EffectStore
-from toprung.ports.feed import Feed
+from toprung.ports.feed import Feed, NameNews
 from toprung.ports.fold import SUBMISSION_COLUMNS, Fold, Plan, Recorded
 from toprung.ports.follower_store import (
     HELD,
@@ -86,6 +86,7 @@ __all__ = [
     "Maintenance",
     "Moved",
     "NameAndAvatar",
+    "NameNews",
     "Names",
     "Outbox",
     "OutboxRow",

@@ -14,6 +14,7 @@ class Place(TieCounts, frozen=True, gc=False):
 
     total: int
     record: bytes
+    """The version in it is the entry's, or that of a later change of the player on the board."""
 
 
 class Slice(NamedTuple):
@@ -24,7 +25,7 @@ class Slice(NamedTuple):
     total: int
     players: list[str]
     records: list[bytes]
-    """Those of the players' entries."""
+    """Those of the players' entries; an index that does not know their versions has 0 there."""
     tied_until: int
     """Entries of the ladder that are not worse than the last of these; 0 if there are none here."""
 

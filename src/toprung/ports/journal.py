@@ -12,6 +12,7 @@ from toprung.domain.commands import Command, CommandResult
 from toprung.domain.commands.submit import Status
 from toprung.domain.documents import Document
 from toprung.domain.events import Event
+from toprung.domain.ladder import Ladder
 
 
 class PlayerProfile(msgspec.Struct, frozen=True):
@@ -115,8 +116,14 @@ class Journal(Protocol):
         """Documents of a kind by key, in the order of keys."""
         ...
 
-    async def details(self, versions: Sequence[int]) -> dict[int, bytes]:
-        """The details submitted at these positions, where there were any, in one query."""
+    async def details(
+        self, board: Board, ladder: Ladder, entries: Sequence[tuple[str, bytes]]
+    ) -> dict[str, bytes]:
+        """The details that were submitted with entries of a ladder, by player, in one query.
+
+        Entries are players with records as an index shows them. Where there were no details, or
+        the player's entry is another one by now, there are none.
+        """
         ...
 
     async def submissions(

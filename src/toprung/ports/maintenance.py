@@ -18,6 +18,13 @@ class Maintenance(Protocol):
     folder: str | None
     """Where large files may lie for a while; None: anywhere."""
 
+    def own_writes(self, board_id: str) -> object:
+        """Another value after every write of this process that lists of the board may show.
+
+        It changes when the index has had its chance, and before the caller is answered.
+        """
+        ...
+
     async def figures(self) -> Figures:
         """How the profile fares at the moment."""
         ...

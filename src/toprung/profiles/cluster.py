@@ -143,7 +143,10 @@ class ClusterProfile:
         self.index = RedisIndex(
             self.client, self.journal.board, self._on_not_ready, settings.prefix
         )
-        self.feed = RedisFeed(self.client.one_server, settings.prefix)
+        self.feed = RedisFeed(
+            self.client.one_server, self.client.publish, self.journal.shown, settings.prefix
+        )
+        self.journal.tell_names = self.feed.tell_names
         self.rebuilder = Rebuilder(self.outbox, self.shards, self.index, line)
         self.catch_up = CatchUp(self.outbox, self.shards, self.rebuilder, line, self.feed.remind)
         self.follower = IndexFollower(self.shards, self.rebuilder, self.catch_up.nudge)
@@ -231,6 +234,10 @@ class ClusterProfile:
     reads_suspend = True
     folder: str | None = None
 
+    def own_writes(self, board_id: str) -> object:
+        """How often this process has written what lists of the board may show."""
+        return self.journal.own_writes.of(board_id)
+
     async def figures(self) -> Figures:
         """How this process fares, and how far the index is behind.
 
@@ -303,6 +310,7 @@ class ClusterProfile:
         await self.key_counts.end()
         await self.time.end()
         await self.feed.close()
+        await self.index.close()
         await self.client.close()
         await self.journal.close()
 

@@ -322,6 +322,10 @@ class EmbeddedProfile:
 
     reads_suspend = False
 
+    def own_writes(self, board_id: str) -> object:  # noqa: ARG002 -- the port's
+        """Nothing has to be told: versions of ladders are known here, and asked for each time."""
+        return None
+
     async def figures(self) -> Figures:
         """How the writer fares, and how large the index is."""
         self.journal.require_owner()

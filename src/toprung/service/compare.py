@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder, UndenseLadder, is_kept
+from toprung.domain.sortkey import VERSION_BYTES
 from toprung.ports import Index, Journal
 
 PAGE = 1000
@@ -70,8 +71,10 @@ async def _ladders(side: Side, board: Board, now: int) -> dict[Ladder, int]:
 
 
 async def _rows(side: Side, ladder: Ladder, start: int) -> list[tuple[str, bytes]]:
+    """Players and their records, without versions: not every index has them."""
     found = await side.index.slice(UndenseLadder(*ladder), start, start + PAGE)
-    return list(zip(found.players, found.records, strict=True))
+    records = (record[:-VERSION_BYTES] for record in found.records)
+    return list(zip(found.players, records, strict=True))
 
 
 async def _first_difference(one: Side, other: Side, ladder: Ladder, size: int) -> int | None:

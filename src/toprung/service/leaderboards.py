@@ -123,6 +123,10 @@ class Leaderboards(Players):
         """Whether reads wait for servers."""
         return self._maintenance.reads_suspend
 
+    def own_writes(self, board_id: str) -> object:
+        """Another value after every write of this process that lists of the board may show."""
+        return self._maintenance.own_writes(board_id)
+
     @property
     def folder(self) -> str | None:
         """Where large files may lie for a while: beside the database, if that is a file."""

@@ -117,13 +117,8 @@ class Lister(NamedTuple):
         )
 
     async def _details(self, players: Sequence[str], records: Sequence[bytes]) -> dict[str, Any]:
-        entry = self.view.board.shape.entry
-        versions = {
-            player: entry(record).version for player, record in zip(players, records, strict=True)
-        }
-        found = await self.journal.details(list(versions.values())) if versions else {}
-        return {
-            player: self.read_details(found[version])
-            for player, version in versions.items()
-            if version in found
-        }
+        if not players:
+            return {}
+        entries = list(zip(players, records, strict=True))
+        found = await self.journal.details(self.view.board, self.view.ladder, entries)
+        return {player: self.read_details(body) for player, body in found.items()}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from asyncio import _get_running_loop
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -45,6 +46,9 @@ class Inbox:
     def post(self, deliveries: Iterable[Delivery]) -> None:
         """Say, from any thread, that these coroutines can go on."""
         self.arrived.extend(deliveries)
+        if _get_running_loop() is self.loop:  # it need not be woken
+            self.loop.call_soon(self._open_by_loop)
+            return
         with suppress(RuntimeError):  # the loop was closed: nobody waits there any more
             self.loop.call_soon_threadsafe(self._open_by_loop)
 

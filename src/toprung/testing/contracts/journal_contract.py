@@ -83,7 +83,6 @@ class JournalContract(ContractSuite):
         assert run(journal.boards()) == []
         assert run(journal.profiles(["ann"])) == {}
         assert list(run(journal.friends("ann"))) == []
-        assert run(journal.details([1, 2])) == {}
         with pytest.raises(UnknownBoard, match="blitz"):
             run(journal.board("blitz"))
 
@@ -494,18 +493,27 @@ class JournalContract(ContractSuite):
         found = recorder.submit(
             board, result("ann", 1, details=body), result("ann", 2), result("bob", 1, details=b"7")
         )
-        with_details, without, other = positions(found)
-        read = recorder.opened.run(recorder.journal.details([with_details, without, other, 10**9]))
-        assert read == {with_details: body, other: b"7"}
-        assert recorder.opened.run(recorder.journal.details([])) == {}
+        assert len(positions(found)) == 3
+        assert recorder.details(board, "ann", "bob") == {"bob": b"7"}  # the better one had none
+        recorder.submit(board, result("ann", 3, details=body))
+        assert recorder.details(board, "ann", "bob") == {"ann": body, "bob": b"7"}
+        assert recorder.details(board) == {}
+
+    def test_details_are_those_of_the_entry_that_is_shown(self, recorder: Recorder) -> None:
+        board = recorder.board("blitz", windows=["all-time", "daily"])
+        recorder.submit(board, result("ann", 1, details=b"1"))
+        shown = recorder.shown(board, "ann")
+        recorder.submit(board, result("ann", 2, details=b"2"))
+        old = recorder.opened.run(recorder.journal.details(board, *shown))
+        assert old in ({}, {"ann": b"1"})  # never those of another entry
+        assert recorder.details(board, "ann") == {"ann": b"2"}
 
     def test_details_of_an_erased_player_are_gone(self, recorder: Recorder) -> None:
         board = recorder.board("blitz")
-        found = positions(
-            recorder.submit(board, result("ann", 1, details=b"1"), result("bob", 1, details=b"2"))
-        )
+        recorder.submit(board, result("ann", 1, details=b"1"), result("bob", 1, details=b"2"))
+        shown = recorder.shown(board, "ann", "bob")
         recorder.record(ErasePlayer("ann"))
-        assert recorder.opened.run(recorder.journal.details(found)) == {found[1]: b"2"}
+        assert recorder.opened.run(recorder.journal.details(board, *shown)) == {"bob": b"2"}
 
     def test_history_is_newest_first_and_in_pages(self, recorder: Recorder) -> None:
         """The player plays on two boards in turn, others in between."""

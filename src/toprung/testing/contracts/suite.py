@@ -11,6 +11,7 @@ from toprung.domain.board import Board
 from toprung.domain.commands import Command, SetBoard, Submit
 from toprung.domain.commands.submit import Receipts
 from toprung.domain.events import Event
+from toprung.domain.ladder import Ladder
 from toprung.domain.submission import Submission
 from toprung.ports import Journal
 from toprung.testing.clock import FrozenClock
@@ -66,6 +67,17 @@ class Recorder:
         found = self.record(submit_command(board, submissions, receipts=receipts))
         assert isinstance(found, Receipts)
         return found
+
+    def shown(self, board: Board, *players: str) -> tuple[Ladder, list[tuple[str, bytes]]]:
+        """The ladder of all time, and the entries of players as the index shows them."""
+        ladder = Ladder(board.id, "all-time", "all", "global")
+        places = self.opened.run(self.opened.index.places(ladder, players))
+        found = zip(players, places, strict=True)
+        return ladder, [(player, place.record) for player, place in found if place is not None]
+
+    def details(self, board: Board, *players: str) -> dict[str, bytes]:
+        """The details of the entries of players."""
+        return self.opened.run(self.journal.details(board, *self.shown(board, *players)))
 
     def events(self, after: int = 0, limit: int = 1000) -> list[Event]:
         """What the journal holds."""
