@@ -19,6 +19,7 @@ This module reads; `redis_shards` writes.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from toprung.domain.board import Board
@@ -75,7 +76,11 @@ class RedisIndex:
         self._on_not_ready = on_not_ready
         self._prefix = prefix
         self._recent: tuple[Board, Ladder, LadderWords] | None = None
-        self._asker = Asker(client, lambda generation: shard_key(prefix, generation), on_not_ready)
+        self._asker = Asker(
+            client,
+            lambda generation: shard_key(prefix, generation, client.line.tag),
+            on_not_ready,
+        )
         self._distinct = DistinctCounter(self._run)
 
     async def close(self) -> None:
@@ -141,15 +146,38 @@ class RedisIndex:
     ) -> tuple[int, int, list[tuple[str, Place]]]:
         """The player and others, as far as they have an entry, best first. O(k log n).
 
-        Records are read first and places of the best then, so what changes between is as it was
-        found last.
+        Those of few friends are of one moment. Of many, records are read first and places of the
+        best then: once more if the shard changed between, and then as it was found last.
         """
         board = await self._board(ladder)
         if board is None:
             return 0, 0, []
+        players = [player, *others]
+        return await _steadily(lambda seen: self._among(board, ladder, players, limit, seen))
+
+    async def _among(
+        self,
+        board: Board,
+        ladder: Ladder,
+        players: Sequence[str],
+        limit: int | None,
+        seen: set[int],
+    ) -> tuple[int, int, list[tuple[str, Place]]]:
         words, tied = 8 * board.shape.order, 8 * board.shape.tied
-        ordered = await self._order(board, ladder, [player, *others])
-        places = await self.places(ladder, [friend for _, friend in ordered[:limit]])
+        if len(players) <= PLAYERS_PER_QUESTION:
+            all_places = await self._places(board, ladder, players, seen)
+            pairs = [
+                (place.record[:words], player.encode(), place)
+                for player, place in zip(players, all_places, strict=True)
+                if place is not None
+            ]
+            pairs.sort(key=itemgetter(0, 1))
+            ordered = [(key, player.decode()) for key, player, _ in pairs]
+            places: list[Place | None] = [place for _, _, place in pairs[:limit]]
+        else:
+            ordered = await self._order(board, ladder, players, seen)
+            best = [friend for _, friend in ordered[:limit]]
+            places = await self._places(board, ladder, best, seen)
         found = [
             (friend, place)
             for (_, friend), place in zip(ordered, places, strict=False)
@@ -162,7 +190,7 @@ class RedisIndex:
         return len(ordered) - places.count(None), tied_until, found
 
     async def _order(
-        self, board: Board, ladder: Ladder, players: Sequence[str]
+        self, board: Board, ladder: Ladder, players: Sequence[str], seen: set[int]
     ) -> list[tuple[bytes, str]]:
         """Those of the players that have an entry, best first, with their keys."""
         words = 8 * board.shape.order
@@ -171,7 +199,7 @@ class RedisIndex:
         start = 0
         while start < len(ids):
             some = ids[start : start + RECORDS_PER_QUESTION]
-            records = await self._ask(board, ladder, set(), "records", *some)
+            records = await self._ask(board, ladder, seen, "records", *some)
             start += len(records)
             found += [
                 (record[:words], player)

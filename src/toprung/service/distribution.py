@@ -14,6 +14,8 @@ from toprung.service.board_access import BoardAccess
 from toprung.service.options import AskedLadder, LadderOptions
 
 BUCKETS_MAX = 200
+TRIES = 5
+"""How often ends are looked for anew, because somebody came to lie beyond them."""
 
 
 class BoardDistribution(BoardAccess):
@@ -33,13 +35,15 @@ class BoardDistribution(BoardAccess):
         bounded(buckets, BUCKETS_MAX, "buckets")
         view = await self._view(asked)
         board, ladder = view.board, view.ladder
-        ends = await self._ends(ladder)
-        if ends is None:
-            return Distribution(0, ())
-        scores = [board.shape.entry(found.records[0]).score for found in ends]
-        edges = _edges(min(scores), max(scores), buckets)
-        below = await self._count_below(board, ladder, edges, ends[0].total)
-        return _distribution(board, edges, below)
+        tries = TRIES
+        while (ends := await self._ends(ladder)) is not None:
+            scores = [board.shape.entry(found.records[0]).score for found in ends]
+            edges = _edges(min(scores), max(scores), buckets)
+            below, is_whole = await self._count_below(board, ladder, edges, ends[0].total)
+            tries -= 1
+            if is_whole or not tries:
+                return _distribution(board, edges, below)
+        return Distribution(0, ())
 
     async def _ends(self, ladder: Ladder) -> tuple[Slice, Slice] | None:
         """The first and the last entry; None when there is none."""
@@ -51,24 +55,28 @@ class BoardDistribution(BoardAccess):
 
     async def _count_below(
         self, board: Board, ladder: Ladder, edges: list[int], total: int
-    ) -> list[int]:
+    ) -> tuple[list[int], bool]:
         """For each edge how many entries lie at its lower side; from any common zero.
 
         All were counted at one moment, but for edges that no score can reach: nobody or everybody
-        lies before those, and everybody is `total`, or more if others have come since.
+        lies before those, and everybody is `total`, or more if others have come since. That moment
+        is later than the one at which the ends were found: the second part tells whether everybody
+        lay between the edges all the same.
         """
         # What the index counts lies before a key: the lower scores, or the higher ones.
         descending = board.order == "desc"
         limits = [edge - descending for edge in edges]
         inside = [limit for limit in limits if INT64_MIN <= limit <= INT64_MAX]
-        counted = await self._index.count_before(
-            ladder, [board.shape.prefix(limit) for limit in inside]
+        last = INT64_MIN if descending else INT64_MAX
+        *counted, nearly_all = await self._index.count_before(
+            ladder, [board.shape.prefix(limit) for limit in (*inside, last)]
         )
         before = dict(zip(inside, counted, strict=True))
         everybody = max([total, *counted])
         beyond = {True: 0, False: everybody} if descending else {True: everybody, False: 0}
         counts = [before.get(limit, beyond[limit > INT64_MAX]) for limit in limits]
-        return [-count for count in counts] if descending else counts
+        is_whole = min(counts) == 0 and nearly_all <= max(counts)
+        return ([-count for count in counts] if descending else counts), is_whole
 
 
 def _edges(low: int, high: int, buckets: int) -> list[int]:

@@ -62,7 +62,7 @@ end
 
 -- The words of a record but the last, which is the version of the card.
 local function record_of(ladder, entry, card)
-  return sub(entry, 5, 12 + ladder.tied) .. sub(card, 1, 8)
+  return sub(entry, 5, 12 + ladder.tied) .. '\0' .. sub(card, 2, 8)
 end
 
 local function offset_of(ladder, entry, player)
