@@ -35,6 +35,7 @@ from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect, script, script_names
 from toprung.indexes.redis_shards import RedisShards
+from toprung.ports import AskedPlaces, CardChange, CardChanges
 from toprung.profiles.embedded import SystemClock
 from toprung.testing.servers import RedisServer
 
@@ -212,7 +213,7 @@ class Bench:
         await self.index.slice_around(loaded.ladder, last, 100, 0)
 
     async def write(self, loaded: LoadedBoard) -> None:
-        """New scores everywhere on the cards, the same by force, then one score on each card."""
+        """New scores everywhere on the cards, the same by force; then one on each, with places."""
         self.version += 2
         numbers = self.some(loaded, CARDS)
         some = numbers[: ENTRIES // len(loaded.periods)]
@@ -220,9 +221,17 @@ class Bench:
         cards = [loaded.cards[n] for n in some]
         await self.shards.put(loaded.board, self.version, cards)
         await self.shards.put(loaded.board, self.version, cards, force=True)
+        before = {n: loaded.cards.get(n) or loaded.card(n, 1) for n in numbers}
         loaded.cards |= {n: loaded.after_score(n, self.version, self.rng) for n in numbers}
         cards = [loaded.cards[n] for n in numbers]
-        await self.shards.put(loaded.board, self.version, cards)
+        periods = (number_bytes(len(loaded.periods)),)
+        changes = [CardChange(loaded.cards[n], before[n]) for n in numbers]
+        asked = [
+            AskedPlaces(new.player, periods, old.entries, new.entries)
+            for new, old in changes
+            if old is not None
+        ]
+        await self.shards.move(CardChanges(self.version, loaded.board, changes, asked))
         assert await self.shards.differing(loaded.board, cards) == []
         await self.shards.forget(loaded.board, [card.player for card in cards])
         await self.shards.expire(loaded.board, 1_000 * self.version)  # looks at all, drops none

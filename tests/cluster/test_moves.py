@@ -31,13 +31,8 @@ from toprung.testing.servers import PostgresServer, RedisServer
 
 PERIODS = {1: "all-time/all", 2: "s1/s1", 3: "s2/s2"}
 SCOPES = {7: scopes_name(["global"]), 8: scopes_name(["global", "country:US"])}
-SEASONS = [
-    "all-time",
-    *(
-        {"name": name, "starts": "2020-01-01T00:00:00Z", "ends": "2090-01-01T00:00:00Z"}
-        for name in ("s1", "s2")
-    ),
-]
+SEASON = {"starts": "2020-01-01T00:00:00Z", "ends": "2090-01-01T00:00:00Z"}
+SEASONS = ["all-time", *({"name": name, **SEASON} for name in ("s1", "s2"))]
 
 
 class Shard:
@@ -216,6 +211,40 @@ def test_places_are_those_just_before_and_just_after(
             assert found.players == ["cat", "ann", "bob"], "and yet it counts"
 
     asyncio.run(main())
+
+
+def test_a_card_that_no_longer_fits_is_applied(own_redis: RedisServer) -> None:
+    """It fitted beside another one with the same stops, and that one turned out to be stale."""
+
+    async def main() -> None:
+        windows = [{"name": f"w{n}", **SEASON} for n in range(64)]
+        async with shard(own_redis.url, 1, windows=windows, scopes=["global"]) as board:
+            names = {n + 1: f"w{n}/w{n}" for n in range(64)}
+            shape = board.board.shape
+
+            async def all_names(_: int) -> tuple[dict[int, str], dict[int, str]]:
+                return names, SCOPES
+
+            board.all_names = all_names  # type: ignore[assignment, method-assign]
+
+            def card(player: str, version: int, periods: int) -> Card:
+                record = shape.pack(version, None, 1, version)
+                entries = [
+                    card_entry(number_bytes(n), number_bytes(7), record)
+                    for n in range(1, periods + 1)
+                ]
+                return Card(player, version, b"".join(entries))
+
+            await board.shards.put(board.board, 1, [card("ann", 2, 30)])
+            nobody = [Card(player, 0, b"") for player in ("ann", "bob")]
+            changes = [card("ann", 1, 30), card("bob", 3, 60)]
+            moved = CardChanges(2, board.board, list(map(CardChange, changes, nobody)))
+            await board.shards.move(moved)
+            assert await board.shards.differing(board.board, [card("ann", 2, 30), changes[1]]) == []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redis_moves, "UNITS_PER_MOVE", 30 + 60 + 120 + 32)
+        asyncio.run(main())
 
 
 PLAIN = """

@@ -140,6 +140,8 @@ class ScriptClient:
         self._is_cluster = hasattr(client, "get_node_from_key")
         self._pipe = None if self._is_cluster else pipe_of(client)
         self._servers_asked = 0
+        self._run_ids: dict[str, bytes] = {}
+        """Of the servers of markers, which are few."""
         self._turns = asyncio.Semaphore(CALLS_MAX)
         self._breakers: dict[str, CircuitBreaker] = {}
         self._probing: dict[CircuitBreaker, asyncio.Task[None]] = {}
@@ -244,7 +246,14 @@ class ScriptClient:
             with suppress(IndexUnavailable):  # it takes no writes: then nothing is put there either
                 await self._ask(key, lambda: self.client.set(key, value, nx=True))
                 run_id, epoch, marker = await self.run("server", key, asks_epoch)
+        if self._run_ids.setdefault(key, run_id) != run_id:  # the name leads elsewhere by now
+            self._run_ids[key] = run_id
+            self._drop_pipe()
         return b" ".join((run_id, epoch, marker)).decode()
+
+    def _drop_pipe(self) -> None:
+        if self._pipe is not None:
+            self._pipe.close()
 
     @contextmanager
     def outage(self) -> Iterator[None]:
@@ -266,6 +275,7 @@ class ScriptClient:
                 if not self._is_cluster and _code(error) == "READONLY":
                     # The name in the URL may lead to another server by now: connect anew.
                     await self.client.connection_pool.disconnect(inuse_connections=False)
+                    self._drop_pipe()
                 self._raise(error, key, breaker)
                 raise
         breaker.succeeded()

@@ -44,16 +44,15 @@ class Move:
         return self._units >= UNITS_PER_MOVE or self._moves.nbytes >= CARD_BYTES_PER_MOVE
 
     def add(self, change: CardChange) -> bool:
-        """Note what a new card changes; False if that is too much for a script."""
+        """Note what a new card changes; False if that is more than there is room for."""
         (player, version, entries), before = change
         since, old = (0, b"") if before is None else before[1:]
-        scopes = len(self._board.scopes)
-        fits, members, stops = self._moves.add(
-            player, version, entries, since, old, UNITS_PER_MOVE // scopes
-        )
+        scopes, each = len(self._board.scopes), 2 if self._board.ranking == "dense" else 1
+        room = (UNITS_PER_MOVE - self._units) // (scopes * each)
+        fits, members, stops = self._moves.add(player, version, entries, since, old, room)
         if fits:
             self.changes.append(change)
-            self._units += (members + 2 * stops) * scopes + 1
+            self._units += (members + 2 * stops) * scopes * each + 1
         return fits
 
     def ask(self, places: AskedPlaces) -> None:
@@ -90,10 +89,10 @@ class Move:
         rest = Move(self._board, packs=self._packs)
         apart: dict[str, Card] = {}
         for change in self.changes:
-            if change.card.player in gone:
-                apart[change.card.player] = change.card
-            else:
-                rest.add(change)
+            player = change.card.player
+            if player in gone or not rest.add(change):
+                gone.add(player)
+                apart[player] = change.card
         for places in self.asked:
             if places.player not in gone:
                 rest.ask(places)
@@ -111,7 +110,12 @@ def moves_of(changes: CardChanges, others: list[CardChange], *, packs: bool) -> 
     move = Move(changes.board, packs=packs)
     for change in changes.cards:
         places = asked.pop(change.card.player, ())
-        if change.before is None or not move.add(change):
+        is_added = change.before is not None and move.add(change)
+        if change.before is not None and not is_added and move.changes:
+            yield move
+            move = Move(changes.board, packs=packs)
+            is_added = move.add(change)
+        if not is_added:
             others.append(change)
             continue
         for each in places:

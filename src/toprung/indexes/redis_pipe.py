@@ -31,12 +31,13 @@ class Pipe(asyncio.Protocol):
         self._new_reader: Callable[[], Any] = lambda: Reader(replyError=self._error_of)
         self._reader = self._new_reader()
         self._transport: asyncio.Transport | None = None
+        self._is_greeted = False
         self._waiting: deque[asyncio.Future[Any]] = deque()
         self._connecting = asyncio.Lock()
 
     async def call(self, *words: Any) -> Any:
         """What the server answers to a command; errors are those of the client library."""
-        if self._transport is None:
+        if not self._is_greeted:
             await self._connect()
         answer = await self._send(*words)
         if isinstance(answer, Exception):
@@ -51,7 +52,7 @@ class Pipe(asyncio.Protocol):
 
     async def _connect(self) -> None:
         async with self._connecting:
-            if self._transport is not None:
+            if self._is_greeted:
                 return
             address = self._address
             self._reader = self._new_reader()
@@ -60,6 +61,7 @@ class Pipe(asyncio.Protocol):
             )
             try:
                 await self._greet()
+                self._is_greeted = True
             except BaseException:
                 transport.abort()
                 self.connection_lost(None)
@@ -117,7 +119,7 @@ class Pipe(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """All that is under way has no answer."""
-        self._transport = None
+        self._transport, self._is_greeted = None, False
         waiting, self._waiting = self._waiting, deque()
         for future in waiting:
             if not future.done():

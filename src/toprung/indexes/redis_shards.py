@@ -145,7 +145,8 @@ class RedisShards:
         )
         at, size, cut = 0, CARDS_PER_SCRIPT, 0
         while at < len(cards):
-            arguments = (*fixed, cut, *self._both_forms(board, _some(cards, at, size)))
+            both = self._both_forms(board, _some(cards, at, size))
+            arguments = (*fixed, cut, int(self._packs()), *both)
             _, _, done, cut = await self._change("apply", board, outbox_id, arguments)
             at, size = at + done, _next_size(done)
 

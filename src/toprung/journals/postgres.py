@@ -116,6 +116,7 @@ class PostgresJournal:
         self._board_reads.clear()
         self._board_changes += 1
         self._routes.clear()
+        self.shown.drop(None)
 
     def start(self, sink: CardSink) -> None:
         """Begin to accept commands; `sink` is told what was committed."""
@@ -218,8 +219,7 @@ class PostgresJournal:
 
         await self._formats.permit(Scored)
         await self._formats.seek(CARDS_FORMAT)
-        run = await transact(self._store, work)
-        line = self._store.line.tag
+        run, line = await transact(self._store, work)
         self._note(run.boards, run.new_keys)
         self._answer(line, batch, run.changes, run.results)
 
@@ -258,12 +258,11 @@ class PostgresJournal:
 
         named = players_named_by(commands)
         try:
-            run = await transact(self._store, work)
+            run, line = await transact(self._store, work)
         finally:
             if named:  # even if nobody knows what became of it
                 self.shown.drop(named)
                 self.tell_names(named)
-        line = self._store.line.tag
         self._note(run.boards, run.new_keys)
         if run.touched is not None:
             self._board_changes += 1
@@ -271,7 +270,8 @@ class PostgresJournal:
             self._board_reads.pop(run.touched, None)  # it may have begun before the change
         await self._hand_over.wait_for_all()  # a rebuild must not run into batches of before
         if run.follow is not None:
-            await run.follow(self._sink)
+            with self._store.line.held(line):
+                await run.follow(self._sink)
         self._answer(line, batch, run.changes, lambda _: run.results)
 
     def _answer(

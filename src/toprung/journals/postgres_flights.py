@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from toprung.domain.commands import Submit
-from toprung.domain.commands.bundle import parts_of
 from toprung.journals.postgres_queue import Request
 from toprung.waiting.tasks import end_task
 
@@ -22,7 +20,7 @@ class Flights:
     """What is under way."""
 
     def __init__(self) -> None:
-        self._tasks: dict[asyncio.Task[None], set[str]] = {}
+        self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
 
     @property
     def players(self) -> set[str]:
@@ -40,7 +38,7 @@ class Flights:
             await commit(batch)
 
         task = asyncio.create_task(fly(), name="toprung-commit")
-        self._tasks[task] = players_of(batch)
+        self._tasks[task] = frozenset().union(*[request.players for request in batch])
         task.add_done_callback(self._tasks.pop)
 
     async def wait_for_room(self) -> None:
@@ -62,14 +60,3 @@ class Flights:
         """Cut off what is under way."""
         for task in list(self._tasks):
             await end_task(task)
-
-
-def players_of(batch: Sequence[Request]) -> set[str]:
-    """Whose submissions these are."""
-    return {
-        submission.player
-        for request in batch
-        for part in parts_of(request.command)
-        if isinstance(part, Submit)
-        for submission in part.submissions
-    }

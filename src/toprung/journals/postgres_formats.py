@@ -9,9 +9,10 @@ event, and happens once.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from toprung.domain.events import EventBody, kind_name
-from toprung.errors import OlderProcesses
+from toprung.errors import OlderProcesses, StorageFailed, TruthUnavailable
 from toprung.journals.postgres_store import PostgresStore
 
 ASKED_SECONDS = 30.0
@@ -46,12 +47,12 @@ class PostgresFormats:
         """Whether everybody at work is known to read a format."""
         return wanted <= self._written
 
-    async def seek(self, wanted: int) -> bool:
-        """Whether everybody at work reads a format; asked anew now and then until it is so."""
+    async def seek(self, wanted: int) -> None:
+        """Find out whether everybody at work reads a format, now and then until it is so."""
         if wanted > self._written and time.monotonic() >= self._asked_at + ASKED_SECONDS:
             self._asked_at = time.monotonic()
-            await self._raise(wanted)
-        return wanted <= self._written
+            with suppress(TruthUnavailable, StorageFailed):  # it can wait
+                await self._raise(wanted)
 
     async def _raise(self, wanted: int) -> list[str]:
         """Begin to write a format, unless somebody at work reads less: the names of those."""

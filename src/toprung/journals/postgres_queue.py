@@ -25,8 +25,8 @@ SINGLES_MAX = 60
 HALVED_MIN = 32
 """Submissions that one transaction takes before the rest is left to another."""
 
-PASSED_MAX = 2_000
-"""Commands that are left waiting because their players are busy, while others are taken."""
+PASSED_MAX = 20_000
+"""Submissions that are left waiting because their players are busy, while others are taken."""
 
 Result: TypeAlias = CommandResult
 
@@ -34,16 +34,29 @@ Result: TypeAlias = CommandResult
 class Request:
     """A command on its way to the database."""
 
-    __slots__ = ("command", "future", "rows")
+    __slots__ = ("_players", "command", "future", "rows")
 
     def __init__(self, command: Command, future: asyncio.Future[Result]) -> None:
         self.command = command
         self.future = future
+        self._players: frozenset[str] | None = None
         if isinstance(command, Submit):  # so many are
             self.rows = len(command.submissions) or 1
         else:
             rows = [each for each in parts_of(command) if isinstance(each, Submit)]
             self.rows = sum(len(each.submissions) for each in rows) or 1
+
+    @property
+    def players(self) -> frozenset[str]:
+        """Whose submissions these are; found out once, however often it is passed by."""
+        if self._players is None:
+            self._players = frozenset(
+                submission.player
+                for part in parts_of(self.command)
+                if isinstance(part, Submit)
+                for submission in part.submissions
+            )
+        return self._players
 
     def answer(self, result: Any) -> None:
         """Give the caller its result, or the exception to be raised there."""
@@ -97,15 +110,17 @@ class CommandQueue:
         rows, sharing = 0, Sharing(singles_max=SINGLES_MAX)
         most = COMMIT_ROWS_MAX if busy else min(COMMIT_ROWS_MAX, max(HALVED_MIN, self.rows // 2))
         waiting: set[str] = set()
-        while self._requests and rows < most and len(passed) < PASSED_MAX:
+        passed_rows = 0
+        while self._requests and rows < most and passed_rows < PASSED_MAX:
             request = self._requests[0]
             if request.future.done():  # nobody waits any more, and nothing was done yet
                 self._remove_first()
                 continue
             if busy and isinstance(request.command, Submit):
-                players = {submission.player for submission in request.command.submissions}
+                players = request.players
                 if not (players.isdisjoint(busy) and players.isdisjoint(waiting)):
                     waiting |= players
+                    passed_rows += request.rows
                     passed.append(self._requests.popleft())
                     continue
             if (busy or passed) and not isinstance(request.command, Submit):

@@ -50,28 +50,44 @@ class BoardRoutes:
 
     def __init__(self, board: Board, store: PostgresStore) -> None:
         self.board = board
-        self.router: Router[CardRoute] = Router(board)
+        self._router: Router[CardRoute] = Router(board)
         self._store = store
         self._dead: dict[bytes, bool] = {}
         self._judged_at = 0
 
-    async def usual(self, names: Sequence[tuple[str, tuple[str, ...]]]) -> list[CardRoute]:
-        """The routes to the current periods, by sources and the scopes of players."""
-        known = {name: self.router.remembered(name) for name in names}
+    def router_at(self, now: int) -> Router[CardRoute]:
+        """The router of the span around a moment, in which no window turns.
+
+        It is never rolled on: batches of two spans may be under way, and each keeps its own.
+        """
+        if not self._router.opens <= now < self._router.closes:
+            self._router = Router(self.board)
+            self._router.roll(now)
+        return self._router
+
+    async def usual(
+        self, router: Router[CardRoute], names: Sequence[tuple[str, tuple[str, ...]]]
+    ) -> list[CardRoute]:
+        """The routes to the periods of a router, by sources and the scopes of players."""
+        known = {name: router.remembered(name) for name in names}
         unknown = [name for name, route in known.items() if route is None]
         if unknown:
             new = []
             async with LongWork() as work:
                 for source, scopes in unknown:
-                    new.append((source, *self.router.usual(scopes)))
+                    new.append((source, *router.usual(scopes)))
                     if work.is_due():
                         await work.rest()
-            known.update(zip(unknown, await self._number(unknown, new), strict=True))
+            known.update(zip(unknown, await self._number(router, unknown, new), strict=True))
         return [route for name in names if (route := known[name]) is not None]
 
-    async def find(self, wanted: Sequence[Wanted], moment: Moment) -> list[CardRoute]:
+    async def find(
+        self, router: Router[CardRoute], wanted: Sequence[Wanted], moment: Moment
+    ) -> list[CardRoute]:
         """The routes of submissions that each fall into at least one retained period."""
-        late = [each for each in wanted if not self._is_timely(each)]
+        late = [
+            each for each in wanted if not router.covers(each.submission.at, each.submission.at)
+        ]
         kept = await self._kept_scopes(late, moment)
         routes: dict[int, tuple[str, Route, Skipped]] = {}
         async with LongWork() as work:
@@ -79,18 +95,15 @@ class BoardRoutes:
                 routes[id(each)] = (each.source, *self._route_late(each, moment, kept))
                 if work.is_due():
                     await work.rest()
-        known = {name: self.router.remembered(name) for name in routes.values()}
+        known = {name: router.remembered(name) for name in routes.values()}
         new = [name for name, route in known.items() if route is None]
         if new:
-            known.update(zip(new, await self._number(new, new), strict=True))
+            known.update(zip(new, await self._number(router, new, new), strict=True))
         timely = [(each.source, each.card.scopes) for each in wanted if id(each) not in routes]
-        usual = iter(await self.usual(timely))
+        usual = iter(await self.usual(router, timely))
         names = (routes.get(id(each)) for each in wanted)
         found = [next(usual) if name is None else known[name] for name in names]
         return [route for route in found if route is not None]
-
-    def _is_timely(self, each: Wanted) -> bool:
-        return self.router.covers(each.submission.at, each.submission.at)
 
     async def _kept_scopes(
         self, late: Iterable[Wanted], moment: Moment
@@ -130,7 +143,10 @@ class BoardRoutes:
         return route_of(self.board, at, moment.now, each.card.scopes, kept_scopes, moment.lenient)
 
     async def _number(
-        self, asked: Sequence[Hashable], routes: Sequence[tuple[str, Route, Skipped]]
+        self,
+        router: Router[CardRoute],
+        asked: Sequence[Hashable],
+        routes: Sequence[tuple[str, Route, Skipped]],
     ) -> list[CardRoute]:
         """Numbers for (source, route, skipped windows), in three statements however many.
 
@@ -163,7 +179,7 @@ class BoardRoutes:
             for name, (_, route, skipped) in zip(names, routes, strict=True)
         ]
         for name, route in zip(asked, numbered, strict=True):
-            self.router.remember(name, route)
+            router.remember(name, route)
         return numbered
 
     async def guard_period(self, now: int) -> bytes | None:
@@ -177,15 +193,16 @@ class BoardRoutes:
     async def dead_among(self, periods: set[bytes], horizon: int) -> set[bytes]:
         """Those of the periods that were neither retained at a time nor came after it."""
         if not self._judged_at <= horizon < self._judged_at + JUDGED_FOR:
-            self._dead.clear()
+            self._dead = {}  # others may still go by the old one
             self._judged_at = horizon
-        unknown = periods - self._dead.keys()
+        dead, judged_at = self._dead, self._judged_at
+        unknown = periods - dead.keys()
         if unknown:
             names = await self._store.names(int.from_bytes(period) for period in unknown)
             for period in unknown:
                 ladder = period_ladder(self.board.id, names[int.from_bytes(period)])
-                self._dead[period] = not is_kept(self.board, ladder, self._judged_at)
-        return {period for period in periods if self._dead[period]}
+                dead[period] = not is_kept(self.board, ladder, judged_at)
+        return {period for period in periods if dead[period]}
 
 
 def route_name(board_id: str, version: int, source: str, route: Route) -> str:

@@ -3,7 +3,7 @@
 Locks, always in this order: the rules of all boards (class 21615, exclusively to change them,
 shared to rely on them), the rules of one board (class 21616, likewise), then players by id, then
 cards by board, then documents (class 21618). Commands that share a transaction do not set rules,
-and lock what exists in this order before the first is decided (`lock_all`), but for cards. New
+and lock what exists in this order before the first is decided (`lock_all`). New
 players are made in that order, too, but later, so two processes that make the same ones may have to
 begin again.
 """
@@ -141,11 +141,17 @@ async def lock_all(connection: Any, commands: Iterable[Command]) -> None:
     # Players that do not exist are made by their commands: a refusal must take them back.
     players = {player for each in needs for player in each.players}
     await connection.execute(_LOCK_KNOWN, list(players))
+    if any(each.entries for each in needs):
+        await connection.execute(_LOCK_CARDS, list(players))
     for name in sorted({name for each in needs for name in each.documents}):
         await connection.execute(_LOCK_DOCUMENT, *name)
 
 
 _LOCK_KNOWN = "SELECT FROM players WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
+_LOCK_CARDS = (
+    "SELECT FROM cards AS c JOIN players AS p ON p.number = c.player WHERE p.id = ANY ($1)"
+    " ORDER BY c.generation, p.id FOR NO KEY UPDATE OF c"
+)
 _LOCK_DOCUMENT = "SELECT pg_advisory_xact_lock(21618, hashtext($1 || '/' || $2))"
 
 

@@ -144,6 +144,7 @@ class SubmitBatch:
             for group in sorted(self._batch.groups, key=lambda group: group.board.generation)
             if group.submissions
         ]
+        await self._lock_players(connection)
         for each in self._cards:
             await self._lock(connection, each)
         for each in self._cards:
@@ -167,9 +168,7 @@ class SubmitBatch:
         return outcomes.results()
 
     def _router(self, board: Board) -> Router[CardRoute]:
-        router = self._routes_of(board).router
-        router.roll(self._moment.now)
-        return router
+        return self._routes_of(board).router_at(self._moment.now)
 
     async def _sort_out(self, connection: Any) -> None:
         """Leave out what is a repeat or too late."""
@@ -191,6 +190,22 @@ class SubmitBatch:
 
     # --- locking and reading ---------------------------------------------------------------------
 
+    def _needs_players(self, board: Board) -> bool:
+        """Whether players are locked, not only their cards: their attributes decide the scopes."""
+        return self._locks_players or len(board.scopes) > 1
+
+    async def _lock_players(self, connection: Any) -> None:
+        """Where there are several boards, lock players of all of them before any card."""
+        players = {
+            submission.player
+            for each in self._cards
+            if self._needs_players(each.board)
+            for submission in each.group.submissions
+        }
+        if players and len(self._cards) > 1:
+            ordered = sorted(players, key=str.encode)
+            await connection.execute("SELECT FROM lock_or_make($1)", ordered)
+
     async def _lock(self, connection: Any, each: BoardCards) -> None:
         """Lock the players' cards on a board and read them; positions for all submissions."""
         group, board = each.group, each.board
@@ -200,7 +215,7 @@ class SubmitBatch:
             players,
             board.generation,
             len(group.submissions),
-            self._locks_players or len(board.scopes) > 1,
+            self._needs_players(board),
         )
         each.numbers, each.attributes = numbers, attributes
         each.found = list(map(Card, players, versions, [card or b"" for card in cards]))
@@ -213,7 +228,7 @@ class SubmitBatch:
         board, group = each.board, each.group
         is_plain = len(board.scopes) == 1 and group.is_timely and not group.names
         if is_plain and board.policy == "best" and board.max_increase is None and len(sources) == 1:
-            (route,) = await each.routes.usual([(sources.pop(), board.scopes)])
+            (route,) = await each.routes.usual(group.router, [(sources.pop(), board.scopes)])
             await self._decide_best(each, route)
         else:
             await self._decide_one_by_one(each)
@@ -259,14 +274,17 @@ class SubmitBatch:
     ) -> None:
         """Keep (index, version, entries) of cards, without the entries that are obsolete."""
         dead = await self._dead(each, periods)
-        for at, version, entries in changed:
-            kept = entries
-            if dead:
-                split = split_card(entries, each.board.shape)
-                kept = join_card(entry for period, entry in split.items() if period not in dead)
-            found = each.found[at]
-            new = Card(found.player, version, kept)
-            each.changed.append(ChangedCard(each.numbers[at], new, found))
+        async with LongWork() as work:
+            for at, version, entries in changed:
+                kept = entries
+                if dead:
+                    split = split_card(entries, each.board.shape)
+                    kept = join_card(entry for period, entry in split.items() if period not in dead)
+                found = each.found[at]
+                new = Card(found.player, version, kept)
+                each.changed.append(ChangedCard(each.numbers[at], new, found))
+                if work.is_due():
+                    await work.rest()
 
     def _tell(
         self,
@@ -336,8 +354,10 @@ class SubmitBatch:
         commands = self._commands
         rows = [(s, commands[number].source, cards[s.player]) for s, (number, _) in each.rows]
         if not each.group.is_timely:
-            return await each.routes.find([Wanted(*row) for row in rows], self._moment)
-        return await each.routes.usual([(source, card.scopes) for _, source, card in rows])
+            wanted = [Wanted(*row) for row in rows]
+            return await each.routes.find(each.group.router, wanted, self._moment)
+        names = [(source, card.scopes) for _, source, card in rows]
+        return await each.routes.usual(each.group.router, names)
 
     async def _drop_crowded(
         self, each: BoardCards, cards: Mapping[str, PlayerCard], routes: list[CardRoute]

@@ -38,8 +38,8 @@ Transacted: TypeAlias = Callable[[Any, UUID], Awaitable[T]]
 """What to do on a connection; it inserts the id into `batches`."""
 
 
-async def transact(store: PostgresStore, work: Transacted[T]) -> T:
-    """Do `work` in a transaction, again if need be; its result is durable."""
+async def transact(store: PostgresStore, work: Transacted[T]) -> tuple[T, str]:
+    """Do `work` in a transaction, again if need be; its result, durable, and on which line."""
     again: tuple[type[BaseException], ...] = (*store.collided, Raced, TruthUnavailable)
     deadline = time.monotonic() + RETRY_SECONDS
     attempt = 0
@@ -50,7 +50,7 @@ async def transact(store: PostgresStore, work: Transacted[T]) -> T:
         except store.lost as error:
             if commit.sent:
                 if await _has_committed(store, batch):
-                    return commit.result  # type: ignore[no-any-return]
+                    return commit.result, store.line.tag
             elif time.monotonic() > deadline:
                 raise StorageFailed(
                     f"PostgreSQL does not respond ({error}); nothing was recorded"
@@ -71,7 +71,9 @@ class _Commit:
     result: Any = None
 
 
-async def _attempt(store: PostgresStore, work: Transacted[T], batch: UUID, commit: _Commit) -> T:
+async def _attempt(
+    store: PostgresStore, work: Transacted[T], batch: UUID, commit: _Commit
+) -> tuple[T, str]:
     async with store.acquire() as connection:
         line = store.line.tag
         transaction = connection.transaction()
@@ -88,7 +90,7 @@ async def _attempt(store: PostgresStore, work: Transacted[T], batch: UUID, commi
         connection.note_clean()
         if store.line.tag != line:
             raise ConnectionError("PostgreSQL has failed over")
-        return result
+        return result, line
 
 
 async def _has_committed(store: PostgresStore, batch: UUID) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.errors import NotReady
-from toprung.ports import Index, JournalLine, Outbox, Shards
+from toprung.ports import CardChange, CardChanges, Index, JournalLine, Outbox, Shards
 
 CARDS_PER_PAGE = 1_000
 
@@ -79,7 +79,9 @@ class Rebuilder:
         try:
             await self._shards.expire(board, await self._outbox.horizon(), anew=True)
             async for cards in card_pages(self._outbox, board):
-                await self._shards.put(board, 0, cards, force=False)
+                # Nothing is there yet, but for what has come in since: that is left as it is.
+                new = [CardChange(card, Card(card.player, 0, b"")) for card in cards]
+                await self._shards.move(CardChanges(0, board, new))
                 self.cards_done += len(cards)
                 if time.monotonic() - told > 1:
                     told = time.monotonic()

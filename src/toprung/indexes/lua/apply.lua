@@ -3,7 +3,8 @@
 -- ladders. First everything is read and worked out, then everything is written.
 -- ARGV: outbox id, width of an entry, bytes of a key, bytes of a tied prefix (0: not dense), force (1
 -- replaces a card of the same version and puts all its members again), units of work, the period
--- from which on to force the first card, then player, card, packed card ... (empty: keep the plain one).
+-- from which on to force the first card, whether cards that are cut are tagged (1), then player, card,
+-- packed card ... (empty: keep the plain one).
 -- A unit is a member to be put or taken off, or 4 KB of a card that are read or written. Entries that
 -- are gone through cost a part of one. While there are units the next card is begun, and its entries
 -- may take as many again. One that takes more is on more than a hundred ladders and is cut: the
@@ -101,7 +102,8 @@ local function replace(player, old, new, from)
 end
 
 local players, cards, packed = {}, {}, {}
-for at = 8, #ARGV, 3 do
+local tag = ARGV[8] == '1' and '\2' or '\0' -- of cards that are cut: no move begins from one
+for at = 9, #ARGV, 3 do
   players[#players + 1] = ARGV[at]
   cards[#cards + 1] = ARGV[at + 1]
   packed[#packed + 1] = ARGV[at + 2]
@@ -122,7 +124,7 @@ for n, player in ipairs(players) do
     cut = replace(player, old, new, from)
     fields[#fields + 1] = player
     if cut then
-      local known_version = old ~= '' and sub(old, 1, 8) or string.rep('\0', 8)
+      local known_version = tag .. (old ~= '' and sub(old, 2, 8) or string.rep('\0', 7))
       local entries = sub(new, 9, first_entry(new, cut, width) - 1)
       fields[#fields + 1] = known_version .. entries .. sub(old, first_entry(old, cut, width))
       break

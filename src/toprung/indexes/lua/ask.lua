@@ -25,8 +25,8 @@
 -- keys have none, false where they have. `tied until` counts all entries up to the end of the tie
 -- group of the last one told. A record ends with the version of the player's whole card.
 --
--- A unit is a member that is read; a call costs as much as twelve. An answer may take as many units as
--- there are in all, and a scan half as many.
+-- A unit is a member that is read; a call costs as much as twelve. Units are looked at between answers: one
+-- answer may take more of them than there are, and callers bound how much is asked in one question.
 if call('EXISTS', KEYS[1]) == 0 then return redis.error_reply(not_ready) end
 local budget, bytes, rows_most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local units = budget

@@ -32,7 +32,7 @@ local function number_at(text, at)
   return (struct.unpack('>I4', text, at))
 end
 
--- The first byte is a tag: 1 packed, 0 plain.
+-- The first byte is a tag: 1 packed, 0 plain, 2 plain and cut (apply.lua).
 local function version_of(card)
   local high, low = struct.unpack('>I4I4', card, 1)
   return high % 16777216 * 4294967296 + low

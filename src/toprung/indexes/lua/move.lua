@@ -43,7 +43,9 @@ local function find_stale(players, since)
     local known = call('HMGET', cards_key, unpack(players, from, till))
     for n = from, till do
       local card = known[n - from + 1]
-      if (card and sub(card, 2, 8) or none) ~= since[n] then stale[#stale + 1] = n end
+      if (card and sub(card, 2, 8) or none) ~= since[n] or card and byte(card, 1) == 2 then
+        stale[#stale + 1] = n
+      end
     end
   end
   return stale

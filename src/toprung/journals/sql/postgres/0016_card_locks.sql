@@ -2,8 +2,8 @@
 -- they have no card yet, or where processes of older versions, which lock nothing else, are still at work.
 -- So most submissions neither write to `players` nor wait for what else happens to a player.
 --
--- Order of locks: rules of boards, players by id, cards by board and id. Players without a card are
--- locked after the cards of the others: whoever loses that race is tried again.
+-- Order of locks: rules of boards, players by id, cards by board and id of the player. Players without a card
+-- are locked after the cards of the others: whoever loses that race is tried again.
 
 -- Lock the players' cards on one board, make players that do not exist, draw positions.
 -- Everything is told in the order of the ids, which are sorted; version 0: there is no card.
