@@ -1,7 +1,7 @@
 """How many durable submissions per second, with four windows, in batches of 500?
 
-Ours are deduplicated, locked, decided, written to PostgreSQL and applied to Redis; two batches are
-under way at a time, as in `submit_many`. Against bare `unnest` inserts of the same events into the
+Ours are deduplicated, locked, decided, written to PostgreSQL and applied to Redis; four callers send
+batches at the same time. Against bare `unnest` inserts of the same events by one caller into the
 same PostgreSQL, one commit per batch. Players and scores are drawn at random: at a million players
 about every second score improves on the player's best one, and changes four ladders. Then the same
 is asked with scores all of which improve. Asked with one Redis, and below ten million players with
@@ -28,7 +28,7 @@ from toprung.domain.board import Board
 from toprung.domain.submission import Submission
 
 BATCHES = 40
-IN_FLIGHT = 2
+IN_FLIGHT = 4
 BARE_TABLE = """
 CREATE TABLE bare (
     position bigint PRIMARY KEY, recorded_at bigint, generation bigint, player bigint, at bigint,
