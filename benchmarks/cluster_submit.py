@@ -1,11 +1,11 @@
 """How many durable submissions per second, with four windows, in batches of 500?
 
-Ours are deduplicated, locked, decided, written to PostgreSQL and applied to Redis; four callers send
-batches at the same time. Against bare `unnest` inserts of the same events by one caller into the
-same PostgreSQL, one commit per batch. Players and scores are drawn at random: at a million players
-about every second score improves on the player's best one, and changes four ladders. Then the same
-is asked with scores all of which improve. Asked with one Redis, and below ten million players with
-a Cluster of three as well; the bar is about random scores and one Redis.
+Ours are deduplicated, locked, decided, written to PostgreSQL and applied to Redis; four callers
+send batches at the same time. Against bare `unnest` inserts of the same events by one caller into
+the same PostgreSQL, one commit per batch. Players and scores are drawn at random: at a million
+players about every second score improves on the player's best one, and changes four ladders. Then
+the same is asked with scores all of which improve. Asked with one Redis, and below ten million
+players with a Cluster of three as well; the bar is about random scores and one Redis.
 
 PostgreSQL has the settings in `benchmarks.cluster`: 1 GB of shared buffers, 4 GB of write-ahead log
 between checkpoints, autovacuum on. The bare inserts share them.

@@ -98,6 +98,30 @@ def test_many_questions_take_few_calls(postgres: PostgresServer, redis_server: R
     asyncio.run(main())
 
 
+def test_nobody_waits_for_large_questions(
+    postgres: PostgresServer, redis_server: RedisServer
+) -> None:
+    """A standing is asked for after hundreds of look-ups, and is answered before most of them."""
+
+    async def main() -> None:
+        async with asked(await on_servers(postgres, redis_server)) as (_, board):
+            players = [f"p{n}" for n in range(140)]
+            done: list[int] = []
+
+            async def look_up(number: int) -> None:
+                await board.lookup(players, names=False)
+                done.append(number)
+
+            lookups = [asyncio.create_task(look_up(number)) for number in range(300)]
+            await asyncio.sleep(0)
+            for _ in range(3):
+                assert (await board.standing("p298", names=False)).rank == 1
+            assert len(done) < 150
+            await asyncio.gather(*lookups)
+
+    asyncio.run(main())
+
+
 def test_a_lone_question_does_not_wait(postgres: PostgresServer, redis_server: RedisServer) -> None:
     async def main() -> None:
         async with asked(await on_servers(postgres, redis_server)) as (found, board):

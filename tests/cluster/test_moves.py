@@ -247,6 +247,23 @@ def test_a_card_that_no_longer_fits_is_applied(own_redis: RedisServer) -> None:
         asyncio.run(main())
 
 
+def test_a_card_that_was_not_moved_does_not_look_like_a_shard_that_went_back(
+    own_redis: RedisServer,
+) -> None:
+    async def main() -> None:
+        async with shard(own_redis.url, 1, scopes=["global"]) as board:
+            record = board.board.shape.pack(5, None, 1, 3)
+            entry = card_entry(number_bytes(1), number_bytes(7), record)
+            await board.shards.put(board.board, 1, [Card("ann", 2, entry)])
+            changes = [CardChange(Card("ann", 3, entry), Card("ann", 1, entry))]
+            await board.shards.move(CardChanges(9, board.board, changes))
+            await board.shards.move(CardChanges(10, board.board, [], []))
+            await board.shards.put(board.board, 11, [Card("bob", 4, entry)])
+            assert (await board.shards.state(1)).reached == 11
+
+    asyncio.run(main())
+
+
 PLAIN = """
 return plain_card(ARGV[1], tonumber(ARGV[2]))
 """

@@ -8,7 +8,8 @@ work and may answer fewer questions than it was asked; the rest is asked again, 
 
 A call that fails concerns the questions in it: each of them is told. A question that fails by
 itself concerns nobody else, and neither does a caller who does not wait any longer. Questions that
-may scan a ladder for distinct results have a queue of their own: others need not wait for them.
+may scan a ladder for distinct results have a queue of their own, and so have those about many
+players or rows: others need not wait for them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ from toprung.indexes.redis_distinct import UNITS_PER_SCRIPT
 from toprung.waiting.pending import Pending, resolve_all
 
 CALLS_PER_QUEUE = 2
-"""Calls under way: the server works on one while the answers to the other are read."""
+"""Calls under way: the server works on one while the answers to the other are read. Of large
+questions there is one."""
+
+LARGE_COST = 400
+"""Rows from which on a question is a large one; a player or a key counts as 40."""
 
 QUESTIONS_PER_CALL = 200
 WORDS_PER_CALL = 2_000
@@ -67,14 +72,29 @@ class Question(Pending[Any]):
         self.kind = kind
         self.words = words
 
+    @property
+    def lane(self) -> str:
+        """Which queue of its shard it waits in."""
+        if self.ladder.how == "scan":
+            return "scan"
+        words, kind = self.words, self.kind
+        if kind in ("places", "records", "counts"):
+            cost = 40 * len(words)
+        elif kind == "range":
+            cost = int(words[1]) - int(words[0])
+        else:  # an id or a point, then rows
+            cost = sum(int(word) for word in words[1:3])
+        return "large" if cost > LARGE_COST else "small"
+
 
 class _Queue:
     """Questions about one shard that wait for a call."""
 
-    __slots__ = ("board", "calls", "is_due", "waiting")
+    __slots__ = ("board", "calls", "calls_max", "is_due", "waiting")
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Board, calls_max: int) -> None:
         self.board = board
+        self.calls_max = calls_max
         self.waiting: deque[Question] = deque()
         self.calls = 0
         """Those under way."""
@@ -105,19 +125,20 @@ class Asker:
         self._client = client
         self._key_of = key_of
         self._on_not_ready = on_not_ready
-        self._queues: dict[tuple[int, bool], _Queue] = {}
+        self._queues: dict[tuple[int, str], _Queue] = {}
         self._calls: set[asyncio.Task[None]] = set()
 
     def ask(self, board: Board, question: Question) -> Question:
         """Have a question answered that is about a ladder of a board."""
-        name = (board.generation, question.ladder.how == "scan")
+        name = (board.generation, question.lane)
         queue = self._queues.get(name)
         if queue is None:
-            queue = self._queues[name] = _Queue(board)
+            calls_max = 1 if question.lane == "large" else CALLS_PER_QUEUE
+            queue = self._queues[name] = _Queue(board, calls_max)
         if len(queue.waiting) >= WAITING_MAX:
             raise Overloaded("too many questions are waiting for the index")
         queue.waiting.append(question)
-        if not queue.is_due and queue.calls < CALLS_PER_QUEUE:
+        if not queue.is_due and queue.calls < queue.calls_max:
             self._make_due(name, queue)
         return question
 
@@ -126,18 +147,18 @@ class Asker:
         while self._calls:
             await asyncio.wait(self._calls)
 
-    def _make_due(self, name: tuple[int, bool], queue: _Queue) -> None:
+    def _make_due(self, name: tuple[int, str], queue: _Queue) -> None:
         queue.is_due = True
         asyncio.get_running_loop().call_soon(self._send, name, queue)
 
-    def _send(self, name: tuple[int, bool], queue: _Queue) -> None:
+    def _send(self, name: tuple[int, str], queue: _Queue) -> None:
         queue.is_due = False
         queue.calls += 1
         task = asyncio.create_task(self._call(name, queue, queue.take()))
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
 
-    async def _call(self, name: tuple[int, bool], queue: _Queue, questions: list[Question]) -> None:
+    async def _call(self, name: tuple[int, str], queue: _Queue, questions: list[Question]) -> None:
         answered = len(questions)
         try:
             answered = await self._answer(queue.board, questions)

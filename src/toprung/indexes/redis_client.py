@@ -133,6 +133,8 @@ class ScriptClient:
     def __init__(self, client: Any, url: str, line: JournalLine | None = None) -> None:
         from redis import exceptions
 
+        for name in script_names():  # now: their files may be replaced while this process runs
+            script(name)
         self.client = client
         self.line = line or JournalLine()
         """Which line of the journal shards are of."""

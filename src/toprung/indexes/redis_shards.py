@@ -112,8 +112,9 @@ class RedisShards:
         """Have a script change what it can; cards of which the shard has another are applied."""
         board, outbox_id = changes.board, changes.outbox_id
         arguments = move.arguments(outbox_id)
-        _, stale, *counts = await self._change("move", board, outbox_id, arguments)
+        _, stale, *counts = await self._change("move", board, arguments)
         if not stale:
+            self._note_reached(board, outbox_id)
             return move.places(counts)
         rest, apart = move.part(stale)
         found: Places = {}
@@ -147,8 +148,10 @@ class RedisShards:
         while at < len(cards):
             both = self._both_forms(board, _some(cards, at, size))
             arguments = (*fixed, cut, int(self._packs()), *both)
-            _, _, done, cut = await self._change("apply", board, outbox_id, arguments)
+            _, _, done, cut = await self._change("apply", board, arguments)
             at, size = at + done, _next_size(done)
+        if cards:
+            self._note_reached(board, outbox_id)
 
     def _both_forms(self, board: Board, cards: Sequence[Card]) -> Iterator[str | bytes]:
         """Player, plain card and packed card of each."""
@@ -160,9 +163,7 @@ class RedisShards:
             yield whole
             yield b"" if kept == whole else kept
 
-    async def _change(
-        self, name: str, board: Board, outbox_id: int, arguments: Sequence[Any]
-    ) -> Any:
+    async def _change(self, name: str, board: Board, arguments: Sequence[Any]) -> Any:
         """Run a script that changes ladders, and note how far the shard is.
 
         It may need to be told first what the numbers in cards stand for.
@@ -176,9 +177,12 @@ class RedisShards:
         if answer[0] < known:  # by now it may be further, but it was not when this was sent
             self._went_back.add(board.generation)
             self._reached[board.generation] = 0
-        reached = self._reached.get(board.generation, 0)
-        self._reached[board.generation] = max(reached, answer[0], outbox_id)
+        self._note_reached(board, answer[0])
         return answer
+
+    def _note_reached(self, board: Board, outbox_id: int) -> None:
+        known = self._reached.get(board.generation, 0)
+        self._reached[board.generation] = max(known, outbox_id)
 
     async def _define(self, board: Board) -> None:
         """Tell the shard what the numbers in its cards stand for."""
