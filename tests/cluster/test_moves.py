@@ -264,6 +264,25 @@ def test_a_card_that_was_not_moved_does_not_look_like_a_shard_that_went_back(
     asyncio.run(main())
 
 
+def test_no_place_is_told_of_a_shard_that_is_being_rebuilt(own_redis: RedisServer) -> None:
+    """Cards are taken in, but most of the others are not there yet."""
+
+    async def main() -> None:
+        async with shard(own_redis.url, 1, scopes=["global"]) as board:
+            period = number_bytes(1)
+            record = board.board.shape.pack(5, None, 1, 3)
+            card = Card("ann", 3, card_entry(period, number_bytes(7), record))
+            asked = [AskedPlaces("ann", (period,), b"", card.entries)]
+            changes = [CardChange(card, Card("ann", 0, b""))]
+            token = await board.shards.begin_rebuild(board.board)
+            assert await board.shards.move(CardChanges(9, board.board, changes, asked)) == {}
+            assert await board.shards.finish_rebuild(board.board, token)
+            told = await board.shards.move(CardChanges(10, board.board, [], asked))
+            assert told == {("ann", (period,)): [(-1, 0, 1)]}
+
+    asyncio.run(main())
+
+
 PLAIN = """
 return plain_card(ARGV[1], tonumber(ARGV[2]))
 """

@@ -179,11 +179,16 @@ def test_what_an_older_version_cannot_read_is_refused_not_skipped(
     """A process that was cut off, while others thought it gone, and is back."""
     newer = start("newer")
     with toprung.open(cluster_file) as older:
-        execute(
-            cluster_file,
-            f"UPDATE clocks SET told_at = told_at - interval '5 minutes' WHERE reads = {FORMAT}",
-        )
-        assert newer.ask(None, "befriend", "ann", "bob") == "done"
+        for _ in range(20):  # it may tell its time once more, in between
+            execute(
+                cluster_file,
+                "UPDATE clocks SET told_at = told_at - interval '5 minutes'"
+                f" WHERE reads = {FORMAT}",
+            )
+            answer = newer.ask(None, "befriend", "ann", "bob")
+            if answer == "done":
+                break
+        assert answer == "done"
 
         async def read() -> None:
             async for _ in older._face_of._journal.read():

@@ -115,7 +115,7 @@ class RedisShards:
         _, stale, *counts = await self._change("move", board, arguments)
         if not stale:
             self._note_reached(board, outbox_id)
-            return move.places(counts)
+            return move.places(counts) if counts else {}
         rest, apart = move.part(stale)
         found: Places = {}
         if rest.changes or rest.asked:

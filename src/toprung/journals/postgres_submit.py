@@ -10,9 +10,7 @@ asked: whoever brings the changes to it is told the places before and after (`re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import repeat
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -21,23 +19,28 @@ import msgspec
 from toprung._native import BestCards
 from toprung.domain.board import Board
 from toprung.domain.card import Card, join_card, split_card
-from toprung.domain.commands.batch import Batch, Group
+from toprung.domain.commands.batch import Batch
 from toprung.domain.commands.card_rules import CardRoute, CardRules, PlayerCard
-from toprung.domain.commands.outcomes import STATUSES, RowId
+from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.commands.repeats import KeyName, KeyRefusal, RecordedKey, UsedKey
 from toprung.domain.commands.routing import Router
 from toprung.domain.commands.submit import Receipt, Receipts, Submit, WindowOutcome
 from toprung.domain.idempotency import unowned_digest
-from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError
+from toprung.journals.postgres_board_cards import (
+    BoardCards,
+    ChangedCard,
+    player_cards,
+    ranks_told,
+)
 from toprung.journals.postgres_ladders import Need, PostgresLadders
-from toprung.journals.postgres_routes import BoardRoutes, Wanted, player_scopes
+from toprung.journals.postgres_routes import BoardRoutes, Wanted
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import statement
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_used_keys import KeyRow, add_keys, find_keys
-from toprung.ports import Applied, AskedPlaces, CardChange, CardChanges, Places
+from toprung.ports import Applied, CardChange, CardChanges
 from toprung.waiting.pace import LongWork, in_turn
 
 
@@ -46,60 +49,6 @@ class Limits(NamedTuple):
 
     key_refusal: KeyRefusal
     ladders: PostgresLadders
-
-
-class ChangedCard(NamedTuple):
-    """A card that a batch changed."""
-
-    number: int
-    """The player's."""
-    card: Card
-    found: Card
-    """The card as it was before."""
-
-
-class BoardCards:
-    """The cards of a group's players, and what is written of its submissions."""
-
-    def __init__(self, group: Group[CardRoute], routes: BoardRoutes) -> None:
-        self.group = group
-        self.board = group.board
-        self.routes = routes
-        self.found: list[Card] = []
-        """The cards as they were before the batch, by player."""
-        self.numbers: Sequence[int] = ()
-        self.attributes: Sequence[str] | None = None
-        """Of the same players."""
-        self.positions: Sequence[int] = ()
-        self.decided: list[tuple[Any, ...]] = []
-        """Submissions as `add_scores.sql` records them."""
-        self.changed: list[ChangedCard] = []
-        self.told: list[tuple[RowId, str, tuple[bytes, ...]]] = []
-        """Submissions whose callers want to know places: whose they are, and in which periods."""
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """Where the card of a player is."""
-        return {card.player: at for at, card in enumerate(self.found)}
-
-    def number(self, player: str) -> int:
-        """What events name a player by."""
-        return self.numbers[self.index[player]]
-
-    @property
-    def rows(self) -> Iterator[tuple[Submission, RowId]]:
-        """The submissions, and whose they are."""
-        return zip(self.group.submissions, self.group.row_ids, strict=True)
-
-    def asked(self) -> list[AskedPlaces]:
-        """The places that callers want to know, each once."""
-        new = {each.card.player: each.card for each in self.changed}
-        found = {}
-        for _, player, periods in self.told:
-            before = self.found[self.index[player]]
-            after = new.get(player, before)
-            found[player, periods] = AskedPlaces(player, periods, before.entries, after.entries)
-        return list(found.values())
 
 
 class SubmitBatch:
@@ -161,7 +110,7 @@ class SubmitBatch:
         cards = {each.board.id: each for each in self._cards}
         for changes, (_, places) in zip(self.changes, applied, strict=False):
             for row_id, player, periods in cards[changes.board.id].told:
-                ranks = _ranks(places, player, periods)
+                ranks = ranks_told(places, player, periods)
                 if ranks is not None:
                     receipt = outcomes.receipts[row_id]
                     outcomes.receipts[row_id] = msgspec.structs.replace(receipt, ranks=ranks)
@@ -304,7 +253,7 @@ class SubmitBatch:
 
     async def _decide_one_by_one(self, each: BoardCards) -> None:
         """Decide whatever there is to be decided, by the rules of the domain."""
-        players = await _player_cards(each)
+        players = await player_cards(each)
         routes = await self._drop_crowded(each, players, await self._routes(each, players))
         rules = CardRules(each.board, await self._guard(each))
         outcomes, repeats = self._batch.outcomes, self._batch.repeats
@@ -450,30 +399,3 @@ class SubmitBatch:
         if not await each.routes.dead_among(periods, self._moment.horizon):
             return set()
         return await each.routes.dead_among(periods, await self._time.horizon(self._connection))
-
-
-async def _player_cards(each: BoardCards) -> dict[str, PlayerCard]:
-    """The cards entry by entry, with the scopes of their players."""
-    board, shape, scopes = each.board, each.board.shape, each.board.scopes
-    texts = repeat("{}") if each.attributes is None else each.attributes
-    found: dict[str, PlayerCard] = {}
-    async with LongWork() as work:
-        for number, text, card in zip(each.numbers, texts, each.found, strict=False):
-            if len(board.scopes) > 1:
-                scopes = player_scopes(board, text)
-            found[card.player] = PlayerCard(number, scopes, split_card(card.entries, shape))
-            if work.is_due():
-                await work.rest()
-    return found
-
-
-def _ranks(
-    places: Places, player: str, periods: tuple[bytes, ...]
-) -> tuple[tuple[int, int | None, int], ...] | None:
-    """`Receipt.ranks` of a player's periods; None if the index did not tell."""
-    moved = places.get((player, periods))
-    if moved is None or any(after < 0 for _, after, _ in moved):
-        return None
-    return tuple(
-        [(after + 1, None if before < 0 else before + 1, total) for before, after, total in moved]
-    )

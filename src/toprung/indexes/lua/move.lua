@@ -10,7 +10,7 @@
 --     it is now: texts, a member or a tied prefix, as a rank counts; empty: nowhere.
 -- Answers {the outbox id reached before, numbers of cards that begin from something else, then per place
 -- how many were before the player, how many are now (-1: it was or is nowhere), and of how many}. If there
--- is any such card, nothing was done. Error UNDEFINED asks for define.lua first.
+-- is any such card, nothing was done; of a shard that is not complete no places are told. Error UNDEFINED asks for define.lua first.
 if call('EXISTS', KEYS[1], base .. 'building') == 0 then return redis.error_reply(not_ready) end
 local tied, how = tonumber(ARGV[2]), ARGV[3]
 local byte = string.byte
@@ -94,10 +94,11 @@ local function change(command, stop, members, first, prefixes)
   end
 end
 
+local is_complete = call('EXISTS', KEYS[1]) == 1 -- else it is being rebuilt: no place can be told
 local players, since, cards = read_cards(ARGV[4])
 local stale = find_stale(players, since)
 if stale[1] then return { reach(0), stale } end
-local places, ladders = read_places(ARGV[5]), {}
+local places, ladders = is_complete and read_places(ARGV[5]) or {}, {}
 for at = 6, #ARGV, 4 do ladders[at] = ladders_of(ARGV[at]) end
 if undefined then return redis.error_reply('UNDEFINED names are missing') end
 local answer = { 0, {} }
