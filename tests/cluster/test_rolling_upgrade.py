@@ -179,6 +179,7 @@ def test_what_an_older_version_cannot_read_is_refused_not_skipped(
     """A process that was cut off, while others thought it gone, and is back."""
     newer = start("newer")
     with toprung.open(cluster_file) as older:
+        answer = None
         for _ in range(20):  # it may tell its time once more, in between
             execute(
                 cluster_file,
