@@ -17,9 +17,9 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.ports import AskedPlaces, CardChange, CardChanges, Moved
 
-UNITS_PER_MOVE = 400
+UNITS_PER_MOVE = 250
 """Members that are put or taken off, ladders that are noted (two each) and places that are counted
-before no further card is begun: 5 to 10 ms of the server's time where a ladder has a million
+before no further card is begun: 3 to 10 ms of the server's time where a ladder has a million
 entries. A card that takes more by itself is not moved but applied, which can be done in parts."""
 
 CARD_BYTES_PER_MOVE = 256_000
