@@ -19,7 +19,7 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
-from toprung.indexes import redis_shards
+from toprung.indexes import redis, redis_shards
 from toprung.indexes.redis import CARD_BYTES_PER_READ, RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.indexes.redis_shards import CARD_BYTES_PER_SCRIPT, RedisShards
@@ -136,13 +136,16 @@ def test_a_script_reads_and_gets_no_more_than_so_many_bytes_of_cards(
         assert around is not None
         assert around.players == players[10:51]
         others = [player for player in players if player != "p30"]
-        total, _, ordered = await long.index.among(long.ladder, "p30", others, PLAYERS)
+        with pytest.MonkeyPatch.context() as patch:  # so that they are too many for one question
+            patch.setattr(redis, "PLAYERS_PER_QUESTION", PLAYERS // 2)
+            total, _, ordered = await long.index.among(long.ladder, "p30", others, PLAYERS)
         assert (total, [player for player, _ in ordered]) == (PLAYERS, players)
         assert await long.shards.ghosts(long.board, long.ladder, remove=False) == []
         answers = {
             "range": 10,  # keys tell all that rows show, so no cards are read
             "player": 10,
             "places": 3 + most,
+            "records": most,
             "ghosts": 2,
             "distinct": 3 + PLAYERS,  # reads no cards
         }
