@@ -23,7 +23,7 @@ from benchmarks.http_routes import WARM_SECONDS, Ask, wrk
 from benchmarks.processor import BUSY_MIN, OTHERS, Kinds, Taken, during
 from benchmarks.script_log import ScriptLog
 
-SECONDS = 2
+SECONDS = harness.amount(2, smoke=1)
 OTHERS_MAX = 0.15
 ONE, TWO = "one process", "two processes"
 STANDING = """
@@ -97,7 +97,8 @@ def _compare(
         taken[name].append(meanwhile)
         return rate
 
-    _together(asks, WARM_SECONDS)
+    if WARM_SECONDS:
+        _together(asks, WARM_SECONDS)
     turns = {ONE: partial(turn, ONE, asks[:1]), TWO: partial(turn, TWO, asks)}
     medians = harness.interleave(rounds, turns, is_warm=True)
     report.add_medians(question, medians, "requests/s")

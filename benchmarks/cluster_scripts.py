@@ -42,14 +42,17 @@ from toprung.testing.servers import RedisServer
 TIED = 10
 """Players with the same score: too many to be read one after the other, too few to be skipped."""
 
-WIDE = 200
-SCATTERED = 5_000
-CARDS = 1_000
-ENTRIES = 50_000
+WIDE = harness.amount(200, smoke=20)
+SCATTERED = harness.amount(5_000, smoke=500)
+CARDS = harness.amount(1_000, smoke=100)
+ENTRIES = harness.amount(50_000, smoke=5_000)
 """Cards that a question changes, and entries on them that it changes all of, at most."""
 
+TOGETHER = harness.amount(2_000, smoke=200)
+"""Questions for a place at the same time; of the longer questions, fewer."""
+
 FRIENDS = 5_000
-LONG = 60
+LONG = harness.amount(60, smoke=6)
 HOURS = 27
 """Periods by the hour that a card keeps when one is retained: a day, until that is certain."""
 
@@ -194,14 +197,14 @@ class Bench:
     async def read_together(self, loaded: LoadedBoard) -> None:
         """Thousands of questions of all kinds at the same time, which share calls."""
         ladder = UndenseLadder(*loaded.ladder)
-        names = [loaded.player(self.rng.randrange(loaded.players)) for _ in range(2_000)]
+        names = [loaded.player(self.rng.randrange(loaded.players)) for _ in range(TOGETHER)]
         keys = [struct.pack(">Q", (1 << 63) + number) for number in range(201)]
         await asyncio.gather(
             *(self.index.place(ladder, name) for name in names),
-            *(self.index.slice_around(ladder, name, 100, 100) for name in names[:200]),
-            *(self.index.slice(ladder, 0, 400) for _ in range(50)),
-            *(self.index.places(ladder, names[:150]) for _ in range(20)),
-            *(self.index.count_before(ladder, keys) for _ in range(20)),
+            *(self.index.slice_around(ladder, name, 100, 100) for name in names[: TOGETHER // 10]),
+            *(self.index.slice(ladder, 0, 400) for _ in range(TOGETHER // 40)),
+            *(self.index.places(ladder, names[:150]) for _ in range(TOGETHER // 100)),
+            *(self.index.count_before(ladder, keys) for _ in range(TOGETHER // 100)),
             *(self.index.place(loaded.ladder, name) for name in names[:20]),
         )
 

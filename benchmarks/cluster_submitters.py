@@ -26,8 +26,8 @@ from benchmarks.script_log import ScriptLog
 HERE = Path(__file__).parents[1]
 PROCESS = Path(__file__).with_name("cluster_submitters_process.py")
 SUBMITTERS = 50
-SECONDS = 3.0
-WARM_SECONDS = 1.0
+SECONDS = harness.amount(3, smoke=1)
+WARM_SECONDS = harness.amount(1, smoke=0)
 THIS, OTHER = "toprung", "the other version"
 
 
@@ -79,7 +79,8 @@ def run(options: argparse.Namespace) -> harness.Report:
         }
         for version in versions.values():
             version.await_ready()
-            version.submit(WARM_SECONDS)
+            if WARM_SECONDS:
+                version.submit(WARM_SECONDS)
         rounds = [
             {name: version.submit(SECONDS) for name, version in versions.items()}
             for _ in range(options.rounds)

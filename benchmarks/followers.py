@@ -24,7 +24,7 @@ from toprung.service.background.runner import Background
 from toprung.waiting.blocking import run_blocking
 
 BATCH = 1_000
-BATCHES = 50
+BATCHES = harness.amount(50, smoke=5)
 AMOUNT = 5
 MANY = 50
 TURN_SECONDS = 5.0

@@ -91,6 +91,11 @@ class Report:
                 self.add_figure(f"{question}, p99", latency.p99, "us", contestant)
 
 
+def amount(usual: int, *, smoke: int) -> int:
+    """How much of something a benchmark does: little where tests only see that it runs."""
+    return smoke if os.environ.get("TOPRUNG_BENCH_SMOKE") else usual
+
+
 def main(
     run: Callable[[argparse.Namespace], Report],
     *,

@@ -119,7 +119,7 @@ def _compare(
         costs[who].append((rate * SECONDS, taken))
         return rate
 
-    for ask in asked.values():
+    for ask in asked.values() if WARM_SECONDS else ():
         ask(WARM_SECONDS)
     turns = {who: partial(turn, who) for who in asked}
     report.add_medians(question, harness.interleave(rounds, turns, is_warm=True), "requests/s")

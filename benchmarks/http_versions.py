@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> harness.Report:
 def compare(report: harness.Report, question: str, versions: dict[str, Ask], rounds: int) -> None:
     """What each version reached, and the medians of their ratios."""
     for ask in versions.values():
-        ask(WARM_SECONDS)
+        ask(max(1, WARM_SECONDS))
     turns: dict[str, list[Turn]] = {version: [] for version in versions}
     for number in range(rounds):
         for version in sorted(versions, reverse=bool(number % 2)):

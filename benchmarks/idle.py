@@ -27,8 +27,8 @@ from toprung.profiles.embedded import open_embedded
 from toprung.service.leaderboards import Leaderboards
 from toprung.testing.servers import PostgresServer, RedisServer
 
-FEW = 100  # boards of the embedded service
-PLAYERS = 10  # of each board
+FEW = harness.amount(100, smoke=10)  # boards of the embedded service
+PLAYERS = harness.amount(10, smoke=50)  # of each board
 SECONDS = 220.0  # for each of --seconds: 66 by default
 AT_ONCE = 100  # boards that results are sent to together
 READY_SECONDS_MAX = 600.0

@@ -22,7 +22,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from benchmarks import harness, http_routes
 
 WATCHERS = 300
-CHANGES = 8  # in one contestant's turn in a round
+CHANGES = harness.amount(8, smoke=2)  # in one contestant's turn in a round
 PAUSE_SECONDS = 0.25
 SUBSCRIBE = json.dumps({"subscribe": {"id": "a", "board": "blitz", "top": 10}})
 RECEIVE_SECONDS_MAX = 30

@@ -17,7 +17,7 @@ import redis
 from benchmarks import harness, library, servers
 
 BATCH = 1_000
-BATCHES = 200
+BATCHES = harness.amount(200, smoke=5)
 PIPELINED = 20
 REQUESTS = 500_000
 

@@ -29,9 +29,9 @@ from toprung.service.background.runner import Background
 from toprung.service.leaderboards import Leaderboard, Leaderboards
 from toprung.service.webhooks.messages import plain_message
 
-MESSAGES = 5_000
+MESSAGES = harness.amount(5_000, smoke=250)
 BATCH = 1_000
-BATCHES = 40
+BATCHES = harness.amount(40, smoke=2)
 
 
 def run(options: argparse.Namespace) -> harness.Report:

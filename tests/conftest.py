@@ -22,7 +22,7 @@ from tests.servers import postgres, redis_cluster, redis_server, valkey_server
 
 __all__ = ["postgres", "redis_cluster", "redis_server", "valkey_server"]
 
-settings.register_profile("ci", deadline=None, print_blob=True)
+settings.register_profile("ci", deadline=None, print_blob=True, max_examples=50)
 settings.register_profile(
     "soak",
     settings.get_profile("ci"),

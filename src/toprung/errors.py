@@ -84,6 +84,14 @@ class TooManyLadders(Invalid):
     """The board has as many ladders of scopes as it may have."""
 
 
+class NotYet(Invalid):
+    """It cannot be done yet."""
+
+
+class EntriesChanged(NotYet):
+    """Entries were changed while a period was being settled."""
+
+
 class DocumentChanged(Invalid):
     """The document has another version than was expected."""
 

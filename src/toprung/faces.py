@@ -100,6 +100,8 @@ class BoardMethods:
     scopes = method(Leaderboard.scopes)
     current_periods = method(Leaderboard.current_periods)
     version = method(Leaderboard.version)
+    close_period = method(Leaderboard.close_period)
+    settle_period = method(Leaderboard.settle_period)
 
 
 class BoardsMethods:
@@ -120,6 +122,7 @@ class BoardsMethods:
     unfriend = method(Leaderboards.unfriend)
     friends = method(Leaderboards.friends)
     standings = method(Leaderboards.standings)
+    end_periods = method(Leaderboards.end_periods)
     verify = method(Leaderboards.verify)
     rebuild = method(Leaderboards.rebuild)
     backup = method(Leaderboards.backup)

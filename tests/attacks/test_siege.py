@@ -26,7 +26,7 @@ from tests.conftest import RunningService, StartService
 from tests.http.strain import resident_bytes
 
 SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
-SECONDS = 600.0 if SOAK else 15.0
+SECONDS = 600.0 if SOAK else 8.0
 MEMORY_MAX = 600 * 1024 * 1024
 WAIT_MAX = 0.25 if SOAK else 2.0
 """Short runs share the processors with other tests."""

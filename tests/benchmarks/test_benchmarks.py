@@ -21,7 +21,9 @@ from benchmarks.runs import RUNS
 from toprung.testing.servers import postgres_programs, redis_program
 
 ROOT = Path(__file__).parents[2]
-TINY = ("--size", "2000", "--rounds", "1", "--seconds", "0.02", "--json")
+SIZE = 1000
+TINY = ("--size", str(SIZE), "--rounds", "1", "--seconds", "0.005", "--json")
+SMOKE = os.environ | {"TOPRUNG_BENCH_SMOKE": "1"}
 # The open loop asks for many seconds; its generator has tests of its own.
 MODULES = sorted({run.module for run in RUNS} - {"http_open_loop"})
 # Bars that few players cannot measure, or that need a machine which is not busy.
@@ -68,7 +70,7 @@ def report_of(shared_folder: Path) -> Report:
 def run(module: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", f"benchmarks.{module}", *TINY]
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
+        command, cwd=ROOT, env=SMOKE, stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
     )
     try:
         printed = process.communicate(timeout=120)
@@ -84,7 +86,7 @@ def test_it_runs_and_reports(module: str, report_of: Report) -> None:
     report = report_of(module)
     assert report["name"] == module
     assert report.keys() >= CONDITIONS
-    assert report["size"] == 2000
+    assert report["size"] == SIZE
     assert report["figures"] or report["bars"] or report["cases"]
     assert all(figure["value"] >= 0 for figure in report["figures"])
     assert report["bars"].keys() <= {bar.id for bar in BARS}

@@ -53,6 +53,13 @@ submissions b{n} a{n} -n 1
 activity b{n} --count 5 --scope global
 activity b{n} -n 1
 periods b{n} --window daily
+board create p{n} --window
+    '{{"name": "cup", "starts": "2026-01-01T00:00:00Z", "ends": "2026-02-01T00:00:00Z"}}'
+submit p{n} a{n} 5 --at 2026-01-10T00:00:00Z
+period close p{n} cup cup --dry-run --yes
+period close p{n} cup cup --yes
+period settle p{n} cup cup --dry-run --yes
+period settle p{n} cup cup --yes
 distribution b{n} --buckets 4 --window all-time --period all --scope country:PT
 watch b{n} --window all-time --scope global --count 5 --updates 1
 watch b{n} -n 5 --updates 1

@@ -98,6 +98,27 @@ def test_many_questions_take_few_calls(postgres: PostgresServer, redis_server: R
     asyncio.run(main())
 
 
+def test_what_nobody_waits_for_is_not_asked(
+    postgres: PostgresServer, redis_server: RedisServer
+) -> None:
+    """Look-ups of callers who have gone make room for those of others."""
+
+    async def main() -> None:
+        async with asked(await on_servers(postgres, redis_server)) as (found, board):
+            players = [f"p{n}" for n in range(140)]
+            lookups = [asyncio.create_task(board.lookup(players, names=False)) for _ in range(300)]
+            while not found.calls:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+            for task in lookups[:-1]:
+                task.cancel()
+            assert len((await lookups[-1]).standings) == 140
+            await asyncio.wait(lookups)
+            assert sum(found.calls) < 50
+            assert not found.profile.index._asker._queues
+
+    asyncio.run(main())
+
+
 def test_nobody_waits_for_large_questions(
     postgres: PostgresServer, redis_server: RedisServer
 ) -> None:

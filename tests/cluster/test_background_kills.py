@@ -15,6 +15,8 @@ from tests.crash.test_background import (
     random_lives,
     run_lives,
 )
+from tests.crash.test_endings import POINTS as ENDING_POINTS
+from tests.crash.test_endings import WORKER as ENDING_WORKER
 from tests.crash.test_webhooks import WORKER
 from tests.crash.worker import OUSTED, Life
 
@@ -68,3 +70,20 @@ def test_a_process_that_wakes_up_too_late_changes_nothing(
     found = run_lives(cluster_file, tmp_path, lives)
     for life, codes in zip(lives, found, strict=True):
         assert codes[0] == OUSTED or (codes[0] == 0 and life.point not in WRITES), life
+
+
+def test_periods_are_ended_once_whoever_is_killed(cluster_file: Path, tmp_path: Path) -> None:
+    lives = lives_at_points(2, ENDING_POINTS)
+    found = run_lives(cluster_file, tmp_path, lives, ENDING_WORKER)
+    assert [codes[0] for codes in found] == [KILLED] * len(lives)
+    assert {codes[1] for codes in found} <= {0, OUSTED}
+
+
+@pytest.mark.slow
+def test_periods_are_ended_once_whoever_is_killed_at_random(
+    cluster_file: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    seed = int(request.config.getoption("hypothesis_seed") or 0)
+    print(f"seed {seed}")
+    lives = random_lives(random.Random(seed), 2)
+    assert len(run_lives(cluster_file, tmp_path, lives, ENDING_WORKER)) == ROUNDS

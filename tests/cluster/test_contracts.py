@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.cluster.conftest import INDEXES
@@ -15,6 +17,7 @@ from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.effect_contract import EffectContract
+from toprung.testing.contracts.ending_contract import EndingContract
 from toprung.testing.contracts.follower_contract import FollowerContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.job_contract import Counting, JobContract
@@ -44,6 +47,10 @@ class TestJournal(OnCluster, JournalContract):
 
 
 class TestCommands(OnCluster, CommandContract):
+    pass
+
+
+class TestEnding(OnCluster, EndingContract):
     pass
 
 
@@ -86,7 +93,7 @@ class TestFollowers(OnOneIndex, FollowerContract):
 
 
 class TestActivity(OnOneIndex, ActivityContract):
-    pass
+    steps = 120 if os.environ.get("TOPRUNG_SOAK") else ActivityContract.steps
 
 
 class TestEffects(OnOneIndex, EffectContract):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 from hypothesis import HealthCheck, example, given, settings
 
@@ -14,7 +15,9 @@ from toprung.testing.servers import PostgresServer, RedisServer
 
 
 @settings(
-    deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=20 if os.environ.get("TOPRUNG_SOAK") else 10,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(commands=COMMANDS)
 @example(

@@ -23,7 +23,7 @@ from tests.http.strain import peak_bytes
 from toprung.testing.servers import until
 
 SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
-SECONDS = 120.0 if SOAK else 10.0
+SECONDS = 120.0 if SOAK else 5.0
 CONNECTIONS = 500
 SEED = 20261120
 MEMORY_MAX = 300 * 1024 * 1024

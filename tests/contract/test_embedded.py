@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.effect_contract import EffectContract
+from toprung.testing.contracts.ending_contract import Ending, EndingContract
 from toprung.testing.contracts.follower_contract import FollowerContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.job_contract import JobContract
@@ -38,6 +40,18 @@ class TestJournal(OnEmbedded, JournalContract):
 
 class TestCommands(OnEmbedded, CommandContract):
     pass
+
+
+class TestEnding(OnEmbedded, EndingContract):
+    @pytest.mark.parametrize("hours", [14, 24 * 5])
+    def test_what_ended_meanwhile_is_ended_at_the_start(self, ending: Ending, hours: int) -> None:
+        ending.create(["all-time", "daily"])
+        ending.submit("ann", 5)
+        ending.run(ending.opened.boards.close())
+        ending.clock.advance(hours=hours)
+        ending.opened.reopen()
+        ending.step()
+        assert ending.state() == "settled"
 
 
 class TestBatch(OnEmbedded, BatchContract):
@@ -85,7 +99,7 @@ class TestJobs(OnEmbedded, JobContract):
 
 
 class TestActivity(OnEmbedded, ActivityContract):
-    pass
+    steps = 120 if os.environ.get("TOPRUNG_SOAK") else ActivityContract.steps
 
 
 class TestBackground(OnEmbedded, BackgroundContract):

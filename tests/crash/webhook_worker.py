@@ -85,7 +85,8 @@ def real_background(profile: Any, fate: Fate) -> Background:
     names = ("leases", "followers", "effects")
     fated: dict[str, Any] = {name: Fated(name, getattr(stores, name), fate) for name in names}
     store = cast(Any, Fated("webhooks", profile.webhooks._store, fate))
-    wired = background_of(stores._replace(**fated), profile.journal, profile.index, store, [])
+    ports = profile.journal, profile.index, store
+    wired = background_of(stores._replace(**fated), *ports, [], profile.endings)
     background, webhooks = wired
     webhooks.allow_private_addresses()
     senders = background.delivering._senders
@@ -158,7 +159,11 @@ async def prepare(target: str, url: str) -> int:
 async def settle(boards: Leaderboards, background: Background) -> None:
     """Until everything is told; in a cluster, the index may need a moment."""
     for _ in range(500):
-        await background.settle()
+        try:
+            await background.settle()
+        except LeaseLost:  # leases are short here, and the machine may be busy
+            await wait_for_leases(background.stores)
+            continue
         if not any(each.lag_events for each in (await boards.status()).followers):
             return
         await asyncio.sleep(0.02)

@@ -407,12 +407,19 @@ async def check_beside(target: str, log: Path, until: int, told: int, ended: int
     return 0
 
 
-def run_paused(target: str, log: Path, life: Life) -> list[int]:
-    """A process is stopped, another one takes over and does its work; then the first wakes up."""
+def run_paused(target: str, log: Path, life: Life) -> list[int] | None:
+    """A process is stopped, another one takes over and does its work; then the first wakes up.
+
+    None if it was ousted before it came to where it is stopped.
+    """
     process = begin(partial(live, target, log, life, None))
     _, status = os.waitpid(process, os.WUNTRACED)
     if not os.WIFSTOPPED(status):
-        return [os.waitstatus_to_exitcode(status), LOST]
+        code = os.waitstatus_to_exitcode(status)
+        if code == OUSTED:
+            return None
+        print(life, f"ended with {code} and was never stopped", file=sys.stderr, flush=True)
+        return [code, LOST]
     until, ended = os.pipe()
     reader, told = os.pipe()
     other = begin(partial(check_beside, target, log, until, told, ended))
@@ -439,7 +446,12 @@ def run(target: str, log: Path, life: Life, kind: Kind) -> list[int]:
     that was to die at a point, which it never comes to: such a life is lived again.
     """
     if life.is_paused:
-        return run_paused(target, log, life)
+        for _ in range(TRIES):
+            paused = run_paused(target, log, life)
+            if paused is not None:
+                return paused
+        print(life, f"in {TRIES} lives it never came to its point", file=sys.stderr, flush=True)
+        return [LOST]
     codes = run_once(target, log, life, kind)
     for _ in range(TRIES - 1):
         if not life.point or codes[0] == -signal.SIGKILL or codes[-1] != 0:

@@ -98,7 +98,6 @@ class Writer:
                 span,
                 by=self.name,
                 may_forget=self.play.may_forget,
-                is_loose=self.play.may_be_behind,
             )
 
     async def submit_some(self) -> None:

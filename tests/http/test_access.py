@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from tests.http.conftest import Targets, problem_of
+from tests.http.paths import NAMES
 from tests.http.serving import Serving, serving
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route
@@ -48,14 +49,7 @@ def guarded(targets: Targets) -> Iterator[Serving]:
 
 
 def ask(running: Serving, route: Route, key: str | None, board: str = "secret") -> httpx2.Response:
-    names = {
-        "board": board,
-        "player": "alice",
-        "other": "bob",
-        "key": "aaaaaaaa",
-        "follower": "activity",
-    }
-    names |= {"webhook": "chat", "message": "msg_1"}
+    names = NAMES | {"board": board}
     headers = {} if key is None else {"authorization": f"Bearer {key}"}
     body = BODIES.get(route.name)
     if body is None and route.method in ("POST", "PUT"):
@@ -139,14 +133,7 @@ def test_a_public_board_shows_what_is_public_and_nothing_else(
     guarded: Serving, route: Route
 ) -> None:
     assert {name_of(route) for route in CLOSED if route.public} == SHOWN
-    names = {
-        "board": "open",
-        "player": "alice",
-        "other": "bob",
-        "key": "aaaaaaaa",
-        "follower": "activity",
-    }
-    names |= {"webhook": "chat", "message": "msg_1"}
+    names = NAMES | {"board": "open"}
     path, body = route.path.format(**names), BODIES.get(name_of(route))
     before = everything(guarded)
     answer = guarded.anyone.stream(

@@ -30,6 +30,8 @@ BODIES: dict[str, Any] = {
     "test_webhook": {},
     "backup": {},
     "rebuild_follower": {},
+    "close_period": {},
+    "settle_period": {},
 }
 PARAMETERS = {
     "get_around_score": {"score": "7"},
@@ -58,11 +60,19 @@ def told(http: httpx2.Client, board: str) -> str:
     return found[0]
 
 
+def ended(http: httpx2.Client, board: str) -> dict[str, str]:
+    """The oldest period, in which somebody has an entry: none has to be ended before it."""
+    periods = http.get(f"/v1/boards/{board}/periods", params={"window": "daily"}).json()["periods"]
+    body = {"player": "ann", "score": 4, "at": periods[-1]["opens_at"]}
+    assert http.post(f"/v1/boards/{board}/scores", json=body).status_code == 200
+    return {"window": "daily", "period": periods[-1]["period"]}
+
+
 @pytest.mark.parametrize("route", ROUTES, ids=name_of)
 def test_every_route_answers(
     service: RunningService, http: httpx2.Client, make_board: MakeBoard, route: Route
 ) -> None:
-    board = make_board(windows=["all-time"])
+    board = make_board(windows=["all-time", {"name": "daily", "grace": 7 * 86400}])
     for player, score in (("ann", 5), ("ben", 6)):
         body = {"player": player, "score": score}
         assert http.post(f"/v1/boards/{board}/scores", json=body).status_code == 200
@@ -73,6 +83,9 @@ def test_every_route_answers(
     if "{webhook}" in route.path:
         names["message"] = told(http, board)
     names["follower"] = "activity"
+    names |= ended(http, board)
+    if name == "settle_period":
+        http.post("/v1/boards/{board}/periods/{window}/{period}/close".format(**names), json={})
     path = route.path.format(**names)
     request = http.build_request(
         route.method, path, json=BODIES.get(name), params=PARAMETERS.get(name)

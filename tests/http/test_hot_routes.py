@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 import threading
 from typing import Any
 
@@ -32,6 +34,11 @@ def served(monkeypatch: pytest.MonkeyPatch, handler: Any, sent: bytes) -> bytes:
         with connected(running.url) as raw:
             raw.sendall(sent)
             return until_closed(raw)
+
+
+def reset(raw: socket.socket) -> None:
+    """Have the end of a connection be told at once; else it may be that only nothing more comes."""
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def test_a_timeout_ends_what_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,3 +110,58 @@ def test_a_server_that_stops_cancels_what_does_not_end(monkeypatch: pytest.Monke
     assert ended.wait(20)
     assert received.startswith(b"HTTP/1.1 503 ")
     assert b"connection: close" in received
+
+
+@pytest.mark.parametrize("asked", [ASKED, ASKED.replace(b"\r\n\r\n", b"\r\nExpect: x\r\n\r\n")])
+def test_a_read_ends_when_its_caller_has_gone(
+    monkeypatch: pytest.MonkeyPatch, asked: bytes
+) -> None:
+    """As a light task, and as one of asyncio."""
+    begun, ended = threading.Event(), threading.Event()
+
+    async def endless(_call: Any) -> Answer:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        raise AssertionError
+
+    with serving(ServiceSettings()) as running:
+        running.http.put("/v1/boards/blitz", json={}).raise_for_status()
+        running.http.get("/v1/boards/blitz/standings/ann")
+        monkeypatch.setattr(STANDING, "handler", endless)
+        with connected(running.url) as raw:
+            raw.sendall(asked)
+            assert begun.wait(20)
+            reset(raw)
+        assert ended.wait(20)
+        running.http.get("/healthz").raise_for_status()
+
+
+def test_a_write_goes_on_when_its_caller_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    submit = next(route for route in ROUTES if route.path == "/v1/boards/{board}/scores")
+    begun, is_gone, ended = threading.Event(), threading.Event(), threading.Event()
+
+    async def patient(_call: Any) -> Answer:
+        begun.set()
+        await asyncio.to_thread(is_gone.wait, 20)
+        ended.set()
+        return Answer(200, b"{}")
+
+    monkeypatch.setattr(submit, "handler", patient)
+    body = b'{"player":"ann","score":1}'
+    sent = b"POST /v1/boards/blitz/scores HTTP/1.1\r\nHost: localhost\r\n"
+    sent += b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    with serving(ServiceSettings()) as running:
+        running.http.put("/v1/boards/blitz", json={}).raise_for_status()
+        running.http.close()
+        connections: Any = running.server.server_state.connections
+        eventually(lambda: not connections)
+        with connected(running.url) as raw:
+            raw.sendall(sent)
+            assert begun.wait(20)
+            reset(raw)
+        eventually(lambda: not connections)
+        is_gone.set()
+        assert ended.wait(20)

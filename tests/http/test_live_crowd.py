@@ -33,7 +33,7 @@ def test_everyone_in_a_crowd_ends_with_the_final_state(
     start_service: StartService, request: pytest.FixtureRequest
 ) -> None:
     is_soak = request.config.getoption("--hypothesis-profile") == "soak"
-    crowd, seconds = (2000, 20) if is_soak else (500, 5)
+    crowd, seconds = (2000, 20) if is_soak else (250, 3)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(hard, max(soft, crowd + 500))
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,8 +15,9 @@ import pytest
 
 from tests.conftest import RunningService, StartService
 from tests.http.conftest import Targets
+from tests.http.paths import NAMES
 from tests.http.serving import serving
-from tests.http.test_every_route import told
+from tests.http.test_every_route import ended, told
 from toprung.http.openapi import document as document_of
 from toprung.http.routes import ROUTES
 from toprung.http.settings import ServiceSettings
@@ -24,6 +26,7 @@ from toprung.operations.descriptions import said_of
 from toprung.operations.examples import EXAMPLES
 from toprung.operations.requests import AroundScoreQuery
 
+SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
 EXCEPTIONS = Path(__file__).parent / "schemathesis.toml"
 
 
@@ -146,14 +149,7 @@ def test_who_needs_a_key_is_told_and_true() -> None:
 
 
 def _asked_without_key(http: httpx2.Client, method: str, path: str, board: str) -> int:
-    names = {
-        "board": board,
-        "player": "alice",
-        "other": "bob",
-        "key": "aaaaaaaa",
-        "follower": "activity",
-    }
-    names |= {"webhook": "chat", "message": "msg_1"}
+    names = NAMES | {"board": board}
     with http.stream(method, path.format(**names)) as answer:
         return answer.status_code
 
@@ -189,8 +185,12 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
         near = running.http.get("/v1/boards/blitz/around", params=score)
         assert near.is_success, near.text
         names["message"] = told(running.http, "blitz")
+        rules = {"windows": [{"name": "daily", "grace": 7 * 86400}]}
+        assert running.http.put("/v1/boards/cup", json=rules).is_success
+        names |= ended(running.http, "cup")
         for name, body in EXAMPLES.items():
             names["webhook"] = "other" if name == "put_webhook" else "chat"
+            names["board"] = "cup" if name in ("close_period", "settle_period") else "blitz"
             route = next(route for route in ROUTES if route.name == name)
             answer = running.http.request(route.method, route.path.format(**names), json=body)
             assert answer.is_success, (name, answer.text)
@@ -199,7 +199,8 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
 @pytest.mark.slow
 def test_schemathesis_finds_nothing(start_service: StartService, tmp_path: Path) -> None:
     service: RunningService = start_service("--db", "memory:")
-    explore(service, tmp_path, "--max-examples", "15", "--phases", "examples,coverage,fuzzing")
+    examples = "15" if SOAK else "6"
+    explore(service, tmp_path, "--max-examples", examples, "--phases", "examples,coverage,fuzzing")
 
 
 @pytest.mark.slow
@@ -211,7 +212,8 @@ def test_schemathesis_finds_nothing_where_keys_are_needed(
     made = subprocess.check_output([*command, "--name", "explorer", "--json"], text=True)
     header = f"Authorization: Bearer {json.loads(made)['key']}"
     service: RunningService = start_service("--db", target, "--require-keys")
-    explore(service, tmp_path, "-H", header, "--max-examples", "3", "--phases", "examples,fuzzing")
+    options = ("--max-examples", "3" if SOAK else "1", "--phases", "examples,fuzzing")
+    explore(service, tmp_path, "-H", header, *options)
 
 
 def explore(service: RunningService, folder: Path, *options: str) -> None:

@@ -12,6 +12,7 @@ from websockets.sync.client import connect
 
 from tests.conftest import RunningService
 from tests.http.conftest import MakeBoard, Targets, problem_of
+from tests.http.paths import NAMES
 from tests.http.serving import Serving, serving
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route
@@ -44,15 +45,7 @@ def name_of(route: Route) -> str:
 
 
 def write(http: httpx2.Client, route: Route, headers: dict[str, str]) -> httpx2.Response:
-    path = route.path.format(
-        board="open",
-        player="ann",
-        other="bob",
-        key="aaaaaaaa",
-        follower="activity",
-        webhook="chat",
-        message="m",
-    )
+    path = route.path.format(**NAMES | {"board": "open", "player": "ann"})
     return http.request(
         route.method, path, content=b"{}", headers={"content-type": "application/json"} | headers
     )

@@ -16,6 +16,7 @@ import pytest
 
 from tests.conftest import RunningService, StartService
 from tests.http.conftest import Targets, problem_of
+from tests.http.paths import NAMES
 from tests.http.raw import connected
 from tests.http.serving import Serving, serving
 from tests.http.strain import resident_bytes, strained
@@ -33,6 +34,7 @@ BACKUP = (
 )
 TAKEN_WHEN_FULL = {
     *("lookup_standings", "backup", "rebuild_follower", "replay_delivery", "test_webhook"),
+    *("close_period", "settle_period"),
 }
 """What is no GET and no DELETE, and takes no room in memory."""
 
@@ -165,7 +167,7 @@ def test_a_service_that_is_full_reads_and_deletes_and_takes_nothing_new(targets:
         grows = [route for route in writes if route.name not in TAKEN_WHEN_FULL]
         assert len(writes) - len(grows) == len(TAKEN_WHEN_FULL)
         for route in grows:
-            path = route.path.format(board="blitz", player="alice", other="bob", webhook="chat")
+            path = route.path.format(**NAMES | {"board": "blitz"})
             refused = http.request(route.method, path, json={})
             problem = problem_of(refused, 503, "out-of-memory")
             assert "reads and deletions still work" in problem["detail"]

@@ -15,6 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from tests.http.conftest import Targets
+from tests.http.paths import NAMES
 from tests.http.serving import Serving, serving
 from tests.http.test_every_route import BODIES, PARAMETERS, name_of
 from toprung.http.routes import ROUTES
@@ -44,15 +45,7 @@ def other_key(guarded: Serving) -> str:
 
 def heard(running: Serving, route: Route, board: str, headers: dict[str, str]) -> Any:
     """All that an answer tells, but for the board's name and what differs each time."""
-    path = route.path.format(
-        board=board,
-        player="ann",
-        other="ben",
-        key="none",
-        follower="activity",
-        webhook="chat",
-        message="m",
-    )
+    path = route.path.format(**NAMES | {"board": board, "player": "ann", "other": "ben"})
     name = name_of(route)
     answer = running.anyone.request(
         route.method, path, json=BODIES.get(name), params=PARAMETERS.get(name), headers=headers

@@ -63,6 +63,10 @@ def check_same(boards: Leaderboards, name: str) -> None:
         assert found.owner == key_id
     assert boards.verify() == []
     assert asked(boards) == told["answers"], "repeats change nothing"
+    windows = [window for rules in boards.list() for window in rules.windows]
+    ends = [window for window in windows if window != "all-time"]
+    assert all(isinstance(each, dict) and each["grace"] == "retained" for each in ends)
+    assert boards.end_periods() == 0, "nothing was ever closed, and nothing is"
 
 
 def write_everything(boards: Leaderboards) -> None:

@@ -215,5 +215,6 @@ def test_a_score_older_than_anything_retained_is_refused_without_slicing(
 
 def test_a_refusal_names_some_windows_and_counts_the_others() -> None:
     crons = [{"name": f"w{n}", "cron": f"{n} 0 * * *", "retain": 1} for n in range(20)]
-    text = str(nowhere(Board.parse("b", {"windows": crons}), 0))
+    board = Board.parse("b", {"windows": crons})
+    text = str(nowhere(board, periods_of(board, 0, NOW)[1]))
     assert text.endswith("w7 no longer retains it, and 12 more")

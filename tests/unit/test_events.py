@@ -20,6 +20,8 @@ from toprung.domain.events import (
     EntrySet,
     Event,
     EventBody,
+    PeriodClosed,
+    PeriodSettled,
     PlayerErased,
     PlayerSet,
     Scored,
@@ -74,6 +76,8 @@ BODIES: list[EventBody] = [
     EntriesSet("b", 3, (EntrySet("daily", "2026-11-15", ("global", "country:US"), 5, 6, 7, 0),)),
     DocumentSet("test-pair", "k", {"one": 1, "other": None, "weight": 2}),
     DocumentSet("test-match", "k", None),
+    PeriodClosed("b", "daily", "2026-11-15", 7),
+    PeriodSettled("b", "daily", "2026-11-15", 7, 2, 3, "0f" * 32),
 ]
 
 
@@ -108,7 +112,7 @@ def test_players_get_other_numbers_wherever_they_are_named() -> None:
 
     changed = [renumbered(body, hundred_more) for body in BODIES if not isinstance(body, BoardSet)]
     numbers = [getattr(body, "player", None) for body in changed]
-    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, None, None]
+    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, *[None] * 4]
     assert changed[5] == Befriended(103, 104)
     match = Match(
         1, ((1, 2), (3,)), {"goalkeeper": 4}, {1: 10}, (1, 10), Seat(2, 3), [8],

@@ -122,3 +122,19 @@ def test_no_result_is_lost_between_registering_and_delivering() -> None:
         worker.start()
         assert drive(follow(pendings)) == 20_000
         worker.join()
+
+
+def test_a_result_is_abandoned_when_all_who_awaited_it_are_cancelled() -> None:
+    async def scenario() -> None:
+        pending: Pending[int] = Pending()
+        assert not pending.is_abandoned  # nobody has awaited it yet
+        tasks = [asyncio.create_task(outcome_of(pending)) for _ in range(2)]
+        await asyncio.sleep(0)
+        for task, is_abandoned in zip(tasks, (False, True), strict=True):
+            assert not pending.is_abandoned
+            task.cancel()
+            await asyncio.wait([task])
+            assert pending.is_abandoned == is_abandoned
+        pending.set_result(7)  # for nobody
+
+    asyncio.run(scenario())

@@ -170,7 +170,7 @@ def test_moments(looks: list[tuple[int, int, int | None]]) -> None:
         others = None if other is None else START + elapsed + other
         moment = keeper.moment(now, elapsed, START - DAY, others)
         assert (moment.now, moment.confirmed, moment.elapsed) == (now, START - DAY, elapsed)
-        assert moment.settled == min(now, moment.expected)
+        assert moment.cautious == min(now, moment.expected)
         own = keeper.read(now, elapsed)
         assert moment.lenient <= min(now, own) - OFF_MAX
         if others is not None and others < now - OFF_MAX:

@@ -12,7 +12,14 @@ from tests.unit.instants import utc
 from tests.unit.periods import bounds, found, period_at
 from toprung.domain.calendar import AHEAD_MAX, Period
 from toprung.domain.instant import LATEST
-from toprung.domain.window import DEFAULT_WINDOWS, Kind, Window, parse_windows
+from toprung.domain.window import (
+    DEFAULT_WINDOWS,
+    GRACE,
+    Kind,
+    Window,
+    no_grace_said,
+    parse_windows,
+)
 from toprung.domain.zone import parse_timezone
 from toprung.errors import Invalid
 
@@ -35,17 +42,18 @@ def field_refused(value: object) -> str:
     [("all-time", 1), ("hourly", 48), ("daily", 8), ("weekly", 5), ("monthly", 13), ("yearly", 5)],
 )
 def test_built_in_windows_have_a_default_retention(name: Kind, retain: int) -> None:
-    assert Window.parse(name) == Window(name, name, retain)
-    assert Window.parse({"name": name}) == Window(name, name, retain)
+    grace = None if name == "all-time" else GRACE
+    assert Window.parse(name) == Window(name, name, retain, grace=grace)
+    assert Window.parse({"name": name}) == Window(name, name, retain, grace=grace)
 
 
 def test_custom_windows() -> None:
     lunch = Window.parse({"name": "lunch", "cron": "0  12 * * * "})
-    assert lunch == Window("lunch", "cron", 8, cron="0 12 * * *")
+    assert lunch == Window("lunch", "cron", 8, cron="0 12 * * *", grace=GRACE)
     season = Window.parse(SEASON)
     # 2026-03-01 00:00 at +01:00 is 2026-02-28 23:00 UTC.
     starts, ends = utc("2026-02-28T23:00"), utc("2026-06-01T00:00")
-    assert season == Window("s1", "season", 1, starts=starts, ends=ends)
+    assert season == Window("s1", "season", 1, starts=starts, ends=ends, grace=GRACE)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +177,27 @@ def test_any_text_is_a_cron_or_is_refused(fields: list[str]) -> None:
     assert window.calendar("Europe/Berlin").period_at(utc("2026-11-15T12:00"))
 
 
+@pytest.mark.parametrize(
+    ("value", "grace", "review_time"),
+    [
+        ("daily", GRACE, 0),
+        ({"name": "daily", "grace": 0}, 0, 0),
+        ({"name": "daily", "grace": "retained"}, None, 0),
+        ({"name": "weekly", "grace": 60, "review_time": 86_400}, 60, 86_400),
+        ("all-time", None, 0),
+    ],
+)
+def test_when_periods_end(value: object, grace: int | None, review_time: int) -> None:
+    window = Window.parse(value)
+    assert (window.grace, window.review_time) == (grace, review_time)
+    assert Window.parse(window.to_json()) == window
+    assert Window.parse(window.to_json(unsaid=None), no_grace_said) == window
+
+
+def test_windows_that_were_recorded_before_they_closed_stay_open() -> None:
+    assert Window.parse({"name": "daily", "retain": 30}, no_grace_said).grace is None
+
+
 # --- the list of a board --------------------------------------------------------------------
 
 
@@ -178,7 +207,7 @@ def test_windows_keep_their_order() -> None:
 
 
 def test_default_windows() -> None:
-    assert [window.to_json() for window in DEFAULT_WINDOWS] == [
+    assert [window.to_json() for window in parse_windows(DEFAULT_WINDOWS)] == [
         "all-time",
         "daily",
         "weekly",

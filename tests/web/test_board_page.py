@@ -85,7 +85,7 @@ def test_windows_are_switched_and_the_back_button_leads_back(
     page.get_by_label("Period").select_option(index=1)
     expect(page.locator(row(page, "before"))).to_be_visible()
     assert players(page) == ["before"]
-    expect(page.locator(".facts")).to_contain_text("final")
+    expect(page.locator(".facts")).to_contain_text(re.compile("ended|final"))
     expect(page.locator(".clock")).to_be_hidden()
     page.go_back()
     expect(page.locator(row(page, "today"))).to_be_visible()
@@ -291,9 +291,13 @@ def test_a_season_opens_runs_and_is_final(open_page: OpenPage) -> None:
         for each in (page, home):
             each.clock.run_for(20_000)
             expect(each.locator(".clock")).to_be_hidden()
-        expect(page.locator(".facts")).to_have_text("1 player · cup · cup · final")
-        expect(home.locator(".period")).to_have_text("cup · cup · final")
+        expect(page.locator(".facts")).to_have_text("1 player · cup · cup · ended")
+        expect(home.locator(".period")).to_have_text("cup · cup · ended")
         expect(page.locator(ROWS)).to_have_count(1)
+        for step, word in (("close", "under review"), ("settle", "final")):
+            path = f"/v1/boards/blitz/periods/cup/cup/{step}"
+            service.http.post(path, json={}).raise_for_status()
+            expect(page.locator(".facts")).to_have_text(f"1 player · cup · cup · {word}")
         page.goto(f"{service.url}/boards/blitz/players/ada")
         expect(page.locator(".place")).to_contain_text("final")
         page.goto("about:blank")
@@ -304,7 +308,7 @@ def test_a_season_opens_runs_and_is_final(open_page: OpenPage) -> None:
     ("asked", "facts"),
     [
         ("", "0 players · Daily · 16 November 2026"),
-        ("?period=2026-11-15", "2 players · Daily · 15 November 2026 · final"),
+        ("?period=2026-11-15", "2 players · Daily · 15 November 2026 · ended"),
     ],
 )
 def test_a_period_that_begins_before_the_page_listens_is_seen(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import httpx2
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import RunningService
 from tests.web.conftest import Complaints, MakeBoard, OpenPage, players, submit
@@ -72,6 +72,27 @@ def test_escape_and_a_click_elsewhere_close_the_offer(
     expect(page).to_have_url(re.compile("player=escaper"))
 
 
+def test_what_was_asked_before_escape_is_not_offered_after_it(
+    http: httpx2.Client, make_board: MakeBoard, open_page: OpenPage
+) -> None:
+    """Before: an answer that came late opened the offer again."""
+    named(http, latecomer="Lavinia")
+    page = open_page(f"/boards/{make_board('latecomers', {'latecomer': 1, 'other': 2})}")
+    field, offered = page.get_by_label("Find a player"), page.locator("#found li")
+    held: list[Route] = []
+    page.route(re.compile("/find.*text=lav(&|$)"), lambda route: held.append(route))  # noqa: PLW0108
+    with page.expect_request("**/find?*"):
+        field.fill("lav")
+    field.press("Escape")
+    with page.expect_response("**/find?*") as answered:
+        held[0].continue_()
+    answered.value.finished()
+    page.evaluate("new Promise(requestAnimationFrame)")
+    expect(offered).to_have_count(0)
+    field.press_sequentially("i")  # and is asked again for what is typed then
+    expect(offered).to_have_count(1)
+
+
 def rows_in_sight(page: Page) -> tuple[list[str], bool]:
     """The players of the list, and whether all of it can be seen without scrolling."""
     fits = page.evaluate(
@@ -130,7 +151,7 @@ def test_a_board_opens_on_its_first_window_or_the_declared_one(
 def test_a_zone_is_named_where_it_is_not_the_viewers(
     make_board: MakeBoard, open_page: OpenPage
 ) -> None:
-    board = make_board("zones", {"ada": 1}, windows=["daily"], timezone="Asia/Tokyo")
+    board = make_board("ab-zones", {"ada": 1}, windows=["daily"], timezone="Asia/Tokyo")
     for zone, is_named in (("Asia/Tokyo", False), ("Asia/Seoul", False), ("America/Lima", True)):
         page = open_page(f"/boards/{board}", timezone_id=zone)
         expect(page.locator(".facts")).to_contain_text("Daily")

@@ -14,6 +14,7 @@ from toprung.cli import (
     keys,
     migrate,
     overview,
+    periods,
     players,
     scores,
     serve,
@@ -26,8 +27,8 @@ from toprung.cli import (
 from toprung.cli.options import CommandGroup
 
 _GROUPS = (
-    *(serve, demo, boards, scores, standings, overview, watching, players, importing, exporting),
-    *(keys, webhooks, background, upkeep, migrate, doctor, version),
+    *(serve, demo, boards, scores, standings, overview, watching, periods, players),
+    *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 
 app = typer.Typer(

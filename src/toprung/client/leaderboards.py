@@ -140,6 +140,10 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         """Not available through a service: raises NotServed."""
         raise NotServed("a service cannot verify; run this on the database itself")
 
+    async def end_periods(self) -> int:
+        """Not available through a service, which does it itself: raises NotServed."""
+        raise NotServed("a service ends periods by itself")
+
     async def rebuild(self) -> None:
         """Not available through a service: raises NotServed."""
         raise NotServed("a service cannot rebuild; run this on the database itself")

@@ -15,7 +15,7 @@ from toprung.client.encoding import EXACT, path_of, score_text, text_parameter
 from toprung.client.transport import Effect, Request
 from toprung.contract import ListAnswer, PageAnswer, PlayerStandingsAnswer, StandingAnswer
 from toprung.domain.ranking import RANKINGS, Ranking
-from toprung.domain.values import bounded, parse_choice
+from toprung.domain.values import bounded, parse_choice, parse_flag
 from toprung.faces import Remote, methods_of
 from toprung.operations import OPERATIONS, Operation
 from toprung.operations.requests import LadderQuery, ListQuery, Numbers
@@ -173,6 +173,8 @@ def _checks(operation: Operation) -> dict[str, tuple[str, Check]]:
 
 
 def _check(hint: Any) -> Check:
+    if hint is bool:
+        return lambda value, name: "true" if parse_flag(value, name) else None
     parts = get_args(hint)
     if type(None) in parts:
         return _optional(_check(next(part for part in parts if part is not type(None))))

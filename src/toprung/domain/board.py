@@ -10,13 +10,21 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from toprung.domain.calendar import Calendar
+from toprung.domain.calendar import Calendar, Period, PeriodState
 from toprung.domain.player import GLOBAL, check_attribute
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.score import DECIMALS_MAX, number_text, parse_score, score_value
 from toprung.domain.sortkey import Direction, RecordShape, record_shape
 from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
-from toprung.domain.window import DEFAULT_WINDOWS, Window, parse_windows
+from toprung.domain.window import (
+    DEFAULT_WINDOWS,
+    Grace,
+    UnsaidGrace,
+    Window,
+    no_grace_said,
+    parse_windows,
+    usual_grace,
+)
 from toprung.domain.zone import parse_timezone
 from toprung.errors import FixedRule, Invalid, UnknownWindow
 
@@ -53,7 +61,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     subscore: Direction | None = None
     tie_break: TieBreak = "first"
     ranking: Ranking = "ordinal"
-    windows: tuple[Window, ...] = DEFAULT_WINDOWS
+    windows: tuple[Window, ...] = parse_windows(DEFAULT_WINDOWS)
     default_window: str | None = None
     timezone: str = "UTC"
     scopes: tuple[str, ...] = (GLOBAL,)
@@ -65,9 +73,15 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The journal position that set these rules; 0 before they were recorded."""
     generation: int = 0
     """The journal position that created the board: a recreated id is another board."""
+    closed: Mapping[str, int] = {}
+    """By window: when the last period ended that is closed. Those before it are, too."""
+    settled: Mapping[str, int] = {}
+    """By window: when the last period ended that is settled."""
 
     @classmethod
-    def parse(cls, board_id: object, rules: Mapping[str, object]) -> Board:
+    def parse(
+        cls, board_id: object, rules: Mapping[str, object], unsaid: UnsaidGrace = usual_grace
+    ) -> Board:
         """A board from its JSON form; whatever is omitted or null takes its default.
 
         >>> Board.parse("blitz", {"windows": ["daily"], "decimals": 2, "score_max": 9.5}).score_max
@@ -88,7 +102,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             id=parse_board_id(board_id),
             title=_title(rules.get("title", "")),
             decimals=decimals,
-            windows=_windows(rules["windows"]) if "windows" in rules else DEFAULT_WINDOWS,
+            windows=_windows(rules.get("windows", DEFAULT_WINDOWS), unsaid),
             default_window=_default_window(rules.get("default_window")),
             timezone=parse_timezone(rules.get("timezone", "UTC")),
             scopes=_scopes(rules["scopes"]) if "scopes" in rules else (GLOBAL,),
@@ -107,11 +121,71 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The JSON form: ``Board.parse(board.id, board.rules())`` gives the same rules."""
         return {name: _TO_JSON.get(name, _as_is)(self, getattr(self, name)) for name in _RULES}
 
-    def patched(self, patch: Mapping[str, object]) -> Board:
+    @classmethod
+    def read(cls, board_id: str, recorded: Mapping[str, Any]) -> Board:
+        """A board as a journal keeps it, and as older versions kept it: see `kept`."""
+        rules = dict(recorded)
+        closed, settled = rules.pop("closed", {}), rules.pop("settled", {})
+        board = cls.parse(board_id, rules, no_grace_said)
+        return msgspec.structs.replace(board, closed=closed, settled=settled)
+
+    def kept(self) -> dict[str, Any]:
+        """What a journal keeps: the rules, and which periods are closed and settled.
+
+        What is not set is left out: an older process knows nothing of newer rules.
+
+        >>> board = Board.parse("blitz", {"windows": ["daily"]})
+        >>> board.kept()["windows"], Board.read("blitz", board.kept()) == board
+        ([{'name': 'daily', 'grace': 3600}], True)
+        """
+        form = {name: value for name, value in self.rules().items() if value is not None}
+        form["windows"] = [window.to_json(unsaid=None) for window in self.windows]
+        if self.closed:
+            form["closed"] = dict(self.closed)
+        if self.settled:
+            form["settled"] = dict(self.settled)
+        return form
+
+    def grace_of(self, unsaid: UnsaidGrace) -> UnsaidGrace:
+        """What windows that name no grace have when this board's rules are replaced: their own."""
+        own = {window.name: window.grace for window in self.windows}
+
+        def grace(window: str) -> Grace:
+            return own[window] if window in own else unsaid(window)
+
+        return grace
+
+    def patched(self, patch: Mapping[str, object], unsaid: UnsaidGrace = usual_grace) -> Board:
         """The board after a JSON merge patch: null puts a rule back to its default."""
         _check_names(patch)
-        changed = Board.parse(self.id, self.rules() | dict(patch))
+        changed = Board.parse(self.id, self.rules() | dict(patch), self.grace_of(unsaid))
         return changed.recorded(self.version, self.generation)
+
+    def ended_like(self, before: Board) -> Board:
+        """These rules, and of the windows that it had `before`, what is closed and settled."""
+        spans = {window.name: _span(window) for window in self.windows}
+        same = {
+            window.name
+            for window in before.windows
+            if spans.get(window.name) == _span(window) and self.timezone == before.timezone
+        }
+        closed, settled = (
+            {name: at for name, at in marks.items() if name in same}
+            for marks in (before.closed, before.settled)
+        )
+        return msgspec.structs.replace(self, closed=closed, settled=settled)
+
+    def with_closed(self, window: str, ended_at: int, version: int) -> Board:
+        """The board once a period of a window is closed, by the event at `version`."""
+        return msgspec.structs.replace(
+            self, closed={**self.closed, window: ended_at}, version=version
+        )
+
+    def with_settled(self, window: str, ended_at: int, version: int) -> Board:
+        """The board once a period of a window is settled, by the event at `version`."""
+        return msgspec.structs.replace(
+            self, settled={**self.settled, window: ended_at}, version=version
+        )
 
     def recorded(self, version: int, generation: int) -> Board:
         """The same rules as set by the event at `version`."""
@@ -163,6 +237,20 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """All-time if the board has it, else the first: where `max_increase` looks."""
         return next((w for w in self.windows if w.kind == "all-time"), self.windows[0])
 
+    def is_closed(self, window: str, period: Period) -> bool:
+        """Whether late scores do not count in a period any more."""
+        return _has_passed(self.closed.get(window), period)
+
+    def is_settled(self, window: str, period: Period) -> bool:
+        """Whether a period changes no more."""
+        return _has_passed(self.settled.get(window), period)
+
+    def state_of(self, window: str, period: Period, now: int) -> PeriodState:
+        """What people are told of a period."""
+        if self.is_settled(window, period):
+            return "settled"
+        return "closed" if self.is_closed(window, period) else period.state(now)
+
     def shown(self, score: int) -> str:
         """A score of this board in a sentence."""
         return number_text(score_value(score, self.decimals))
@@ -208,9 +296,9 @@ def _calendar(window: Window, timezone: str) -> Calendar:
     return window.calendar(timezone)
 
 
-def _windows(value: object) -> tuple[Window, ...]:
+def _windows(value: object, unsaid: UnsaidGrace) -> tuple[Window, ...]:
     try:
-        return parse_windows(value)
+        return parse_windows(value, unsaid)
     except Invalid as error:
         raise error.under("windows") from None
 
@@ -244,6 +332,10 @@ def _title(value: object) -> str:
     return str(value)
 
 
+def _has_passed(mark: int | None, period: Period) -> bool:
+    return mark is not None and period.closes_at is not None and period.closes_at <= mark
+
+
 def _span(window: Window) -> tuple[object, ...]:
     """What decides which period a moment belongs to."""
     return window.kind, window.cron, window.starts, window.ends
@@ -263,7 +355,8 @@ def _limit(board: Board, value: int | None) -> int | Decimal | None:
     return None if value is None else score_value(value, board.decimals)
 
 
-_RULES = tuple(f for f in Board.__struct_fields__ if f not in ("id", "version", "generation"))
+_NO_RULES = ("id", "version", "generation", "closed", "settled")
+_RULES = tuple(f for f in Board.__struct_fields__ if f not in _NO_RULES)
 _TO_JSON: dict[str, Any] = {
     "windows": lambda _, value: [window.to_json() for window in value],
     "scopes": lambda _, value: list(value),

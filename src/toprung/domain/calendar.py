@@ -19,7 +19,8 @@ from toprung.domain.slicing import Slicing
 AHEAD_MAX = 60 * SECOND
 """How far (microseconds) `at` may run ahead of the clock, and periods be written to already."""
 
-PeriodState: TypeAlias = Literal["upcoming", "open", "ended"]
+PeriodState: TypeAlias = Literal["upcoming", "open", "ended", "closed", "settled"]
+"""An ended period may be closed, and then settled: see `ending`."""
 
 _REMEMBERED = 128  # periods per calendar: twice what a board can retain
 
@@ -32,7 +33,7 @@ class Period(msgspec.Struct, frozen=True, gc=False):
     closes_at: int | None
 
     def state(self, now: int) -> PeriodState:
-        """Whether it is yet to open, open, or over.
+        """Whether it is yet to open, open, or over, going by a clock.
 
         >>> [Period("cup", 10, 20).state(now) for now in (9, 10, 19, 20)]
         ['upcoming', 'open', 'open', 'ended']

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from toprung.domain.board import Board
 from toprung.domain.documents import struct_of
 from toprung.domain.ladder import Route
 from toprung.domain.player_numbers import PlayerNumber, renumbered_value
@@ -35,6 +36,11 @@ class EventBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     format: ClassVar[int] = 1
     """The first format in which this kind is as it is: a new kind, or one with a new field, has
     the next number."""
+
+    @property
+    def written_format(self) -> int:
+        """The lowest format of which processes can read this event."""
+        return self.format
 
 
 class Scored(EventBody, frozen=True):
@@ -61,6 +67,13 @@ class BoardSet(EventBody, frozen=True):
     generation: int
     retained: Mapping[str, tuple[str, ...]] | None = None
     """Per window of the old rules, the periods that kept their entries; None: nothing changed."""
+
+    @property
+    def written_format(self) -> int:
+        """Boards whose periods are closed are of the format of closing."""
+        windows = self.rules.get("windows", ())
+        ends = any(not isinstance(each, str) and "grace" in each for each in windows)
+        return PeriodClosed.format if ends or "closed" in self.rules else self.format
 
 
 class BoardDeleted(EventBody, frozen=True):
@@ -141,6 +154,42 @@ class DocumentSet(EventBody, frozen=True):
     value: Mapping[str, Any] | None
 
 
+class PeriodClosed(EventBody, frozen=True):
+    """A period takes no late scores any more; nor do those of its window that ended before."""
+
+    format: ClassVar[int] = 4
+
+    board: str
+    window: str
+    period: str
+    ended_at: int
+
+    def ended(self, board: Board, position: int) -> Board:
+        """The board after this event."""
+        return board.with_closed(self.window, self.ended_at, position)
+
+
+class PeriodSettled(EventBody, frozen=True):
+    """A period changes no more: what stood there, for good."""
+
+    format: ClassVar[int] = 4
+
+    board: str
+    window: str
+    period: str
+    ended_at: int
+    players: int
+    """On everybody's ladder."""
+    entries: int
+    """On all ladders."""
+    digest: str
+    """Of all of them: see `domain.digest`."""
+
+    def ended(self, board: Board, position: int) -> Board:
+        """The board after this event."""
+        return board.with_settled(self.window, self.ended_at, position)
+
+
 KINDS: Final[Mapping[str, type[EventBody]]] = {
     "score": Scored,
     "board": BoardSet,
@@ -152,6 +201,8 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
     "unfriended": Unfriended,
     "entries": EntriesSet,
     "document": DocumentSet,
+    "closed": PeriodClosed,
+    "settled": PeriodSettled,
 }
 """What journals record for each kind; a name is never given again for something else."""
 

@@ -1,12 +1,13 @@
 """Jobs: what has to be done at a time. When each is due, by a clock that may jump.
 
-There are two kinds of schedules, because there are two kinds of promises:
+There are three kinds of schedules, because there are three kinds of promises:
 
 * `Every` goes by the time that passes: at most once per interval, whatever a clock says.
 * `Daily` goes by the time that events are recorded with (see `timekeeping`): once for every
   boundary, in order; one for which the job was done is not due again, should a clock come back.
+* `Until` goes by the time that a job knows of, and looks for others now and then.
 
-After downtime both are caught up with: `Every` once, `Daily` once or for each boundary.
+After downtime all are caught up with: `Every` and `Until` once, `Daily` once or for each boundary.
 """
 
 from __future__ import annotations
@@ -99,4 +100,30 @@ class Daily(msgspec.Struct, frozen=True):
         return record.mark + DAY
 
 
-Schedule: TypeAlias = Every | Daily
+class Until(msgspec.Struct, frozen=True):
+    """At a time that the job knows itself, and so many seconds after it was done last."""
+
+    at: int | None
+    seconds: float
+
+    def due_in(self, record: JobRecord | None, now: int, passed: int) -> int:
+        """Microseconds until it is due, 0 or less if it is.
+
+        What was due before it was done last was done then, perhaps by another process.
+
+        >>> done = JobRecord(runs=1, ended_at=50)
+        >>> times = (None, 40, 100, 5 * SECOND)
+        >>> [Until(at, 60).due_in(done, 100, SECOND) // SECOND for at in times]
+        [59, 59, 0, 4]
+        """
+        waits = Every(self.seconds).due_in(record, now, passed)
+        if self.at is None or (record is not None and (record.fault or record.ended_at >= self.at)):
+            return waits
+        return min(waits, self.at - now)
+
+    def mark(self, record: JobRecord | None, now: int) -> int:  # noqa: ARG002
+        """The scheduled time that it is done for: now."""
+        return now
+
+
+Schedule: TypeAlias = Every | Daily | Until

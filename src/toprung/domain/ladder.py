@@ -22,7 +22,7 @@ Skipped: TypeAlias = tuple[tuple[str, SkipReason], ...]
 """The windows in which a submission does not count, and why."""
 
 _WHY: Final[dict[SkipReason, str]] = {
-    "closed": "was over",
+    "closed": "is closed",
     "not-open": "had not opened",
     "not-retained": "no longer retains it",
 }
@@ -83,37 +83,41 @@ def scopes_of(board: Board, attributes: Mapping[str, str]) -> tuple[str, ...]:
 def periods_of(
     board: Board, at: int, now: int, since: int | None = None
 ) -> tuple[list[tuple[Window, Period]], Skipped]:
-    """The retained periods that `at` falls into, guard window first; and the skipped windows.
+    """The periods that `at` falls into, guard window first; and the skipped windows.
 
-    `since` is an earlier moment: what was retained then counts as well.
+    Periods count that are retained and not closed. `since` is an earlier moment: what was retained
+    then counts as well.
     """
     periods: list[tuple[Window, Period]] = []
     skipped: list[tuple[str, SkipReason]] = []
     for window in sorted(board.windows, key=lambda w: w is not board.guard_window):
         period = board.calendar(window).retained_at(at, now, since)
-        if period is not None:
-            periods.append((window, period))
+        if period is None:
+            skipped.append((window.name, _skip_reason(window, at)))
+        elif board.is_closed(window.name, period):
+            skipped.append((window.name, "closed"))
         else:
-            skipped.append((window.name, skip_reason(window, at)))
+            periods.append((window, period))
     return periods, tuple(skipped)
 
 
-def skip_reason(window: Window, at: int) -> SkipReason:
-    """Why a submission of this time does not count in a window, which it does not."""
+def _skip_reason(window: Window, at: int) -> SkipReason:
+    """Why a submission of this time falls into no retained period of a window."""
     if window.starts is None:
         return "not-retained"
     return "not-open" if at < window.starts else "closed"
 
 
-def nowhere(board: Board, at: int) -> TooLate:
-    """The refusal of a submission that counts in no window.
+def nowhere(board: Board, skipped: Skipped) -> TooLate:
+    """The refusal of a submission that is skipped by all windows.
 
     >>> season = {"name": "s1", "starts": "2026-11-16T00:00:00Z", "ends": "2026-12-01T00:00:00Z"}
-    >>> str(nowhere(Board.parse("cup", {"windows": [season, "daily"]}), 0))
+    >>> board = Board.parse("cup", {"windows": [season, "daily"]})
+    >>> str(nowhere(board, (("s1", "not-open"), ("daily", "not-retained"))))
     "at: counts in no window of board 'cup': s1 had not opened, daily no longer retains it"
     """
-    why = [f"{w.name} {_WHY[skip_reason(w, at)]}" for w in board.windows[:_WINDOWS_NAMED]]
-    if (others := len(board.windows) - len(why)) > 0:
+    why = [f"{window} {_WHY[reason]}" for window, reason in skipped[:_WINDOWS_NAMED]]
+    if (others := len(skipped) - len(why)) > 0:
         why.append(f"and {others} more")
     return TooLate("at", f"counts in no window of board {board.id!r}: {', '.join(why)}")
 
@@ -134,13 +138,13 @@ def guard_ladder(board: Board, now: int) -> Ladder | None:
     return None if period is None else Ladder(board.id, window.name, period.id, GLOBAL)
 
 
-def unclosed(board: Board, names: Iterable[tuple[str, str]], now: int) -> list[tuple[str, str]]:
+def not_ended(board: Board, names: Iterable[tuple[str, str]], now: int) -> list[tuple[str, str]]:
     """Those of the (window, period) pairs that the board has and that have not ended.
 
     >>> from toprung.domain.instant import parse_instant
     >>> board = Board.parse("blitz", {"windows": ["all-time", "daily"]})
     >>> names = [("all-time", "all"), ("daily", "2026-11-15"), ("daily", "2026-11-16"), ("x", "y")]
-    >>> unclosed(board, names, parse_instant("2026-11-16T00:00:00Z", "now"))
+    >>> not_ended(board, names, parse_instant("2026-11-16T00:00:00Z", "now"))
     [('all-time', 'all'), ('daily', '2026-11-16')]
     """
     calendars = {window.name: board.calendar(window) for window in board.windows}
@@ -162,14 +166,14 @@ def route_of(
 ) -> tuple[Route, Skipped]:
     """Where a submission made at `at` counts, and which windows it missed.
 
-    Late submissions count wherever their period is still retained (or was at `since`), and are
-    refused only when none is. `scopes` are the player's present ones; `kept_scopes(window,
-    period)` tells those of an entry that the player already has there, for an entry keeps its
-    scopes: a change of attributes has moved those of periods that had not ended.
+    Late submissions count wherever their period is still retained (or was at `since`) and is not
+    closed, and are refused only when none is. `scopes` are the player's present ones;
+    `kept_scopes(window, period)` tells those of an entry that the player already has there, for an
+    entry keeps its scopes: a change of attributes has moved those of periods that had not ended.
     """
     periods, skipped = periods_of(board, at, now, since)
     if not periods:
-        raise nowhere(board, at)
+        raise nowhere(board, skipped)
     stops = []
     for window, period in periods:
         kept = kept_scopes(window.name, period.id) if kept_scopes else None

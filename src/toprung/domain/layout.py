@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
+import msgspec
+
 from toprung.domain.board import Board
-from toprung.domain.events import BoardSet, EntriesSet, PeriodName
+from toprung.domain.ending import is_settled
+from toprung.domain.events import BoardSet, EntriesSet, EntrySet, PeriodName
 from toprung.domain.ladder import Ladder, is_kept, is_retained, scopes_of
 from toprung.domain.player import GLOBAL
+from toprung.domain.window import Window
 
 T = TypeVar("T")
 
@@ -81,13 +85,23 @@ class Layout:
         >>> layout.scopes(("global", "country:US"), {"platform": "pc"})
         ('global', 'platform:pc')
         """
-        kept = (scope for scope in scopes if scope.partition(":")[0] in self.new.scopes)
-        return (*kept, *self.new_scopes(attributes))
+        return (*self._kept_scopes(scopes), *self.new_scopes(attributes))
+
+    def _kept_scopes(self, scopes: Iterable[str]) -> tuple[str, ...]:
+        return tuple(scope for scope in scopes if scope.partition(":")[0] in self.new.scopes)
+
+    def fills(self, period: PeriodName) -> bool:
+        """Whether entries of a period count in added scopes: not if it is settled."""
+        return not is_settled(self.new, period)
 
     def of(self, entries: Entries[T], attributes: Mapping[str, str]) -> dict[PeriodName, Placed[T]]:
         """A player's entries under the new rules."""
         return {
-            period: placed._replace(scopes=self.scopes(placed.scopes, attributes))
+            period: placed._replace(
+                scopes=self.scopes(placed.scopes, attributes)
+                if self.fills(period)
+                else self._kept_scopes(placed.scopes)
+            )
             for period, placed in entries.items()
             if self.keeps(*period)
         }
@@ -96,10 +110,16 @@ class Layout:
 def is_laid_out_alike(old: Board, new: Board) -> bool:
     """Whether the ladders of one are those of the other, entry by entry."""
     return (
-        (old.windows, old.scopes) == (new.windows, new.scopes)
+        _laid_out(old) == _laid_out(new)
+        and old.scopes == new.scopes
         and old.shape is new.shape
         and (old.ranking == "dense") == (new.ranking == "dense")
     )
+
+
+def _laid_out(board: Board) -> list[Window]:
+    """The windows, without what is only about the end of their periods."""
+    return [msgspec.structs.replace(each, grace=None, review_time=0) for each in board.windows]
 
 
 def kept_periods(board: Board, known: Iterable[PeriodName], now: int) -> dict[str, tuple[str, ...]]:
@@ -115,6 +135,15 @@ def kept_periods(board: Board, known: Iterable[PeriodName], now: int) -> dict[st
         if is_kept(board, Ladder(board.id, window, period, GLOBAL), now):
             found[window][period] = None
     return {window: tuple(ids) for window, ids in found.items()}
+
+
+def settled_entries(board: Board, entries: Entries[bytes]) -> tuple[EntrySet, ...]:
+    """Those of a player's entries that nothing changes any more, as events set them."""
+    return tuple(
+        EntrySet(window, period, placed.scopes, *board.shape.values(placed.entry))
+        for (window, period), placed in entries.items()
+        if is_settled(board, (window, period))
+    )
 
 
 def entries_set(board: Board, event: EntriesSet, position: int) -> dict[PeriodName, Placed[bytes]]:

@@ -45,7 +45,7 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     period: str
     scope: str
     state: PeriodState
-    """The state of the period: `upcoming`, `open` or `ended`."""
+    """The state of the period: `upcoming`, `open`, `ended`, `closed` or `settled`."""
     name: str | None = None
     avatar_url: str | None = None
     details: Any = None
@@ -181,7 +181,24 @@ class ReadablePeriod(msgspec.Struct, frozen=True):
     opens_at: datetime | None
     closes_at: datetime | None
     state: PeriodState
-    """`upcoming`, `open` or `ended`."""
+    """`upcoming`, `open`, `ended`, `closed` or `settled`."""
+
+
+class PeriodEnding(msgspec.Struct, frozen=True):
+    """A period that was closed or settled, or would be, and what it holds."""
+
+    board: str
+    window: str
+    period: str
+    state: PeriodState
+    players: int
+    """On everybody's ladder."""
+    entries: int
+    """On all ladders."""
+    digest: str
+    """Of all entries, in 64 hexadecimal digits: what is recorded when the period is settled."""
+    dry_run: bool = False
+    """Whether nothing was recorded."""
 
 
 class ScopeSize(msgspec.Struct, frozen=True):

@@ -48,9 +48,17 @@ class Moment(NamedTuple):
     """What was retained then takes late scores: clocks are put back a little now and then."""
 
     @property
-    def settled(self) -> int:
+    def cautious(self) -> int:
         """The earlier of both times: what is retained by either of them is retained."""
         return min(self.now, self.expected)
+
+    @property
+    def believed(self) -> int:
+        """What is late is late by this time: `now`, unless the clock has jumped.
+
+        A clock that is ahead at the start, as after a pause, is believed, unlike in `cautious`.
+        """
+        return self.lenient + OFF_MAX
 
     @property
     def horizon(self) -> int:

@@ -26,12 +26,19 @@ from toprung.domain.effects import EffectState, StoredEffect
 from toprung.domain.instant import instant_datetime
 from toprung.errors import Invalid
 
-EventType: TypeAlias = Literal["board.changed", "leader.changed", "player.erased"]
+EventType: TypeAlias = Literal[
+    "board.changed", "leader.changed", "period.closed", "period.settled", "player.erased"
+]
 
 BOARD_CHANGED: Final = "board.changed"
 LEADER_CHANGED: Final = "leader.changed"
+PERIOD_CLOSED: Final = "period.closed"
+PERIOD_SETTLED: Final = "period.settled"
 PLAYER_ERASED: Final = "player.erased"
-EVENT_TYPES: Final = (BOARD_CHANGED, LEADER_CHANGED, PLAYER_ERASED)
+EVENT_TYPES: Final = (BOARD_CHANGED, LEADER_CHANGED, PERIOD_CLOSED, PERIOD_SETTLED, PLAYER_ERASED)
+OF_BOARDS: Final = (BOARD_CHANGED, PERIOD_CLOSED, PERIOD_SETTLED)
+"""Types of which the `data` say which board they are about."""
+
 EVERY_EVENT: Final = "*"
 TEST: Final = "webhook.test"
 """What is sent on demand, to see whether a receiver works; nobody subscribes to it."""

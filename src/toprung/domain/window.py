@@ -10,8 +10,8 @@ clock moves).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final, Literal, cast, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -27,6 +27,22 @@ Kind = Literal["all-time", "hourly", "daily", "weekly", "monthly", "yearly", "cr
 MOST_RETAINED: Final = 64
 """How many periods all windows of a board may retain together."""
 
+Grace: TypeAlias = int | None
+"""For how many seconds after its end a period takes late scores; None: as long as it is retained,
+and then it is never closed."""
+
+GRACE: Final = 3600
+"""The grace of windows that name none, on boards that are created from now on."""
+
+RETAINED: Final = "retained"
+"""How people say that a period is never closed."""
+
+SECONDS_MAX: Final = 366 * 24 * 3600
+"""For `grace`, and for `review_time`."""
+
+UnsaidGrace: TypeAlias = Callable[[str], Grace]
+"""The grace of a window, by its name, that names none."""
+
 _RETAIN: Final[dict[Kind, int]] = {
     "all-time": 1,
     "hourly": 48,
@@ -38,8 +54,18 @@ _RETAIN: Final[dict[Kind, int]] = {
     "season": 1,
 }
 _BUILT_IN: Final = tuple(kind for kind in get_args(Kind) if kind not in ("cron", "season"))
-_MEMBERS: Final = ("name", "retain", "cron", "starts", "ends")
+_MEMBERS: Final = ("name", "retain", "cron", "starts", "ends", "grace", "review_time")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+
+
+def usual_grace(_window: str) -> Grace:
+    """What a window of a new board has that names no grace."""
+    return GRACE
+
+
+def no_grace_said(_window: str) -> Grace:
+    """What a recorded window has that names no grace: it may be older than closing."""
+    return None
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -51,19 +77,32 @@ class Window(msgspec.Struct, frozen=True):
     cron: str | None = None
     starts: int | None = None
     ends: int | None = None
+    grace: Grace = None
+    review_time: int = 0
+    """How many seconds a closed period can be corrected before it is settled."""
 
     @classmethod
-    def parse(cls, value: object) -> Window:
+    def parse(cls, value: object, unsaid: UnsaidGrace = usual_grace) -> Window:
         """A window from its JSON form.
 
-        >>> Window.parse({"name": "daily", "retain": 30})
-        Window(name='daily', kind='daily', retain=30, cron=None, starts=None, ends=None)
+        >>> window = Window.parse({"name": "daily", "retain": 30, "grace": 600})
+        >>> window.kind, window.retain, window.grace, window.review_time
+        ('daily', 30, 600, 0)
+        >>> Window.parse("daily").grace, Window.parse("all-time").grace
+        (3600, None)
         """
         if isinstance(value, str):
-            return cls(value, kind := _built_in("", value), _RETAIN[kind])
-        if not isinstance(value, Mapping):
+            members: Mapping[object, object] = {}
+            window = cls(value, kind := _built_in("", value), _RETAIN[kind])
+        elif isinstance(value, Mapping):
+            members = cast(Mapping[object, object], value)
+            window = cls._parse_object(members)
+        else:
             raise Invalid("", "must be the name of a built-in window, or an object")
-        members = cast(Mapping[object, object], value)
+        return _with_end(window, members, unsaid)
+
+    @classmethod
+    def _parse_object(cls, members: Mapping[object, object]) -> Window:
         _refuse_unknown(members)
         if "cron" in members:
             return cls._parse_cron(members)
@@ -96,8 +135,12 @@ class Window(msgspec.Struct, frozen=True):
             raise Invalid("ends", "must be later than starts")
         return season
 
-    def to_json(self) -> str | dict[str, Any]:
-        """The shortest JSON form that parses back to this window."""
+    def to_json(self, unsaid: Grace = GRACE) -> str | dict[str, Any]:
+        """The shortest JSON form that parses back to this window, if `unsaid` is known then.
+
+        >>> Window.parse("daily").to_json(), Window.parse("daily").to_json(unsaid=None)
+        ('daily', {'name': 'daily', 'grace': 3600})
+        """
         members: dict[str, Any] = {"name": self.name}
         if self.cron is not None:
             members["cron"] = self.cron
@@ -105,6 +148,10 @@ class Window(msgspec.Struct, frozen=True):
             members |= {"starts": instant_text(self.starts), "ends": instant_text(self.ends)}
         if self.retain != _RETAIN[self.kind]:
             members["retain"] = self.retain
+        if self.kind != "all-time" and self.grace != unsaid:
+            members["grace"] = RETAINED if self.grace is None else self.grace
+        if self.review_time:
+            members["review_time"] = self.review_time
         return self.name if len(members) == 1 else members
 
     def calendar(self, timezone: str) -> Calendar:
@@ -119,7 +166,7 @@ class Window(msgspec.Struct, frozen=True):
         return endless_periods(slicing(self.kind, clock), self.retain)
 
 
-def parse_windows(value: object) -> tuple[Window, ...]:
+def parse_windows(value: object, unsaid: UnsaidGrace = usual_grace) -> tuple[Window, ...]:
     """The windows of a board: at least one, no name twice, not too many periods retained."""
     if not isinstance(value, list | tuple) or not value:
         raise Invalid("", "must be a list of at least one window")
@@ -128,7 +175,7 @@ def parse_windows(value: object) -> tuple[Window, ...]:
     windows: dict[str, Window] = {}
     for index, item in enumerate(value):
         try:
-            window = Window.parse(item)
+            window = Window.parse(item, unsaid)
         except Invalid as error:
             raise error.under(str(index)) from None
         if window.name in windows:
@@ -173,5 +220,27 @@ def _parse_retain(members: Mapping[object, object], kind: Kind) -> int:
     return bounded(retain, most, "retain")
 
 
-DEFAULT_WINDOWS: Final = parse_windows(["all-time", "daily", "weekly", "monthly"])
+def _with_end(window: Window, members: Mapping[object, object], unsaid: UnsaidGrace) -> Window:
+    """The window with what its members say of the end of periods."""
+    if window.kind == "all-time":
+        for name in ("grace", "review_time"):
+            if name in members:
+                raise Invalid(name, "is not for all-time, which never ends")
+        return window
+    grace = _parse_grace(members["grace"]) if "grace" in members else unsaid(window.name)
+    review_time = bounded(members.get("review_time", 0), SECONDS_MAX, "review_time", 0)
+    if review_time and grace is None:
+        raise Invalid("review_time", f'needs a grace that is not "{RETAINED}"')
+    return msgspec.structs.replace(window, grace=grace, review_time=review_time)
+
+
+def _parse_grace(value: object) -> Grace:
+    if value == RETAINED:
+        return None
+    if isinstance(value, str):
+        raise Invalid("grace", f'must be a number of seconds, or "{RETAINED}"')
+    return bounded(value, SECONDS_MAX, "grace", 0)
+
+
+DEFAULT_WINDOWS: Final = ("all-time", "daily", "weekly", "monthly")
 """The windows of a board that names none."""

@@ -118,6 +118,7 @@ class Service:
                 headers = dict(scope["headers"])
                 call = Call(self.state, *found, headers, scope["query_string"], scope["client"])
                 call.receive = receive
+                scope["is_read"] = call.route.verb == "read"
                 answer = await self._answer(call, request)
             elif method == "OPTIONS":
                 answer = await self._options(scope)
@@ -167,6 +168,7 @@ class Service:
         except StopIteration as end:
             return self._reply(call, request, begin, method, end.value)
         underway.finish = partial(self._reply, call, request, begin, method)
+        underway.is_read = call.route.verb == "read"
         underway.keep_alive = True
         self._spare = Underway(self._inbox)
         return underway

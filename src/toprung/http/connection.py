@@ -96,7 +96,7 @@ class HttpConnection(Ending):
             self._end(too_many, counts=False)
 
     def connection_lost(self, _exc: Exception | None) -> None:
-        """The caller has gone; what is under way is done all the same."""
+        """The caller has gone; what it wrote is done all the same, what it read is not."""
         self._leave()
         self._forget_unread()
         self._forget_head()
@@ -105,6 +105,8 @@ class HttpConnection(Ending):
         served, self.served = self.served, None
         if isinstance(served, Exchange):
             served.disconnect()
+        elif served is not None and served.is_read:
+            served.cancel()
         self.flow.resume_writing()
 
     def _leave(self) -> None:
@@ -231,7 +233,7 @@ class HttpConnection(Ending):
 
     def _start(self, exchange: Exchange) -> None:
         self.served = exchange
-        task = self._loop.create_task(exchange.run(self._app))
+        task = exchange.task = self._loop.create_task(exchange.run(self._app))
         self._state.tasks.add(task)
         task.add_done_callback(self._state.tasks.discard)
 

@@ -97,6 +97,7 @@ class Exchange:
         "keep_alive",
         "more_body",
         "scope",
+        "task",
     )
 
     def __init__(
@@ -128,6 +129,8 @@ class Exchange:
         """Whether the answer is complete."""
         self.disconnected = False
         """Whether the caller has gone."""
+        self.task: asyncio.Task[None] | None = None
+        """What runs it, once its turn has come."""
 
     @property
     def is_streaming(self) -> bool:
@@ -153,9 +156,14 @@ class Exchange:
         self._news.set()
 
     def disconnect(self) -> None:
-        """The caller has gone."""
+        """The caller has gone; there is no use for an answer that only tells it something.
+
+        The application says what is such a read. One that has begun to answer is told.
+        """
         self.disconnected = True
         self._news.set()
+        if self.task is not None and self.scope.get("is_read") and not self.has_begun:
+            self.task.cancel()
 
     async def run(self, app: App) -> None:
         """Have the application answer; one that fails costs its connection, and nobody else's."""

@@ -23,6 +23,7 @@ from toprung.errors import (
     MissingExtra,
     NotFound,
     NotServed,
+    NotYet,
     OlderProcesses,
     ServiceFailed,
     TooManyKeys,
@@ -88,6 +89,7 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
 
 _STATUS: Final = (
     (TooManyKeys, 429),
+    (NotYet, 409),
     (Invalid, 422),
     (NotFound, 404),
     (Gone, 410),

@@ -150,6 +150,7 @@ class QueryDecoder(Generic[T]):
         self._kind = kind
         self._names = {field.encode_name: field.name for field in fields}
         self._whole = {field.encode_name for field in fields if _takes_whole(field.type)}
+        self._flags = {field.encode_name for field in fields if field.type is bool}
         self._required = [field.encode_name for field in fields if field.required]
         self._known: dict[bytes, T] = {}
         """Short queries that were decoded before: most are asked again and again."""
@@ -166,17 +167,23 @@ class QueryDecoder(Generic[T]):
         return known
 
     def _decode(self, query: bytes) -> T:
-        values: dict[str, int | str] = {}
+        values: dict[str, int | str] = {}  # and flags, which are integers
         for name, text in _pairs(query) if query else ():
             if name in values:
                 raise Invalid(name[:64], "is given twice")
             if name not in self._names:
                 raise Invalid(name[:64], "is not a known parameter")
-            values[name] = whole_or_text(text) if name in self._whole else text
+            if name in self._flags:
+                values[name] = _FLAGS.get(text, text)
+            else:
+                values[name] = whole_or_text(text) if name in self._whole else text
         for name in self._required:
             if name not in values:
                 raise Invalid(name, "is missing")
         return self._kind(**{self._names[name]: value for name, value in values.items()})
+
+
+_FLAGS: Final = {"true": True, "false": False}
 
 
 def _takes_whole(kind: object) -> bool:

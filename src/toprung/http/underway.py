@@ -19,9 +19,11 @@ class Underway(LightTask):
     for it.
     """
 
-    __slots__ = ("finish", "keep_alive")
+    __slots__ = ("finish", "is_read", "keep_alive")
 
     finish: Callable[[Any], Reply]
     """Makes the reply of what the handler returns."""
+    is_read: bool
+    """Whether it changes nothing, so that there is no use for it once its caller has gone."""
     keep_alive: bool
-    """Whether the connection goes on after the answer; both are set when the handler waits."""
+    """Whether the connection goes on after the answer; all are set when the handler waits."""

@@ -22,6 +22,7 @@ import struct
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +190,7 @@ def _assemble(header: dict[str, Any], sections: _Sections) -> MemoryFold:
     fold = MemoryFold(index, PlayerColumns.load(*map(sections.take, _COLUMNS)))
     fold.held = Held(header["horizon"], *header["span"])
     for form in json.loads(bytes(sections.take("boards"))):
-        board = Board.parse(form["id"], form["rules"])
+        board = Board.read(form["id"], form["rules"])
         fold.boards[board.id] = board.recorded(form["version"], form["generation"])
         if form["used"]:
             fold.used.add(form["generation"])
@@ -224,8 +225,8 @@ def _load_friends(fold: MemoryFold, section: memoryview) -> None:
 
 def _board_form(board: Board, fold: MemoryFold) -> dict[str, Any]:
     rules = {
-        name: value if value is None or isinstance(value, bool | int | str | list) else str(value)
-        for name, value in board.rules().items()
+        name: str(value) if isinstance(value, Decimal) else value
+        for name, value in board.kept().items()
     }
     return {
         "id": board.id,

@@ -43,7 +43,7 @@ class Crowds:
         elif isinstance(event, EntriesSet):
             self._check_entries(event)
         elif isinstance(event, BoardSet) and event.retained is not None:
-            old, new = self._fold.board(event.board), Board.parse(event.board, event.rules)
+            old, new = self._fold.board(event.board), Board.read(event.board, event.rules)
             self._check_rules(Layout(old, new, event, 0))
 
     def _check_move(

@@ -41,8 +41,24 @@ class FoldState:
 
     def has_entries(self, board: Board) -> bool:
         """Whether a period that counts has entries: others may be in memory or not."""
-        sets, settled = self._fold.index.sets(board.id), self.moment.settled
-        return any(len(ranked) and is_kept(board, ladder, settled) for ladder, ranked in sets)
+        sets, now = self._fold.index.sets(board.id), self.moment.cautious
+        return any(len(ranked) and is_kept(board, ladder, now) for ladder, ranked in sets)
+
+    def has_changed(self, board: Board, period: PeriodName, since: int, players: int) -> bool:
+        """Whether a ladder of the period was changed after a position, or everybody has left."""
+        index = self._fold.index
+        everybody = index.find(Ladder(board.id, *period, GLOBAL))
+        if players != (0 if everybody is None else len(everybody)):
+            return True
+        return any(
+            index.version_of(ladder) > since
+            for ladder, _ in index.sets(board.id)
+            if (ladder.window, ladder.period) == period
+        )
+
+    def allows_closing(self) -> bool:
+        """Nobody else works on this journal."""
+        return True
 
     def was_used(self, board: Board) -> bool:
         """Whether a score was ever recorded on a board."""

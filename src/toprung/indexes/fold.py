@@ -27,7 +27,9 @@ from toprung.domain.events import (
     EntriesRemoved,
     EntriesSet,
     Event,
+    PeriodClosed,
     PeriodName,
+    PeriodSettled,
     PlayerErased,
     PlayerSet,
     Unfriended,
@@ -253,6 +255,8 @@ class MemoryFold:
                 self._leave(board, player, position)
             case EntriesSet() as change:
                 self._apply_entries(change, position, is_kept)
+            case PeriodClosed() | PeriodSettled() as change:
+                self._apply_ending(change, position)
             case DocumentSet():
                 pass  # the file itself keeps documents
             case Befriended(player, other) | Unfriended(player, other):
@@ -265,7 +269,7 @@ class MemoryFold:
 
     def _apply_board(self, change: BoardSet, event: Event) -> None:
         old = self.boards.get(change.board)
-        board = Board.parse(change.board, change.rules)
+        board = Board.read(change.board, change.rules)
         board = board.recorded(event.position, change.generation)
         self.boards[board.id] = board
         self.routes.forget(board.id, lambda _: False)  # new rules, new routes
@@ -278,11 +282,17 @@ class MemoryFold:
         if layout.added:
             self._backfill(layout, event.position)
 
+    def _apply_ending(self, change: PeriodClosed | PeriodSettled, position: int) -> None:
+        board = self.boards.get(change.board)
+        if board is not None:
+            self.boards[board.id] = change.ended(board, position)
+            self.routes.forget(board.id, lambda _: False)
+
     def _backfill(self, layout: Layout, position: int) -> None:
         """Fill the ladders of new scopes from everybody's, by the attributes players have now."""
         board = layout.new
         for ladder, ranked in self.index.sets(board.id):
-            if ladder.scope != GLOBAL:
+            if ladder.scope != GLOBAL or not layout.fills((ladder.window, ladder.period)):
                 continue
             for number, _, record in ranked.slice(0, len(ranked))[4]:
                 for scope in layout.new_scopes(self.columns.attributes(number)):
@@ -371,13 +381,19 @@ class MemoryFold:
         if not self.is_known(number):  # erased later
             return
         self.columns.extend(self.players.limit)
-        self._leave(board.id, number, position)
-        for (window, period), placed in entries_set(board, change, position).items():
-            if not is_kept(Ladder(board.id, window, period, GLOBAL)):
-                continue
-            for scope in placed.scopes:
-                ladder = Ladder(board.id, window, period, scope)
-                self.index.open(ladder, board.shape).put(number, placed.entry)
+        wanted = {
+            Ladder(board.id, window, period, scope): placed.entry
+            for (window, period), placed in entries_set(board, change, position).items()
+            if is_kept(Ladder(board.id, window, period, GLOBAL))
+            for scope in placed.scopes
+        }
+        for ladder, ranked in self.index.sets(board.id):
+            if ladder not in wanted and ranked.remove(number) is not None:
+                self._touch(ladder, position)
+        for ladder, record in wanted.items():
+            ranked = self.index.open(ladder, board.shape)
+            if ranked.find(number) != record:
+                ranked.put(number, record)
                 self.index.touch(ladder, position)
 
     def _leave(self, board_id: str, number: int, position: int) -> None:

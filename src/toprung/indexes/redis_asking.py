@@ -102,11 +102,13 @@ class _Queue:
         """Whether a call is about to be made."""
 
     def take(self) -> list[Question]:
-        """The questions of the next call: at least one, and not too many words."""
+        """The questions of the next call: not too many words, and none that nobody waits for."""
         taken: list[Question] = []
         words, waiting = 0, self.waiting
         while waiting and len(taken) < QUESTIONS_PER_CALL and words < WORDS_PER_CALL:
             question = waiting.popleft()
+            if question.is_abandoned:
+                continue
             words += len(question.words)
             taken.append(question)
         return taken
@@ -153,8 +155,12 @@ class Asker:
 
     def _send(self, name: tuple[int, str], queue: _Queue) -> None:
         queue.is_due = False
+        questions = queue.take()
+        if not questions:
+            self._drop_if_idle(name, queue)
+            return
         queue.calls += 1
-        task = asyncio.create_task(self._call(name, queue, queue.take()))
+        task = asyncio.create_task(self._call(name, queue, questions))
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
 
@@ -174,8 +180,11 @@ class Asker:
             queue.waiting.extendleft(reversed(questions[answered:]))
             if queue.waiting and not queue.is_due:
                 self._make_due(name, queue)
-            elif not queue.waiting and not queue.calls and self._queues.get(name) is queue:
-                del self._queues[name]
+            self._drop_if_idle(name, queue)
+
+    def _drop_if_idle(self, name: tuple[int, str], queue: _Queue) -> None:
+        if not (queue.waiting or queue.calls) and self._queues.get(name) is queue:
+            del self._queues[name]
 
     async def _answer(self, board: Board, questions: Sequence[Question]) -> int:
         """Tell those who asked what the script answers; how many it has answered."""

@@ -18,7 +18,9 @@ from toprung.domain.events import (
     EntriesRemoved,
     EntriesSet,
     Event,
+    PeriodClosed,
     PeriodName,
+    PeriodSettled,
     PlayerErased,
     PlayerSet,
     Unfriended,
@@ -86,6 +88,9 @@ class Applying:
                 await self._put_card(self._state.boards[board], player, {}, event.position)
             case EntriesSet() as change:
                 await self._entries(change, event.position)
+            case PeriodClosed() | PeriodSettled() as change:
+                old = self._state.boards[change.board]
+                await self._keep_board(change.ended(old, event.position))
             case DocumentSet() as change:
                 await self._document(change, event.position)
             case Befriended(player, other) | Unfriended(player, other):
@@ -113,21 +118,24 @@ class Applying:
 
     async def _board(self, change: BoardSet, event: Event) -> None:
         old = self._state.boards.get(change.board)
-        board = Board.parse(change.board, change.rules)
+        board = Board.read(change.board, change.rules)
         board = board.recorded(event.position, change.generation)
+        await self._keep_board(board)
+        if old is not None and change.retained is None:
+            return
+        if old is not None:
+            await self._lay_out(Layout(old, board, change, event.recorded_at))
+        self.follow = lambda index: index.rebuild_board(board)
+
+    async def _keep_board(self, board: Board) -> None:
         await self._execute(
             "INSERT INTO boards VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE "
             "SET version = excluded.version, rules = excluded.rules",
             board.id,
             board.generation,
             board.version,
-            msgspec.json.encode(change.rules).decode(),
+            msgspec.json.encode(board.kept()).decode(),
         )
-        if old is not None and change.retained is None:
-            return
-        if old is not None:
-            await self._lay_out(Layout(old, board, change, event.recorded_at))
-        self.follow = lambda index: index.rebuild_board(board)
 
     async def _lay_out(self, layout: Layout) -> None:
         """Drop entries that the new rules have no place for; count the others in the new scopes."""

@@ -10,7 +10,7 @@ from toprung.domain.board import Board
 from toprung.domain.commands import Bundle, Command, CommandResult, SingleCommand, SingleResult
 from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.submit import Submit
-from toprung.domain.events import Event, Scored
+from toprung.domain.events import Event, PeriodClosed, Scored
 from toprung.domain.timekeeping import Moment
 from toprung.errors import OlderProcesses, ToprungError, Unavailable
 from toprung.journals.postgres_apply import Applying, Follow
@@ -106,11 +106,14 @@ class CommandsRun:
         """Load what a command needs, decide it, write what comes of it; or raise its refusal."""
         connection, needs = self._connection, command.needs
         _, moment, sink, ladders, formats, _ = self._surroundings
+        if needs.sets_rules:
+            await formats.seek(PeriodClosed.format)
         state = await load(connection, self._names, needs, moment)
+        state.is_closing_read = formats.has(PeriodClosed.format)
         decision = command.decide(state)
         applying = Applying(connection, state, self._names, ladders, sink)
         for at, body in enumerate(decision.events):
-            await formats.permit(type(body))
+            await formats.permit(type(body), body.written_format)
             position = state.position
             if at:
                 position = await connection.fetchval("SELECT (draw_positions(1))[1]")

@@ -25,20 +25,25 @@ class PostgresFormats:
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
         self._written = 1
-        self._asked_at = -ASKED_SECONDS
+        self._asked_at: dict[int, float] = {}
+        """By format: when others were last asked after."""
         store.line.on_move(self._forget)
 
     def _forget(self) -> None:
         self._written = 1
-        self._asked_at = -ASKED_SECONDS
+        self._asked_at.clear()
 
-    async def permit(self, kind: type[EventBody]) -> None:
-        """Raise OlderProcesses if somebody at work could not read events of this kind."""
-        older = await self._raise(kind.format)
+    async def permit(self, kind: type[EventBody], written_format: int | None = None) -> None:
+        """Raise OlderProcesses if somebody at work could not read events of this kind.
+
+        An event that makes use of what is newer than its kind is of a higher format.
+        """
+        wanted = kind.format if written_format is None else written_format
+        older = await self._raise(wanted)
         if older:
             names = ", ".join(older)
             raise OlderProcesses(
-                f"{kind_name(kind)!r} events of format {kind.format} cannot be read by processes of"
+                f"{kind_name(kind)!r} events of format {wanted} cannot be read by processes of"
                 f" an older version: {names}; update or stop them and try again (one that ended"
                 " without telling counts for five minutes)"
             )
@@ -49,8 +54,10 @@ class PostgresFormats:
 
     async def seek(self, wanted: int) -> None:
         """Find out whether everybody at work reads a format, now and then until it is so."""
-        if wanted > self._written and time.monotonic() >= self._asked_at + ASKED_SECONDS:
-            self._asked_at = time.monotonic()
+        now = time.monotonic()
+        asked_at = self._asked_at.get(wanted, -ASKED_SECONDS)
+        if wanted > self._written and now >= asked_at + ASKED_SECONDS:
+            self._asked_at[wanted] = now
             with suppress(TruthUnavailable, StorageFailed):  # it can wait
                 await self._raise(wanted)
 

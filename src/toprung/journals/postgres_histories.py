@@ -52,7 +52,7 @@ class PostgresHistories:
         for event in map(event_of, rows):
             change = event.body
             if isinstance(change, BoardSet) and change.generation in generations:
-                board = Board.parse(change.board, change.rules)
+                board = Board.read(change.board, change.rules)
                 board = board.recorded(event.position, change.generation)
                 found.append(RulesSet(board, change, event.recorded_at))
         return found

@@ -18,7 +18,7 @@ import asyncio
 import time
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from toprung.errors import Closed, Overloaded
 from toprung.journals.postgres_store import PostgresStore
@@ -36,6 +36,8 @@ READS_MAX = 2
 
 PLAYERS_PER_QUERY = 5_000
 QUERIES_WAITING_MAX = 20
+NAMES_LET_GO = 5_000
+"""In one round of the event loop."""
 
 Names: TypeAlias = dict[str, NameAndAvatar]
 
@@ -89,8 +91,8 @@ class PostgresNames:
     def drop(self, players: Collection[str] | None) -> None:
         """Names of these players are others now, or may be; None: of all players."""
         if players is None:
-            self._known.clear()
-            self._bytes = 0
+            old, self._known, self._bytes = self._known, OrderedDict(), 0
+            _let_go(old)
         else:
             for player in players:
                 found = self._known.pop(player, None)
@@ -162,3 +164,11 @@ class PostgresNames:
 
 
 _: type[NameNews] = PostgresNames
+
+
+def _let_go(names: OrderedDict[str, Any]) -> None:
+    """Free names, some in each round of the event loop: all of them take 20 ms."""
+    for _ in range(min(len(names), NAMES_LET_GO)):
+        names.popitem()
+    if names:
+        asyncio.get_running_loop().call_soon(_let_go, names)

@@ -20,7 +20,7 @@ def read_board(row: Mapping[str, Any]) -> Board:
 
 @lru_cache(maxsize=4096)
 def _board(board_id: str, rules: str, version: int, generation: int) -> Board:
-    board = Board.parse(board_id, msgspec.json.decode(rules))
+    board = Board.read(board_id, msgspec.json.decode(rules))
     return board.recorded(version, generation)
 
 

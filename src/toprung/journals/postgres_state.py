@@ -52,6 +52,10 @@ class LoadedState:
         self.known_periods: Collection[PeriodName] = ()
         self.is_filled = self.is_used = False
         """Of the board whose rules may change: whether it has entries, and ever had a score."""
+        self.is_changed = False
+        """Whether entries may have been changed after the position that was asked for."""
+        self.is_closing_read = False
+        """Whether all processes can read that periods are closed."""
 
     def board(self, board_id: str) -> Board | None:
         """The board of a name."""
@@ -64,6 +68,14 @@ class LoadedState:
     def has_entries(self, _board: Board) -> bool:
         """Whether a period that counts has an entry."""
         return self.is_filled
+
+    def has_changed(self, _board: Board, _period: PeriodName, _since: int, _players: int) -> bool:
+        """Whether anybody's entries were taken away or set after the position asked for."""
+        return self.is_changed
+
+    def allows_closing(self) -> bool:
+        """Whether all processes can read that periods are closed."""
+        return self.is_closing_read
 
     def was_used(self, _board: Board) -> bool:
         """Whether a score was ever recorded on the board."""
@@ -113,6 +125,8 @@ async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) 
         await loading.board(needs.board, exclusive=needs.sets_rules)
     elif needs.entries:
         await connection.execute("SELECT pg_advisory_xact_lock_shared(21615, 0)")
+    if needs.changes_since is not None:
+        loading.state.is_changed = await connection.fetchval(_CHANGED, needs.changes_since)
     if needs.players:
         await loading.players(needs.players, make=needs.makes_players)
     if needs.entries:
@@ -180,7 +194,7 @@ class _Loading:
 
     async def _is_filled(self, board: Board, periods: Mapping[bytes, PeriodName]) -> bool:
         """Whether any period that is kept has an entry."""
-        kept = kept_periods(board, periods.values(), self.state.moment.settled)
+        kept = kept_periods(board, periods.values(), self.state.moment.cautious)
         alive = {
             each for each, (window, period) in periods.items() if period in kept.get(window, ())
         }
@@ -254,6 +268,13 @@ class _Loading:
         if await self._connection.fetchrow(_WANTED, event, EVERY_EVENT) is not None:
             self.state.wanted.add(event)
 
+
+_CHANGED = (
+    "SELECT EXISTS (SELECT FROM events WHERE position > $1"
+    " AND kind IN ('removed', 'erased', 'entries', 'board', 'board-deleted'))"
+)
+"""Whatever takes entries of ended periods away, or sets them; submissions do not once those are
+closed, and neither do attributes."""
 
 _WANTED = "SELECT FROM webhooks WHERE disabled IS NULL AND events && ARRAY[$1, $2]::text[] LIMIT 1"
 

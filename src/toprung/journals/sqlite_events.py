@@ -108,7 +108,7 @@ class SqliteEvents:
             " ORDER BY position"
         )
         bodies = (read_event(*row).body for row in rows)
-        return [Board.parse(body.board, body.rules) for body in bodies if type(body) is BoardSet]
+        return [Board.read(body.board, body.rules) for body in bodies if type(body) is BoardSet]
 
     def keys_after(self, position: int, count_max: int) -> Iterator[tuple[int, int, str]]:
         """(position, board generation, owned key) of keyed submissions after a position.

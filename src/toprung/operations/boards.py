@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from toprung.contract import BoardAnswer, BoardsAnswer, PeriodsAnswer, ScopesAnswer
-from toprung.domain.standing import Distribution
+from toprung.domain.standing import Distribution, PeriodEnding
 from toprung.operations.operation import Subject
 from toprung.operations.requests import (
     BoardBody,
     DistributionQuery,
+    EmptyBody,
+    EndingQuery,
     Numbers,
     PageQuery,
     ScopesQuery,
@@ -74,6 +76,28 @@ operations.get(
     query=WindowQuery,
     answer=PeriodsAnswer,
     public=True,
+)
+operations.post(
+    "close_period",
+    "/v1/boards/{board}/periods/{window}/{period}/close",
+    "admin",
+    "Close a period that has ended, without waiting for its grace: no late score counts there.",
+    runs="board.close_period",
+    query=EndingQuery,
+    body=EmptyBody,
+    answer=PeriodEnding,
+    is_repeatable=True,
+)
+operations.post(
+    "settle_period",
+    "/v1/boards/{board}/periods/{window}/{period}/settle",
+    "admin",
+    "Settle a closed period, without waiting for its review time: it changes no more.",
+    runs="board.settle_period",
+    query=EndingQuery,
+    body=EmptyBody,
+    answer=PeriodEnding,
+    is_repeatable=True,
 )
 operations.get(
     "list_scopes",

@@ -261,6 +261,12 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "delivered": Said("Whether the receiver took it.", True),
     "TestResult.status": Said("The status of the answer; null if there was none.", 204),
     "answer": Said("The beginning of the answer, or why there was none.", ""),
+    # --- how periods end
+    "dry_run": Said("Whether nothing is recorded: the answer tells what would be.", True),
+    "PeriodEnding.dry_run": Said("", False),
+    "PeriodEnding.players": Said("", 2),
+    "entries": Said("", 3),
+    "digest": Said("", "6c512fcf25fdbf0c2ccf127c69cd98ee696e297064f58bd65b55b5da42434110"),
     # --- how a service fares
     "HealthAnswer.status": Said("`ok`.", "ok"),
     "for": Said("What to check.", "all"),

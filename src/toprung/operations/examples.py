@@ -33,6 +33,8 @@ EXAMPLES: Final[dict[str, Any]] = {
         "attributes": {"country": "US"},
     },
     "patch_player": {"name": "Alice B.", "attributes": {"team": "red", "country": None}},
+    "close_period": {},
+    "settle_period": {},
     "backup": {},
     "rebuild_follower": {},
     "put_webhook": {

@@ -151,7 +151,8 @@ class WebhookBody(Struct, forbid_unknown_fields=True):
     url: str
     """Where requests go: http or https, without user and fragment."""
     events: tuple[str, ...]
-    """Types of events: board.changed, leader.changed, player.erased; * for all."""
+    """Types of events: board.changed, leader.changed, period.closed, period.settled,
+    player.erased; * for all."""
     boards: tuple[str, ...] = (EVERY_BOARD,)
     """Patterns of board ids, in which * stands for any characters."""
     secret: str | None = None
@@ -272,6 +273,12 @@ class WindowQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """A window of the board."""
 
     window: str | None = None
+
+
+class EndingQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """Whether a period is really ended."""
+
+    dry_run: bool = False
 
 
 class ScopesQuery(WindowQuery, forbid_unknown_fields=True, frozen=True):

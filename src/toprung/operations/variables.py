@@ -44,6 +44,19 @@ VARIABLES: Final[dict[str, Variable]] = {
         parse_player,
     ),
     "other": Variable("Another player's id.", _PLAYER, "bob", partial(parse_player, field="other")),
+    "window": Variable(
+        "The name of a window.",
+        _TEXT,
+        "daily",
+        partial(check_text, bytes_max=ID_BYTES_MAX, field="window"),
+    ),
+    "period": Variable(
+        "A period's id, as in the list of periods.",
+        _TEXT,
+        "2026-11-15",
+        partial(check_text, bytes_max=ID_BYTES_MAX, field="period"),
+        works=False,
+    ),
     "key": Variable(
         "A key's id.",
         _TEXT,

@@ -7,11 +7,11 @@ Embedded implementations never suspend in reads.
 One module per port, with the values that cross it. Every profile has `clock`, `journal`, `index`,
 `feed`, `key_store` and `maintenance`. What runs beside the journal needs `leases`, and keeps what
 it knows in `follower_store`, `effect_store`, `job_store` and `webhook_store`; a `sender` carries
-effects out, and a `poster` sends requests to addresses that others named. An embedded journal
-decides against a `fold`. The others stand between a journal and an index that are reached over a
-network: what was committed goes to the `card_sink`, what did not arrive there goes from the
-`outbox` to the `shards`, and `histories` tell whether the cards of both are right; both sides know
-the `line` that the journal is on.
+effects out, and a `poster` sends requests to addresses that others named. A `period_reader`
+reads whole periods that have ended. An embedded journal decides against a `fold`. The others stand
+between a journal and an index that are reached over a network: what was committed goes to the
+`card_sink`, what did not arrive there goes from the `outbox` to the `shards`, and `histories` tell
+whether the cards of both are right; both sides know the `line` that the journal is on.
 """
 
 from toprung.ports.card_sink import (
@@ -51,6 +51,7 @@ from toprung.ports.leases import Lease, LeaseHolder, Leases
 from toprung.ports.line import JournalLine
 from toprung.ports.maintenance import Maintenance
 from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork, ShardReach
+from toprung.ports.period_reader import PeriodReader
 from toprung.ports.poster import Posted, Poster
 from toprung.ports.sender import Sender, Senders
 from toprung.ports.shards import Names, Shards, ShardState
@@ -91,6 +92,7 @@ __all__ = [
     "Outbox",
     "OutboxRow",
     "OutboxWork",
+    "PeriodReader",
     "Place",
     "Places",
     "Plan",

@@ -12,9 +12,11 @@ from toprung.ports import FollowerStore, Index, Journal, WebhookStore
 from toprung.senders.poster import HttpPoster
 from toprung.service.activity import ActivityLog
 from toprung.service.background.activity import ActivityFollower
+from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
+from toprung.service.endings import Endings
 from toprung.service.webhooks.book import WebhookBook
 from toprung.service.webhooks.follower import Sources, WebhookFollowers
 from toprung.service.webhooks.pruning import PruneEffects
@@ -28,6 +30,7 @@ def background_of(
     index: Index,
     webhooks: WebhookStore,
     jobs: Sequence[Job],
+    endings: Endings,
 ) -> tuple[Background, Webhooks]:
     """Followers, senders and jobs, and the webhooks; `jobs` are those of the profile itself."""
     book = WebhookBook(webhooks, stores.clock)
@@ -42,7 +45,11 @@ def background_of(
             MESSAGE: WebhookSender(book, journal, poster, stores.clock),
             ANNOUNCEMENT: AnnouncementSender(book, stores.clock),
         },
-        jobs=[*jobs, PruneEffects(stores.effects, stores.followers)],
+        jobs=[
+            EndPeriods(journal, endings, stores.clock),
+            *jobs,
+            PruneEffects(stores.effects, stores.followers),
+        ],
     )
     service = Webhooks(webhooks, book, stores.followers, stores.effects, poster, stores.clock)
     return background, service

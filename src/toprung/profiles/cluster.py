@@ -31,11 +31,21 @@ from toprung.journals.postgres_keys import PostgresKeys
 from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_leases import PostgresLeases
 from toprung.journals.postgres_outbox import PostgresOutbox
+from toprung.journals.postgres_periods import PostgresPeriods
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_upkeep import PostgresUpkeep
 from toprung.journals.postgres_webhooks import PostgresWebhooks
-from toprung.ports import Clock, Feed, FollowerStore, Index, Journal, KeyStore, Maintenance
+from toprung.ports import (
+    Clock,
+    Feed,
+    FollowerStore,
+    Index,
+    Journal,
+    KeyStore,
+    Maintenance,
+    PeriodReader,
+)
 from toprung.profiles.background import activity_log, background_of
 from toprung.profiles.cluster_jobs import (
     BuryBoards,
@@ -51,6 +61,7 @@ from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.catchup import CatchUp, IndexFollower
+from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.parts import Parts
 from toprung.service.rebuilder import Rebuilder
@@ -106,6 +117,11 @@ def open_cluster_blocking(
             cast(Background, Crossing(profile.background, portal)),
             profile.webhooks.across(partial(Crossing, portal=portal)),
             activity_log(cast(FollowerStore, Crossing(profile.followers, portal))),
+            Endings(
+                cast(Journal, Crossing(profile.journal, portal)),
+                cast(PeriodReader, Crossing(profile.periods, portal)),
+                profile.time.moment,
+            ),
         )
     )
 
@@ -156,6 +172,8 @@ class ClusterProfile:
         self.keys = PostgresKeys(store)
         self.leases = PostgresLeases(store, time.process, time.name)
         self.followers = PostgresFollowers(store, self.leases, clock)
+        self.periods = PostgresPeriods(store)
+        self.endings = Endings(self.journal, self.periods, time.moment)
         self.jobs = self._jobs()
         self.background, self.webhooks = self._background()
         self._is_closed = False
@@ -197,6 +215,7 @@ class ClusterProfile:
             self.background,
             self.webhooks,
             activity_log(self.followers),
+            self.endings,
         )
 
     def _background(self) -> tuple[Background, Webhooks]:
@@ -210,7 +229,8 @@ class ClusterProfile:
             self.time.moment,
             self.feed,
         )
-        return background_of(stores, self.journal, self.index, PostgresWebhooks(store), self.jobs)
+        webhooks = PostgresWebhooks(store)
+        return background_of(stores, self.journal, self.index, webhooks, self.jobs, self.endings)
 
     def _jobs(self) -> list[Job]:
         """What one process at a time does for all of them."""

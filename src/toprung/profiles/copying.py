@@ -163,7 +163,7 @@ class _Copying:
     async def _copy_boards(self, target: PostgresImport) -> None:
         boards = self._source.fold.boards
         rows = [
-            (board.id, board.generation, board.version, _json(board.rules()))
+            (board.id, board.generation, board.version, _json(board.kept()))
             for board in boards.values()
         ]
         await target.add("boards", into.BOARD_COLUMNS, rows)
@@ -173,7 +173,7 @@ class _Copying:
 
     async def _cards(self, board: Board) -> AsyncIterator[list[tuple[int, int, int, bytes]]]:
         """Every player's card on the board, in pages."""
-        fold, now = self._source.fold, self._source.journal.time.moment().settled
+        fold, now = self._source.fold, self._source.journal.time.moment().cautious
         sets = [
             (ladder, ranked)
             for ladder, ranked in fold.index.sets(board.id)
@@ -242,8 +242,8 @@ class _Copying:
     async def _copy_events(self, target: PostgresImport) -> None:
         events = self._source.journal.recorded.events_between(0, self.last_position)
         for some in _some(events, PAGE):
-            for kind in {type(event.body) for event in some}:
-                await self._target.formats.permit(kind)
+            for kind, wanted in {(type(each.body), each.body.written_format) for each in some}:
+                await self._target.formats.permit(kind, wanted)
             await target.add("events", into.EVENT_COLUMNS, list(map(_moved, some)))
 
     async def _copy_documents(self, target: PostgresImport) -> None:
@@ -350,7 +350,8 @@ class _Copying:
         one = Side("the file", self._source.journal, self._source.index)
         other = Side("the cluster", self._target.journal, self._target.index)
         found = 0
-        async for line in board_differences(one, other, self._source.journal.time.moment().settled):
+        now = self._source.journal.time.moment().cautious
+        async for line in board_differences(one, other, now):
             yield line
             found += 1
             if found == DIFFERENCES_MAX:

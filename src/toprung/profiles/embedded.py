@@ -28,6 +28,7 @@ from toprung.indexes.difference import differences
 from toprung.indexes.fold import MemoryFold
 from toprung.indexes.held import Held, Holding
 from toprung.indexes.memory import MemoryIndex
+from toprung.indexes.memory_periods import MemoryPeriods
 from toprung.indexes.replay import replay_submissions, restore_players
 from toprung.journals.local_leases import LocalLeases
 from toprung.journals.ownership import Ownership
@@ -43,6 +44,8 @@ from toprung.ports import Clock, Maintenance
 from toprung.profiles.background import activity_log, background_of
 from toprung.profiles.embedded_jobs import ForgetKeys, PruneLadders
 from toprung.service.background.runner import Background, Stores
+from toprung.service.background.working import Job
+from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.parts import Parts
 from toprung.service.webhooks.service import Webhooks
@@ -125,6 +128,8 @@ class EmbeddedProfile:
             self.feed = LocalFeed(self.journal.position)
             self.keys = SqliteKeys(self._path, self.journal.paused, _in_thread)
             self.followers = SqliteFollowers(self.journal, self.store, clock, _in_thread)
+            periods = MemoryPeriods(self.index, lambda: self.journal.position)
+            self.endings = Endings(self.journal, periods, self.journal.time.moment)
             self.background, self.webhooks = self._background()
             self.journal.start(self.fold, self._prepare, self._after_commit)
         except BaseException as error:
@@ -149,6 +154,7 @@ class EmbeddedProfile:
             self.background,
             self.webhooks,
             activity_log(self.followers, self.background.catch_up),
+            self.endings,
         )
 
     def _background(self) -> tuple[Background, Webhooks]:
@@ -162,9 +168,11 @@ class EmbeddedProfile:
             journal.time.moment,
             self.feed,
         )
-        jobs = [job(self.fold, journal, _in_thread) for job in (PruneLadders, ForgetKeys)]
+        jobs: list[Job] = [
+            job(self.fold, journal, _in_thread) for job in (PruneLadders, ForgetKeys)
+        ]
         webhooks = SqliteWebhooks(journal, store)
-        return background_of(stores, journal, self.index, webhooks, jobs)
+        return background_of(stores, journal, self.index, webhooks, jobs, self.endings)
 
     # --- recovery ------------------------------------------------------------------------------
 
@@ -364,7 +372,7 @@ class EmbeddedProfile:
     def _differences(self) -> list[str]:
         def compare() -> list[str]:
             replayed = self._replayed(self._held_now())
-            found = differences(self.fold, replayed, self.journal.time.moment().settled)
+            found = differences(self.fold, replayed, self.journal.time.moment().cautious)
             return [*found, *differing(self.store.document_pairs())]
 
         return self.journal.paused(compare)

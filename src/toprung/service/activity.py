@@ -134,7 +134,7 @@ class BoardActivity(BoardAccess):
         if scope != GLOBAL:
             require_scope(board, scope)
         before = _BEYOND if cursor is None else _before(board, scope, cursor)
-        since = await self._activity.since(board.id)
+        since = await self._parts.activity.since(board.id)
         found = await self._newest(board, scope, before, limit + 1, since)
         shown = found[:limit]
         return Activity(
@@ -145,7 +145,7 @@ class BoardActivity(BoardAccess):
     async def activity_mark(self) -> int:
         """The position of the newest submission that the follower has kept; 0 if there is none."""
         board = await self._journal.board(self.id)
-        rows, _ = await self._activity.chunk(board, _BEYOND, 1, _NOTHING)
+        rows, _ = await self._parts.activity.chunk(board, _BEYOND, 1, _NOTHING)
         return rows[0][0] if rows else 0
 
     async def newest_activity(self, limit: int, scope: str) -> Activity:
@@ -161,7 +161,7 @@ class BoardActivity(BoardAccess):
         found: list[_Found] = []
         while before and len(found) < limit:
             count = max(CHUNK, limit - len(found))
-            rows, before = await self._activity.chunk(board, before, count, since)
+            rows, before = await self._parts.activity.chunk(board, before, count, since)
             wanted = [(at, kept) for at, kept in rows if scope in kept.scopes]
             ids = await self._journal.ids(list({kept.player for _, kept in wanted}))
             found += [

@@ -10,13 +10,12 @@ from toprung.domain.board import Board
 from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.idempotency import NOBODY
 from toprung.domain.ranking import Ranking
-from toprung.ports import Clock, Index, Journal
 from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
 from toprung.service.view import View, current_period, view_of
 
 if TYPE_CHECKING:
-    from toprung.service.activity import ActivityLog
+    from toprung.service.parts import Parts
 
 _RecentView: TypeAlias = tuple[
     tuple[str | None, str | None, str, Ranking | None], Board, int, int | None, View
@@ -28,11 +27,11 @@ class BoardAccess:
     """One board by its id, and the ports to reach it. Threads may share it."""
 
     __slots__ = (
-        "_activity",
         "_clock",
         "_index",
         "_journal",
         "_owner",
+        "_parts",
         "_read_details",
         "_recent",
         "_source",
@@ -42,19 +41,14 @@ class BoardAccess:
     def __init__(
         self,
         board_id: str,
-        journal: Journal,
-        index: Index,
-        clock: Clock,
-        activity: ActivityLog,
+        parts: Parts,
         source: str,
         owner: str = NOBODY,
         read_details: ReadDetails = msgspec.json.decode,
     ) -> None:
         self.id = board_id
-        self._journal = journal
-        self._index = index
-        self._clock = clock
-        self._activity = activity
+        self._parts = parts
+        self._journal, self._index, self._clock = parts.journal, parts.index, parts.clock
         self._source = source
         self._owner = owner
         self._read_details = read_details
@@ -65,8 +59,7 @@ class BoardAccess:
 
     def for_owner(self, owner: str) -> Self:
         """The same board for a caller whose idempotency keys belong to `owner`."""
-        ports = self._journal, self._index, self._clock, self._activity
-        return type(self)(self.id, *ports, self._source, owner, self._read_details)
+        return type(self)(self.id, self._parts, self._source, owner, self._read_details)
 
     async def rules(self) -> BoardRules:
         """The board's rules as they are now, in the form in which they are set."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from toprung.domain.calendar import PeriodState
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
-from toprung.domain.standing import ReadablePeriod, ScopeSize
-from toprung.domain.values import bounded
+from toprung.domain.standing import PeriodEnding, ReadablePeriod, ScopeSize
+from toprung.domain.values import bounded, parse_flag, parse_text
 from toprung.service.board_access import BoardAccess
 from toprung.service.options import AskedLadder
 from toprung.service.pages import LIMIT_MAX
@@ -37,7 +37,9 @@ class BoardLadders(BoardAccess):
         periods = {}
         async with LongWork() as work:  # periods that nobody has asked for yet take their time
             for window in board.windows:
-                periods[window.name] = shown_period(current_period(board, window, now), now)
+                periods[window.name] = shown_period(
+                    board, window, current_period(board, window, now), now
+                )
                 if work.is_due():
                     await work.rest()
         return periods
@@ -46,8 +48,33 @@ class BoardLadders(BoardAccess):
         """Return the available periods of a window, newest first."""
         board = await self._journal.board(self.id)
         now = self._clock.now()
-        retained = board.calendar(board.window(window)).retained(now)
-        return [shown_period(period, now) for period in retained]
+        chosen = board.window(window)
+        retained = board.calendar(chosen).retained(now)
+        return [shown_period(board, chosen, period, now) for period in retained]
+
+    async def close_period(
+        self, window: str, period: str, *, dry_run: bool = False
+    ) -> PeriodEnding:
+        """Close a period that has ended without waiting for its grace: no late score counts there.
+
+        With `dry_run` nothing is recorded; either way the answer says what the period holds.
+        """
+        names = parse_text(window, "window"), parse_text(period, "period")
+        return await self._parts.endings.close(
+            self.id, *names, dry_run=parse_flag(dry_run, "dry_run")
+        )
+
+    async def settle_period(
+        self, window: str, period: str, *, dry_run: bool = False
+    ) -> PeriodEnding:
+        """Settle a closed period without waiting for its review time: it changes no more.
+
+        With `dry_run` nothing is recorded; either way the answer says what the period holds.
+        """
+        names = parse_text(window, "window"), parse_text(period, "period")
+        return await self._parts.endings.settle(
+            self.id, *names, dry_run=parse_flag(dry_run, "dry_run")
+        )
 
     async def scopes(
         self,

@@ -110,6 +110,13 @@ class Leaderboards(Players):
         """Return the board; raises UnknownBoard if there is none."""
         return self._board(await self._journal.board(parse_board_id(board_id)))
 
+    async def end_periods(self) -> int:
+        """Close and settle every period that is due; return how often something was recorded.
+
+        A service does this by itself. Programs that open a file without one call it when they like.
+        """
+        return await self._parts.endings.end_all()
+
     async def verify(self) -> list[str]:
         """Compare all ladders with the journal; return one line per difference."""
         return await self._maintenance.verify()
@@ -193,5 +200,4 @@ class Leaderboards(Players):
         return self._board(board)
 
     def _board(self, board: Board) -> Leaderboard:
-        ports = self._journal, self._index, self._clock, self._parts.activity
-        return Leaderboard(board.id, *ports, self._source, read_details=self._read_details)
+        return Leaderboard(board.id, self._parts, self._source, read_details=self._read_details)

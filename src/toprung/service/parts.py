@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
 from toprung.service.activity import ActivityLog
 from toprung.service.background.runner import Background
+from toprung.service.endings import Endings
 from toprung.service.webhooks.service import Webhooks
 
 
@@ -26,3 +27,5 @@ class Parts:
     webhooks: Webhooks
     activity: ActivityLog
     """The newest submissions of boards."""
+    endings: Endings
+    """What closes and settles periods."""

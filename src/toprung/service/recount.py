@@ -140,7 +140,8 @@ class Recount:
 
     def _version(self, generation: int, version: int) -> Board:
         versions = self._rules[generation].versions
-        return next((v.board for v in versions if v.board.version == version), versions[-1].board)
+        held = (v.board for v in reversed(versions) if v.board.version <= version)
+        return next(held, versions[0].board)  # closing a period is a version, too, but no new rules
 
     def _counted(self, player: _Player, generation: int, position: int) -> Counted:
         """The player's entries on a board, under the rules that held at a position."""

@@ -197,7 +197,8 @@ def view_of(
     else:
         parse_choice(ranking, RANKINGS, "ranking")
     name = Ladder if ranking == "dense" else UndenseLadder
-    return View(board, name(board.id, chosen.name, read.id, scope), read.state(now), ranking)
+    state = board.state_of(chosen.name, read, now)
+    return View(board, name(board.id, chosen.name, read.id, scope), state, ranking)
 
 
 def current_period(board: Board, window: Window, now: int) -> Period:
@@ -206,14 +207,14 @@ def current_period(board: Board, window: Window, now: int) -> Period:
     return calendar.period_at(now) or calendar.retained(now)[0]
 
 
-def shown_period(period: Period, now: int) -> ReadablePeriod:
+def shown_period(board: Board, window: Window, period: Period, now: int) -> ReadablePeriod:
     """The period as it is shown to people."""
     opens_at, closes_at = period.opens_at, period.closes_at
     return ReadablePeriod(
         period.id,
         None if opens_at is None else instant_datetime(opens_at),
         None if closes_at is None else instant_datetime(closes_at),
-        period.state(now),
+        board.state_of(window.name, period, now),
     )
 
 

@@ -28,6 +28,7 @@ from msgspec import UNSET, UnsetType
 
 from toprung.domain.board import Board
 from toprung.domain.board_rules import shown_rules
+from toprung.domain.calendar import PeriodState
 from toprung.domain.ranking import RANKINGS
 from toprung.domain.standing import BatchResult, Lookup, Page, Rejected, Standing, SubmitResult
 from toprung.errors import Invalid, NotRanked, ToprungError
@@ -65,15 +66,17 @@ WINDOWS: Sequence[Any] = (
     "all-time",
     {"name": "hourly", "retain": 2},
     {"name": "daily", "retain": 1},
-    {"name": "daily", "retain": 3},
+    {"name": "daily", "retain": 3, "grace": 60},
+    {"name": "daily", "retain": 4, "grace": 0, "review_time": 3600},
+    {"name": "daily", "grace": "retained"},
     "daily",
     "weekly",
     {"name": "weekly", "retain": 2},
     {"name": "monthly", "retain": 2},
     {"name": "yearly", "retain": 1},
     {"name": "lunch", "cron": "30 12 * * *", "retain": 2},
-    {"name": "shift", "cron": "0 */6 * * *", "retain": 3},
-    {"name": "s1", "starts": "2026-11-01T00:00:00Z", "ends": "2026-11-15T12:31:00Z"},
+    {"name": "shift", "cron": "0 */6 * * *", "retain": 3, "grace": 0},
+    {"name": "s1", "starts": "2026-11-01T00:00:00Z", "ends": "2026-11-15T12:31:00Z", "grace": 60},
     {"name": "s2", "starts": "2026-12-31T23:59:59Z", "ends": "2027-01-01T01:00:00Z"},
     {"name": "s3", "starts": "2026-03-29T00:30:30Z", "ends": "2026-12-01T00:00:00Z"},
 )
@@ -384,6 +387,64 @@ class ProfileMachine(RuleBasedStateMachine):
             self._move_to(max(self.clock.now(), period.closes_at + distance))
 
     @rule()
+    def end_periods(self) -> None:
+        """Close and settle what is due."""
+        self._jump_if_little()
+        self.agree(self.model.end_periods, self.session.boards.end_periods())
+        self.touched.update(BOARD_IDS)
+
+    @rule(
+        board=board_ids,
+        pick=st.integers(0, 3),
+        player=players,
+        after=st.sampled_from([-1, 0, 0, HOUR]),
+        then=st.sampled_from(["submit", "submit", "remove", "scopes", "erase"]),
+        data=st.data(),
+    )
+    def play_and_end(
+        self, board: str, pick: int, player: str, after: int, then: str, data: st.DataObject
+    ) -> None:
+        """Somebody plays, the period ends, and then something happens that comes too late."""
+        if board not in self.model.boards:
+            return
+        self.set_clock(0)
+        rules = self.model.boards[board].rules
+        windows = [window for window in rules.windows if window.grace is not None]
+        if not windows:
+            return
+        window = windows[pick % len(windows)]
+        period = rules.calendar(window).period_at(self.clock.now())
+        if period is None or period.closes_at is None or window.grace is None:
+            return
+        self._submit(board, {"player": player, "score": data.draw(small)})
+        end = period.closes_at + window.grace * SECOND + after
+        self._move_to(max(self.clock.now(), end))
+        self.end_periods()
+        self.ladders_agree()
+        if then == "submit":
+            late = {"player": player, "score": 3, "at": moment(period.closes_at - 1)}
+            self._submit(board, late)
+        elif then == "scopes":
+            self._set_board("patch", board, {"scopes": data.draw(scope_lists)})
+        else:
+            self.remove(board, player) if then == "remove" else self.erase(player)
+
+    @rule(board=board_ids, settles=st.booleans(), data=st.data())
+    def end_period(self, board: str, settles: bool, data: st.DataObject) -> None:
+        """Close or settle a period by hand, which may be impossible."""
+        self._jump_if_little()
+        read = self._read(board, data)
+        window, period = read.window or "daily", read.period or "2026-11-14"
+
+        async def end() -> PeriodState:
+            found = await self.session.boards.board(board)
+            method = found.settle_period if settles else found.close_period
+            return (await method(window, period)).state
+
+        self.agree(lambda: self.model.end_period(board, window, period, settles=settles), end())
+        self.touched.add(board)
+
+    @rule()
     def restart(self) -> None:
         """Close and open again; if the clock was wrong, it is put right afterwards."""
         self._jump_if_little()
@@ -672,7 +733,7 @@ class ProfileMachine(RuleBasedStateMachine):
         return [
             (player, recorded.submission.at)
             for name, results in board.results.items()
-            if board.is_closed(name, now) and board.is_retained(name, now)
+            if board.has_ended(name, now) and board.is_retained(name, now)
             for player, found in results.items()
             for recorded in found
         ]

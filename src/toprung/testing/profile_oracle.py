@@ -8,7 +8,7 @@ calendars and `decide` with the profiles, and nothing with indexes, journals or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -41,6 +41,7 @@ from toprung.errors import (
     FixedRule,
     Invalid,
     KeyReused,
+    NotYet,
     PeriodGone,
     TooLate,
     UnknownBoard,
@@ -119,6 +120,9 @@ class OracleBoard:
         self.past: dict[str, list[Recorded]] = {}
         self.keys: dict[str, UsedKey] = {}
         self.was_used = False
+        self.closed: dict[str, int] = {}
+        self.settled: dict[str, int] = {}
+        """By window: when the last period ended that is closed, and settled."""
 
     # --- entries and their order --------------------------------------------------------------
 
@@ -172,10 +176,40 @@ class OracleBoard:
             for name, players in self.results.items()
         )
 
-    def is_closed(self, name: PeriodName, now: int) -> bool:
+    def has_ended(self, name: PeriodName, now: int) -> bool:
         """Whether the period has ended, or is none of the board's."""
         period = self._period(name)
         return period is None or (period.closes_at is not None and period.closes_at <= now)
+
+    def is_occupied(self, name: PeriodName) -> bool:
+        """Whether somebody has an entry."""
+        return any(self.results.get(name, {}).values())
+
+    def is_closed(self, name: PeriodName) -> bool:
+        """Whether the period takes no late scores."""
+        return self._has_passed(name, self.closed)
+
+    def is_settled(self, name: PeriodName) -> bool:
+        """Whether the period changes no more."""
+        return self._has_passed(name, self.settled)
+
+    def _has_passed(self, name: PeriodName, marks: Mapping[str, int]) -> bool:
+        period = self._period(name)
+        ended_at = None if period is None else period.closes_at
+        return ended_at is not None and ended_at <= marks.get(name[0], 0)
+
+    def to_end(self, now: int) -> list[tuple[PeriodName, int, Window]]:
+        """Periods that have ended and are to be closed or settled, with their ends, in order."""
+        found = []
+        for window in self.rules.windows:
+            for name in self.results:
+                period = self._period(name) if name[0] == window.name else None
+                if period is None or window.grace is None or period.closes_at is None:
+                    continue
+                is_over = period.closes_at <= now and self.is_retained(name, now)
+                if is_over and not self.is_settled(name):
+                    found.append((name, period.closes_at, window))
+        return sorted(found, key=lambda each: (each[1], each[0]))
 
     def _period(self, name: PeriodName) -> Period | None:
         for window in self.rules.windows:
@@ -190,11 +224,12 @@ class OracleBoard:
             for name in [name for name in table if name not in names]:
                 del table[name]
 
-    def remove(self, player: str) -> None:
-        """Take the player off every ladder."""
+    def remove(self, player: str, *, is_erased: bool = False) -> None:
+        """Take the player off every ladder; off those of settled periods, if it is erased."""
         for name in self.results:
-            self.results[name].pop(player, None)
-            self.scopes[name].pop(player, None)
+            if is_erased or not self.is_settled(name):
+                self.results[name].pop(player, None)
+                self.scopes[name].pop(player, None)
 
 
 class ProfileOracle:
@@ -215,7 +250,7 @@ class ProfileOracle:
         return self.clock.now()
 
     @property
-    def settled(self) -> int:
+    def cautious(self) -> int:
         """What the clock says or should say, whichever is earlier; a little is no difference."""
         return self.now - (self.off if self.off > TOLERATED else 0)
 
@@ -239,7 +274,7 @@ class ProfileOracle:
     def replace(self, board_id: str, rules: Mapping[str, Any]) -> None:
         """A new board or other rules for one."""
         parse_board_id(board_id)
-        self._change(board_id, Board.parse(board_id, rules))
+        self._change(board_id, Board.parse(board_id, rules, self._unsaid(board_id)))
 
     def patch(self, board_id: str, changes: Mapping[str, Any]) -> None:
         """Some other rules."""
@@ -249,7 +284,13 @@ class ProfileOracle:
             rules.pop(name, None)
             if value is not None:
                 rules[name] = value
-        self._change(board_id, Board.parse(board_id, rules))
+        self._change(board_id, Board.parse(board_id, rules, self._unsaid(board_id)))
+
+    def _unsaid(self, board_id: str) -> Callable[[str], int | None]:
+        """The grace of windows that name none: what they have, or else an hour."""
+        board = self.boards.get(board_id)
+        known = {} if board is None else {w.name: w.grace for w in board.rules.windows}
+        return lambda window: known.get(window, 3600)
 
     def delete(self, board_id: str) -> None:
         """No such board any more."""
@@ -262,27 +303,75 @@ class ProfileOracle:
             self.boards[board_id] = OracleBoard(new)
             return
         old = board.rules
-        settled = self.settled
-        if board.has_entries(settled):
+        now = self.cautious
+        if board.has_entries(now):
             _check_fixed(old, new)
         if board.was_used and old.decimals != new.decimals:
             raise FixedRule("decimals", "")
         names = {window.name for window in new.windows}
         board.drop_unless(
-            name for name in board.results if board.is_kept(name, settled) and name[0] in names
+            name for name in board.results if board.is_kept(name, now) and name[0] in names
         )
         board.rules = new
+        for marks in (board.closed, board.settled):
+            for name in [name for name in marks if not _is_same_window(old, new, name)]:
+                del marks[name]
         self._change_scopes(board, old)
 
     def _change_scopes(self, board: OracleBoard, old: Board) -> None:
-        for members in board.scopes.values():
+        for period, members in board.scopes.items():
             for player, scopes in members.items():
                 gone = {s for s in scopes if s.partition(":")[0] not in board.rules.scopes}
                 scopes.difference_update(gone)
                 attributes = self.players[player].attributes
                 for scope in set(board.rules.scopes) - set(old.scopes):
-                    if scope in attributes:
+                    if scope in attributes and not board.is_settled(period):
                         scopes.add(f"{scope}:{attributes[scope]}")
+
+    # --- the end of periods -------------------------------------------------------------------
+
+    def end_periods(self) -> int:
+        """Close and settle what is due; how often."""
+        done, now = 0, self.cautious
+        for board in self.boards.values():
+            for name, ended_at, window in board.to_end(now):
+                closes_at = ended_at + (window.grace or 0) * 1_000_000
+                is_there = board.is_occupied(name)
+                if not board.is_closed(name) and is_there and closes_at <= now:
+                    board.closed[name[0]] = ended_at
+                    done += 1
+                is_due = closes_at + window.review_time * 1_000_000 <= now
+                was_closed = is_there or board.closed.get(name[0]) == ended_at
+                if board.is_closed(name) and is_due and was_closed:
+                    board.settled[name[0]] = ended_at
+                    done += 1
+        return done
+
+    def end_period(self, board_id: str, window: str, period: str, *, settles: bool) -> PeriodState:
+        """Close or settle a period by hand; its state then."""
+        board, now = self.board(board_id), self.cautious
+        found = _window(board.rules, window)
+        if found.grace is None:
+            raise Invalid("window", "")
+        this = board.rules.calendar(found).period(period)
+        if this is None:
+            raise UnknownPeriod
+        if this.closes_at is None or this.closes_at > now:
+            raise NotYet("period", "")
+        name = (window, period)
+        if not (board.is_settled(name) if settles else board.is_closed(name)):
+            for other, ended_at, _ in board.to_end(now):
+                is_before = other[0] == window and ended_at < this.closes_at
+                if (
+                    is_before
+                    and board.is_occupied(other)
+                    and (settles or not board.is_closed(other))
+                ):
+                    raise NotYet("period", "")
+            if settles and not board.is_closed(name):
+                raise NotYet("period", "")
+            (board.settled if settles else board.closed)[window] = this.closes_at
+        return self._state(board, name)
 
     # --- players ------------------------------------------------------------------------------
 
@@ -294,7 +383,7 @@ class ProfileOracle:
         self.players[player] = profile
         for board in self.boards.values():
             for period, members in board.scopes.items():
-                if player in members and not board.is_closed(period, self.settled):
+                if player in members and not board.has_ended(period, self.cautious):
                     members[player] = self._scopes(board.rules, player)
         return profile
 
@@ -315,7 +404,7 @@ class ProfileOracle:
         """Nothing is left of the player."""
         self._known(player)
         for board in self.boards.values():
-            board.remove(player)
+            board.remove(player, is_erased=True)
             board.past.pop(player, None)
             board.keys = {k: used for k, used in board.keys.items() if used.player != player}
         for other in self.friends.pop(player, set()):
@@ -409,8 +498,8 @@ class ProfileOracle:
 
     def _count(self, board: OracleBoard, submission: Submission) -> Outcome:
         rules, player, now = board.rules, submission.player, self.now
-        since = max(0, self.settled - TOLERATED)
-        periods, skipped = _periods(rules, submission.at, now, since)
+        since = max(0, self.cautious - TOLERATED)
+        periods, skipped = _periods(board, submission.at, now, since)
         if not periods:
             raise TooLate("at", "")
         names = [(window.name, period.id) for window, period in periods]
@@ -533,7 +622,7 @@ class ProfileOracle:
                 window=name[0],
                 period=name[1],
                 scope=read.scope,
-                state=self._state(board.rules, name),
+                state=self._state(board, name),
                 name=self.players[player].name,
                 avatar_url=self.players[player].avatar_url,
                 details=_details(board, player, entry.version),
@@ -568,9 +657,11 @@ class ProfileOracle:
             ),
         )
 
-    def _state(self, rules: Board, name: PeriodName) -> PeriodState:
-        window = _window(rules, name[0])
-        period = rules.calendar(window).period(name[1])
+    def _state(self, board: OracleBoard, name: PeriodName) -> PeriodState:
+        if board.is_closed(name):
+            return "settled" if board.is_settled(name) else "closed"
+        window = _window(board.rules, name[0])
+        period = board.rules.calendar(window).period(name[1])
         assert period is not None
         if period.opens_at is not None and period.opens_at > self.now:
             return "upcoming"
@@ -580,14 +671,15 @@ class ProfileOracle:
 
     def periods(self, board_id: str, window: str | None) -> list[ReadablePeriod]:
         """What can be read of a window."""
-        rules = self.board(board_id).rules
+        board = self.board(board_id)
+        rules = board.rules
         retained = rules.calendar(_window(rules, window)).retained(self.now)
         return [
             ReadablePeriod(
                 period.id,
                 None if period.opens_at is None else moment(period.opens_at),
                 None if period.closes_at is None else moment(period.closes_at),
-                self._state(rules, (_window(rules, window).name, period.id)),
+                self._state(board, (_window(rules, window).name, period.id)),
             )
             for period in retained
         ]
@@ -662,9 +754,10 @@ def _ranks(board: OracleBoard, ladder: list[tuple[str, Entry]], ranking: Ranking
 
 
 def _periods(
-    rules: Board, at: int, now: int, since: int
+    board: OracleBoard, at: int, now: int, since: int
 ) -> tuple[list[tuple[Window, Period]], dict[str, SkipReason]]:
     """Where a submission counts, the window that max_increase looks at first; what it misses."""
+    rules = board.rules
     all_time = [window for window in rules.windows if window.kind == "all-time"]
     others = [window for window in rules.windows if window.kind != "all-time"]
     found: list[tuple[Window, Period]] = []
@@ -674,7 +767,10 @@ def _periods(
         period = calendar.period_at(at)
         is_early = period is not None and (period.opens_at or 0) > now + AHEAD_MAX
         if period is not None and not is_early and _is_young(calendar, period, since):
-            found.append((window, period))
+            if board.is_closed((window.name, period.id)):
+                skipped[window.name] = "closed"
+            else:
+                found.append((window, period))
         else:
             is_early = window.starts is not None and at < window.starts
             missed: SkipReason = "not-open" if is_early else "closed"
@@ -708,6 +804,15 @@ def _named(rules: Board, window: Window, period_id: str, now: int) -> Period:
     if not calendar.is_retained(period, now):
         raise PeriodGone
     return period
+
+
+def _is_same_window(old: Board, new: Board, name: str) -> bool:
+    """Whether both have a window of this name, with the same periods."""
+    spans = [
+        [(w.kind, w.cron, w.starts, w.ends) for w in board.windows if w.name == name]
+        for board in (old, new)
+    ]
+    return spans[0] == spans[1] != [] and old.timezone == new.timezone
 
 
 def _check_fixed(old: Board, new: Board) -> None:

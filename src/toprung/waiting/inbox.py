@@ -26,6 +26,19 @@ class Delivery:
     def __init__(self, inbox: Inbox) -> None:
         self.inbox = inbox
 
+    def abandon(self) -> None:
+        """Nobody waits any longer; the result comes all the same, for nobody."""
+        self.go_on = _nothing
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether who waited for it was cancelled."""
+        return self.go_on is _nothing
+
+
+def _nothing() -> None:
+    pass
+
 
 class Inbox:
     """Where results arrive for the light tasks of one event loop.

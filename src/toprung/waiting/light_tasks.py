@@ -120,8 +120,8 @@ class LightTask:
         """Have it go on, although what it waits for has not come."""
         awaited = self._awaited
         if isinstance(awaited, Delivery):
-            if awaited.go_on is not _nothing:  # else it is on its way already
-                awaited.go_on = _nothing  # the result comes all the same, for nobody
+            if not awaited.is_abandoned:  # else it is on its way already
+                awaited.abandon()
                 self.inbox.loop.call_soon(self._go_on)
         elif awaited is not None and awaited.cancel():
             self._must_cancel = False  # the future raises it
@@ -131,7 +131,3 @@ def inbox_of(loop: asyncio.AbstractEventLoop) -> Inbox | None:
     """Where results arrive for the light task that is running; None if none is."""
     task: Any = asyncio.current_task(loop)
     return task.inbox if isinstance(task, LightTask) else None
-
-
-def _nothing() -> None:
-    pass

@@ -49,6 +49,11 @@ class Pending(Generic[T]):
         """Whether the result is there."""
         return self._done
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether everybody who awaited it was cancelled; not while nobody has awaited it yet."""
+        return bool(self._waiters) and all(map(_is_gone, self._waiters))
+
     def result(self) -> T:
         """The result, which must be there; raises the error if that is what was delivered."""
         assert self._done, "the result is not there yet"
@@ -105,6 +110,12 @@ def resolve_all(outcomes: Iterable[tuple[Pending[Any], Any]]) -> None:
             continue
     for inbox, deliveries in posted.items():
         inbox.post(deliveries)
+
+
+def _is_gone(waiter: asyncio.Future[None] | ThreadWaiter | Delivery) -> bool:
+    if isinstance(waiter, ThreadWaiter):
+        return False
+    return waiter.is_abandoned if isinstance(waiter, Delivery) else waiter.cancelled()
 
 
 def _wake_futures(futures: list[asyncio.Future[None]]) -> None:

@@ -16,7 +16,7 @@ import { currentKey } from "./keyring.js";
  */
 /** @typedef {Standing & {total: number, percentile: number, top_percent: number, window: string, period: string, state: State}} Place */
 /** @typedef {{total: number, period: string, state: State, standings: Standing[], next: string | null, prev: string | null}} Page */
-/** @typedef {"upcoming" | "open" | "ended"} State */
+/** @typedef {"upcoming" | "open" | "ended" | "closed" | "settled"} State */
 /** @typedef {{period: string, opens_at: string | null, closes_at: string | null, state: State}} Period */
 /**
  * @typedef {Object} Board

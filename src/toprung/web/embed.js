@@ -217,10 +217,13 @@ function windowOf({ default_window, windows }) {
   return default_window ?? (names.includes("all-time") ? "all-time" : names[0]);
 }
 
+/** What is said of a period that is over. @type {Record<string, string>} */
+const ENDS = { ended: "ended", closed: "under review", settled: "final" };
+
 /** When a period opens or closes, or that it is over. @param {{opens_at: string | null, closes_at: string | null, state: string} | undefined} period */
 function stateWords(period) {
   const { opens_at = null, closes_at = null, state = "open" } = period ?? {};
-  if (state === "ended") return ["final"];
+  if (state in ENDS) return [ENDS[state]];
   const time = state === "upcoming" ? opens_at : closes_at;
   return time === null ? [] : [`${state === "upcoming" ? "opens" : "closes"} ${CLOSING.format(new Date(time))}`];
 }

@@ -25,6 +25,7 @@ export class Finder {
   /** @type {Standing[]} */
   #offered = [];
   #chosen = -1;
+  #closed = 0; // how often the viewer has put an offer away: answers to what was asked before are not shown
   #look = throttled(() => this.#ask(), ASK_MS);
   #find;
   #go;
@@ -57,9 +58,10 @@ export class Finder {
   /** Ask who fits what the field holds now. @returns {Promise<Standing[]>} */
   async #ask() {
     const text = this.#input.value.trim();
+    const closed = this.#closed;
     try {
       const standings = text === "" ? [] : (await this.#find(text)).standings;
-      if (text === this.#input.value.trim()) this.#offer(document.activeElement === this.#input ? standings : []);
+      if (text === this.#input.value.trim() && closed === this.#closed) this.#offer(document.activeElement === this.#input ? standings : []);
       return standings;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -81,9 +83,15 @@ export class Finder {
 
   /** @param {Standing} standing */
   #take({ player }) {
-    this.#look.cancel();
-    this.#offer([]);
+    this.#close();
     this.#go(player);
+  }
+
+  /** Put the offer away, and whatever is still to be asked or answered. */
+  #close() {
+    this.#look.cancel();
+    this.#closed += 1;
+    this.#offer([]);
   }
 
   /** @param {Standing[]} standings */
@@ -116,7 +124,7 @@ export class Finder {
 
   /** @param {KeyboardEvent} event */
   #move(event) {
-    if (event.key === "Escape") return this.#offer([]);
+    if (event.key === "Escape") return this.#close();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const count = this.#offered.length;
     if (step === undefined || count === 0) return;

@@ -36,7 +36,19 @@ export function periodName(period) {
 export function periodWords({ period, closes_at, state }, timezone) {
   if (period === "all") return [];
   const zone = isForeign(timezone, closes_at) ? [`${timezone} time`] : [];
-  return [periodName(period), ...zone, ...(state === "ended" ? ["final"] : [])];
+  return [periodName(period), ...zone, ...endWords(state)];
+}
+
+/** What is said of a period that is over. @type {Record<string, string>} */
+const ENDS = { ended: "ended", closed: "under review", settled: "final" };
+
+/**
+ * Whether a period takes no more scores, and whether its places may still change. Nothing, if it is not over.
+ * @param {string} state
+ * @returns {string[]}
+ */
+export function endWords(state) {
+  return state in ENDS ? [ENDS[state]] : [];
 }
 
 /**
@@ -128,6 +140,9 @@ export function throttled(action, interval) {
   const call = () => {
     if (timer === undefined) timer = setTimeout(run, Math.max(0, next - performance.now()));
   };
-  call.cancel = () => clearTimeout(timer);
+  call.cancel = () => {
+    clearTimeout(timer);
+    timer = undefined; // or it would never be called again
+  };
   return call;
 }

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from toprung.domain.board import Board
 from toprung.domain.commands.befriend import Befriend, Unfriend
 from toprung.domain.commands.bundle import Bundle
+from toprung.domain.commands.close_period import ClosePeriod
 from toprung.domain.commands.delete_board import DeleteBoard
 from toprung.domain.commands.erase_player import ErasePlayer
 from toprung.domain.commands.remove_entries import RemoveEntries
@@ -18,6 +19,7 @@ from toprung.domain.commands.set_board import SetBoard
 from toprung.domain.commands.set_document import SetDocument
 from toprung.domain.commands.set_entries import SetEntries
 from toprung.domain.commands.set_player import PatchPlayer, SetPlayer
+from toprung.domain.commands.settle_period import SettlePeriod
 from toprung.domain.commands.submit import Receipts, Submit
 
 SingleCommand: TypeAlias = (
@@ -31,13 +33,15 @@ SingleCommand: TypeAlias = (
     | Unfriend
     | SetEntries
     | SetDocument
+    | ClosePeriod
+    | SettlePeriod
 )
 """A command that is decided by itself."""
 
 Command: TypeAlias = Submit | SingleCommand | Bundle
 
 SingleResult: TypeAlias = Receipts | Board | int | None
-"""`Receipts` of a `Submit`, the `Board` of a `SetBoard`, the version of a `SetDocument`."""
+"""`Receipts` of a `Submit`, the version of a `SetDocument`, the `Board` of what changes one."""
 
 CommandResult: TypeAlias = SingleResult | tuple[SingleResult, ...]
 """What a command is answered; a `Bundle`, with the results of its commands."""
@@ -45,6 +49,7 @@ CommandResult: TypeAlias = SingleResult | tuple[SingleResult, ...]
 __all__ = [
     "Befriend",
     "Bundle",
+    "ClosePeriod",
     "Command",
     "CommandResult",
     "DeleteBoard",
@@ -55,6 +60,7 @@ __all__ = [
     "SetDocument",
     "SetEntries",
     "SetPlayer",
+    "SettlePeriod",
     "SingleCommand",
     "SingleResult",
     "Submit",

@@ -49,6 +49,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it touches more than can be named, so that it shares a commit with nothing."""
     documents: tuple[DocumentName, ...] = ()
     """Documents that are asked for, or set."""
+    changes_since: int | None = None
+    """A position, if it is asked whether entries of the board have been changed after it."""
     announced: str | None = None
     """A type of event that others may want to be told of."""
 
@@ -119,6 +121,17 @@ class State(Protocol):
 
     def has_entries(self, board: Board) -> bool:
         """Whether a period that counts now has an entry."""
+        ...
+
+    def has_changed(self, board: Board, period: PeriodName, since: int, players: int) -> bool:
+        """Whether entries of a closed period may have been changed by events after a position.
+
+        The position is that of `Needs.changes_since`; so many players had an entry then.
+        """
+        ...
+
+    def allows_closing(self) -> bool:
+        """Whether everybody who works on the same journal can read that periods are closed."""
         ...
 
     def was_used(self, board: Board) -> bool:
@@ -194,6 +207,14 @@ def require_board(state: State, board_id: str) -> Board:
     """The board, or UnknownBoard."""
     board = state.board(board_id)
     if board is None:
+        raise UnknownBoard(f"there is no board {board_id!r}")
+    return board
+
+
+def require_generation(state: State, board_id: str, generation: int) -> Board:
+    """The board that was created at a position; one of the same name is another."""
+    board = require_board(state, board_id)
+    if board.generation != generation:
         raise UnknownBoard(f"there is no board {board_id!r}")
     return board
 

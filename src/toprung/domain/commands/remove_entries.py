@@ -11,7 +11,8 @@ from toprung.domain.commands.deciding import (
     require_board,
     require_player,
 )
-from toprung.domain.events import EntriesRemoved
+from toprung.domain.events import EntriesRemoved, EntriesSet
+from toprung.domain.layout import settled_entries
 
 
 class RemoveEntries(msgspec.Struct, frozen=True):
@@ -26,6 +27,10 @@ class RemoveEntries(msgspec.Struct, frozen=True):
         return Needs(board=self.board, players=(self.player,), entries=True)
 
     def decide(self, state: State) -> Decision:
-        """In every period; what was submitted stays readable."""
+        """In every period that is not settled; what was submitted stays readable."""
         board = require_board(state, self.board)
-        return Decision((EntriesRemoved(board.id, require_player(state, self.player)),))
+        number = require_player(state, self.player)
+        kept = settled_entries(board, state.placed_of(board, number))
+        if kept:
+            return Decision((EntriesSet(board.id, number, kept),))
+        return Decision((EntriesRemoved(board.id, number),))

@@ -11,6 +11,7 @@ from toprung.domain.board import Board
 from toprung.domain.commands.deciding import Decision, Needs, State, require_board
 from toprung.domain.events import BoardSet
 from toprung.domain.layout import is_laid_out_alike, kept_periods
+from toprung.domain.window import no_grace_said, usual_grace
 from toprung.errors import FixedRule, Invalid
 
 
@@ -33,20 +34,19 @@ class SetBoard(msgspec.Struct, frozen=True):
         generation = state.position if current is None else current.generation
         retained = None
         if current is not None and not is_laid_out_alike(current, board):
-            retained = kept_periods(current, state.periods(current), state.moment.settled)
-        # What is not set is not recorded: an older process knows nothing of newer rules.
-        rules = {name: value for name, value in board.rules().items() if value is not None}
-        event = BoardSet(board.id, rules, generation, retained)
+            retained = kept_periods(current, state.periods(current), state.moment.cautious)
+        event = BoardSet(board.id, board.kept(), generation, retained)
         return Decision((event,), result=board.recorded(state.position, generation))
 
     def _next(self, state: State, current: Board | None) -> Board:
+        unsaid = usual_grace if state.allows_closing() else no_grace_said
         if self.mode == "patch":
             current = require_board(state, self.board)
-            board = current.patched(self.rules)
+            board = current.patched(self.rules, unsaid)
+        elif current is None:
+            return Board.parse(self.board, self.rules, unsaid)
         else:
-            board = Board.parse(self.board, self.rules)
-        if current is None:
-            return board
+            board = Board.parse(self.board, self.rules, current.grace_of(unsaid))
         if self.mode == "create":
             raise Invalid("board", f"board {self.board!r} already exists")
         if state.has_entries(current):
@@ -54,4 +54,4 @@ class SetBoard(msgspec.Struct, frozen=True):
         # Recorded scores stay readable, and only the number of decimals says what they are.
         if board.decimals != current.decimals and state.was_used(current):
             raise FixedRule("decimals", f"cannot change once board {board.id!r} has been used")
-        return board
+        return board.ended_like(current)

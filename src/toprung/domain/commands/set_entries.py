@@ -12,14 +12,16 @@ from toprung.domain.commands.deciding import (
     Needs,
     State,
     made_player,
-    require_board,
+    require_generation,
 )
+from toprung.domain.ending import is_settled
 from toprung.domain.entry import Entry
 from toprung.domain.events import EntriesSet, EntrySet, PeriodName
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
+from toprung.domain.layout import settled_entries
 from toprung.domain.player import GLOBAL
 from toprung.domain.score import INT64_MAX, INT64_MIN
-from toprung.errors import Invalid, UnknownBoard
+from toprung.errors import Invalid
 
 
 class SetEntries(msgspec.Struct, frozen=True):
@@ -37,15 +39,18 @@ class SetEntries(msgspec.Struct, frozen=True):
         return Needs(board=self.board, players=(self.player,), makes_players=True, entries=True)
 
     def decide(self, state: State) -> Decision:
-        """An entry keeps its scopes; a new one counts in those of the player's attributes."""
-        board = require_board(state, self.board)
-        if board.generation != self.generation:
-            raise UnknownBoard(f"there is no board {self.board!r}")
+        """An entry keeps its scopes; a new one counts in those of the player's attributes.
+
+        Those of settled periods stay as they are.
+        """
+        board = require_generation(state, self.board, self.generation)
         number = made_player(state, self.player)
         present, scopes = state.placed_of(board, number), state.attributes(number)
-        entries = []
+        entries = list(settled_entries(board, present))
         for period, entry in self.entries.items():
             _check(board, period, entry, state)
+            if is_settled(board, period):
+                raise Invalid("entries", f"period {'/'.join(period)!r} is settled")
             placed = present.get(period)
             kept = scopes_of(board, scopes) if placed is None else placed.scopes
             entries.append(
@@ -64,7 +69,7 @@ def _check(board: Board, period: PeriodName, entry: Entry, state: State) -> None
     if not 0 <= entry.version < state.position:
         raise Invalid("entries", "goes back to a submission that is not recorded yet")
     moment = state.moment
-    if not is_kept(board, Ladder(board.id, *period, GLOBAL), moment.settled, moment.now + 1):
+    if not is_kept(board, Ladder(board.id, *period, GLOBAL), moment.cautious, moment.now + 1):
         raise Invalid("entries", f"board {board.id!r} keeps no period {'/'.join(period)!r}")
     if (entry.subscore is None) != (board.subscore is None):
         raise Invalid("entries", f"board {board.id!r} has other subscores")

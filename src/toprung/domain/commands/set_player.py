@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from toprung.domain.commands.deciding import Decision, Needs, Profile, State, made_player
 from toprung.domain.events import PlayerSet
-from toprung.domain.ladder import unclosed
+from toprung.domain.ladder import not_ended
 from toprung.domain.layout import move_of
 from toprung.domain.player import merged_attributes
 from toprung.domain.player_numbers import PlayerNumber
@@ -73,9 +73,9 @@ def _decided(
     shown: Mapping[str, str | None],
 ) -> Decision:
     """The player's entries move to its new scopes, in the periods that have not ended."""
-    before, settled = state.attributes(number), state.moment.settled
+    before, now = state.attributes(number), state.moment.cautious
     moved = {
-        board.id: tuple(unclosed(board, state.periods_of(board, number), settled))
+        board.id: tuple(not_ended(board, state.periods_of(board, number), now))
         for board in state.boards_of(number)
         if move_of(board, before, attributes)
     }

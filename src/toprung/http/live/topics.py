@@ -32,7 +32,7 @@ ACTIVITY_SECONDS: Final = 0.3
 """How often it is looked for activity, while somebody watches it."""
 
 _TOKEN: Final = re.compile(
-    r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+\.(?P<state>upcoming|open|ended)"
+    r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+\.(?P<state>upcoming|open|ended|closed|settled)"
     r"(\.(?P<mark>\d{1,19}))?"
 )
 

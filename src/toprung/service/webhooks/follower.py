@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from itertools import chain
+from typing import Any, Final
 
 import msgspec
 
@@ -22,13 +23,24 @@ from toprung.domain.events import (
     EntriesSet,
     Event,
     EventBody,
+    PeriodClosed,
+    PeriodSettled,
     PlayerErased,
     PlayerSet,
     Scored,
 )
+from toprung.domain.instant import instant_text
 from toprung.domain.ladder import Ladder, scopes_of
 from toprung.domain.timekeeping import Moment
-from toprung.domain.webhooks import BOARD_CHANGED, LEADER_CHANGED, WAITING_MAX, Webhook
+from toprung.domain.webhooks import (
+    BOARD_CHANGED,
+    LEADER_CHANGED,
+    PERIOD_CLOSED,
+    PERIOD_SETTLED,
+    WAITING_MAX,
+    EventType,
+    Webhook,
+)
 from toprung.errors import UnknownBoard
 from toprung.ports import (
     DerivedRow,
@@ -65,10 +77,15 @@ EVENTS_AT_ONCE: Final = 200
 SWEPT_MAX: Final = 10_000
 """Windows of which it is remembered that their old rows are gone."""
 
-_LEADER_KINDS: Final[tuple[type[EventBody], ...]] = (
-    *(Scored, BoardSet, BoardDeleted, PlayerSet, PlayerErased, EntriesRemoved, EntriesSet),
-)
-_BOARD_KINDS: Final[tuple[type[EventBody], ...]] = (BoardSet, BoardDeleted)
+_KINDS: Final[dict[EventType, tuple[type[EventBody], ...]]] = {
+    LEADER_CHANGED: (
+        *(Scored, BoardSet, BoardDeleted, PlayerSet, PlayerErased, EntriesRemoved, EntriesSet),
+    ),
+    BOARD_CHANGED: (BoardSet, BoardDeleted),
+    PERIOD_CLOSED: (PeriodClosed,),
+    PERIOD_SETTLED: (PeriodSettled,),
+}
+"""By what a webhook is told of: the events that it follows from."""
 
 
 class _Note(msgspec.Struct, frozen=True, array_like=True):
@@ -145,7 +162,7 @@ def has_follower(webhook: Webhook) -> bool:
     """
     if webhook.disabled is not None:
         return False
-    return webhook.wants(LEADER_CHANGED) or webhook.wants(BOARD_CHANGED)
+    return any(map(webhook.wants, _KINDS))
 
 
 def follower_name(webhook: Webhook) -> str:
@@ -180,7 +197,8 @@ class WebhookFollower:
         if self._is_full:
             return Selection(())
         is_leader = self.webhook.wants(LEADER_CHANGED)
-        kinds = _LEADER_KINDS if is_leader else _BOARD_KINDS
+        wanted = (kinds for event, kinds in _KINDS.items() if self.webhook.wants(event))
+        kinds = tuple(dict.fromkeys(chain.from_iterable(wanted)))
         return Selection(kinds, newest=1, per="route", is_visible=is_leader)
 
     async def derive(self, stretch: Stretch, state: FollowerState) -> Step | MustWait:
@@ -308,7 +326,6 @@ class _Reading:
         """What comes of it; a part of it if that is much already."""
         until = stretch.until
         wants_leaders = self._webhook.wants(LEADER_CHANGED)
-        wants_boards = self._webhook.wants(BOARD_CHANGED)
         for number, event in enumerate(stretch.events, 1):
             if number % EVENTS_AT_ONCE == 0:
                 await next_round()
@@ -323,8 +340,7 @@ class _Reading:
                 if self._walk is not None and self._count:  # first what came before it
                     self._walk, until = None, event.position - 1
                     break
-            if wants_boards:
-                self._tell_board(event)
+            self._tell(event)
             if self._walk is not None:
                 until = event.position - 1
                 break
@@ -393,19 +409,17 @@ class _Reading:
             if board_id in (None, board) and await self._board(board) is not None:
                 self._add(board, [ladder_of(board, key)])
 
-    def _tell_board(self, event: Event) -> None:
-        body = event.body
-        if not isinstance(body, BoardSet | BoardDeleted) or not self._webhook.is_for(body.board):
+    def _tell(self, event: Event) -> None:
+        """Say what an event itself says, if the webhook wants to know."""
+        told = _told(event)
+        if told is None:
             return
-        if isinstance(body, BoardDeleted):
-            change = "deleted"
-        else:
-            change = "created" if body.generation == event.position else "changed"
-        data = {"board": body.board, "change": change, "version": event.position}
-        cause = str(event.position)
-        self._effects.append(
-            plain_message(self._webhook, cause, BOARD_CHANGED, event.recorded_at, data)
-        )
+        kind, data = told
+        if self._webhook.wants(kind) and self._webhook.is_for(data["board"]):
+            message = plain_message(
+                self._webhook, str(event.position), kind, event.recorded_at, data
+            )
+            self._effects.append(message)
 
     # --- boards -----------------------------------------------------------------------------------
 
@@ -430,7 +444,7 @@ class _Reading:
             every, windows = list(touched), set[str]()
             for begin in range(0, len(every), COMPARED_AT_ONCE):
                 some = every[begin : begin + COMPARED_AT_ONCE]
-                ladders = [ladder for ladder in some if is_there(board, ladder, moment.settled)]
+                ladders = [ladder for ladder in some if is_there(board, ladder, moment.cautious)]
                 compared = await self._sources.leaders.compare(self._follower.name, board, ladders)
                 self._effects += self._follower.messages(compared, f"until {until}", self._at)
                 rows += rows_of(compared)
@@ -439,3 +453,18 @@ class _Reading:
             for window in windows:
                 rows += await self._follower.sweep(board, window, moment.horizon)
         return rows
+
+
+def _told(event: Event) -> tuple[EventType, dict[str, Any]] | None:
+    """What of an event is told as it is: the type, and the data of its message."""
+    match event.body:
+        case BoardDeleted(board):
+            return BOARD_CHANGED, {"board": board, "change": "deleted", "version": event.position}
+        case BoardSet(board) as body:
+            change = "created" if body.generation == event.position else "changed"
+            return BOARD_CHANGED, {"board": board, "change": change, "version": event.position}
+        case PeriodClosed() | PeriodSettled() as body:
+            data = msgspec.structs.asdict(body)
+            data["ended_at"] = instant_text(body.ended_at)
+            return PERIOD_CLOSED if type(body) is PeriodClosed else PERIOD_SETTLED, data
+    return None

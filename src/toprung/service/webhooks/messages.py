@@ -18,10 +18,10 @@ from toprung.domain.ladder import Ladder
 from toprung.domain.player_numbers import PlayerNumber, renumbered_value
 from toprung.domain.score import number_text, score_value
 from toprung.domain.webhooks import (
-    BOARD_CHANGED,
     EVERY_EVENT,
     LEADER_CHANGED,
     MESSAGE,
+    OF_BOARDS,
     Webhook,
     message_id,
     payload,
@@ -106,7 +106,7 @@ def is_still_for(webhook: Webhook, effect: Effect) -> bool:
         return False
     if effect.type == LEADER_CHANGED and effect.body:
         return webhook.is_for(_unpack(effect.body).ladder[0])
-    if effect.type == BOARD_CHANGED and effect.body:
+    if effect.type in OF_BOARDS and effect.body:
         return webhook.is_for(msgspec.json.decode(effect.body)["data"]["board"])
     return True
 

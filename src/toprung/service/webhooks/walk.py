@@ -85,7 +85,7 @@ class Strides:
         gone: list[DerivedRow] = []
         for key, _ in rows:
             ladder = ladder_of(board.id, key)
-            if is_there(board, ladder, moment.settled):
+            if is_there(board, ladder, moment.cautious):
                 kept.append(ladder)
             elif not is_there(board, ladder, moment.horizon):
                 gone.append(DerivedRow(board.id, key, None))

@@ -25,7 +25,6 @@ from toprung.testing.contracts.workbench import Session
 SEEDS = (15, 38, 2026)
 FEW, LEAST = 9, 4
 """Rows that the random histories keep of a board, and that they take of one at once."""
-STEPS = 120
 COUNTRIES = ("PT", "US", None)
 
 
@@ -39,6 +38,9 @@ class Shown(NamedTuple):
 
 class ActivityContract(ContractSuite):
     """`Leaderboard.activity`, and the follower behind it."""
+
+    steps = 50
+    """Of each random history."""
 
     def background(self, opened: Session) -> Background:
         return opened.boards.background
@@ -168,7 +170,7 @@ class ActivityContract(ContractSuite):
     @pytest.mark.parametrize("seed", SEEDS)
     def test_random_histories(self, opened: Session, seed: int) -> None:
         history = _History(opened, random.Random(seed))
-        for _ in range(STEPS):
+        for _ in range(self.steps):
             history.go_on()
             history.compare(opened, history.with_tail)
         history.follow_all()
@@ -212,7 +214,8 @@ class _History:
         log = ActivityLog(self.stores.followers, self.follower, catch_up)
         opened, boards = self.opened.opened, self.opened.boards
         ports = opened.journal, opened.index, self.opened.clock, opened.maintenance
-        return Leaderboards(Parts(*ports, None, None, boards.background, boards.webhooks, log))
+        beside = boards.background, boards.webhooks, log, boards._parts.endings  # noqa: SLF001
+        return Leaderboards(Parts(*ports, None, None, *beside))
 
     async def _nothing(self, follower: str) -> None:
         raise AssertionError(f"{follower} is not so far behind")

@@ -8,7 +8,7 @@ import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
 import { formatCount, formatTopPercent, groupDigits, isLong, percentileWords } from "../numbers.js";
 import { historyPlot } from "../plots.js";
 import { StandingsTable, hueOf, initialOf } from "../standings_table.js";
-import { formatMoment, periodName, throttled, windowName } from "../times.js";
+import { endWords, formatMoment, periodName, throttled, windowName } from "../times.js";
 import { openingWindow, windowsOf } from "../windows.js";
 
 /** @typedef {import("../address.js").Address} Address */
@@ -152,7 +152,7 @@ export class PlayerView {
           : [
               el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`), el("span", { class: isLong(place.score) && "long" }, groupDigits(place.score))),
               el("p", { class: "small" }, percentileWords(place)),
-              el("p", { class: "small" }, `top ${formatTopPercent(place.top_percent)} % · ${periodName(place.period)}${place.state === "ended" ? " · final" : ""}`),
+              el("p", { class: "small" }, `top ${formatTopPercent(place.top_percent)} % · ${[periodName(place.period), ...endWords(place.state)].join(" · ")}`),
             ]),
       ),
     );

@@ -63,6 +63,38 @@ _WINDOWS: Final[list[Step]] = [
     ),
 ]
 
+_DAY: Final = "/v1/boards/cup/periods/daily/2026-11-17"
+_ENDINGS: Final[list[Step]] = [
+    ask(
+        "PUT /v1/boards/cup",
+        {
+            "windows": [{"name": "daily", "grace": 86400, "review_time": 3600}, "weekly"],
+            "scopes": ["country"],
+        },
+    ),
+    ask("PUT /v1/players/ann", {"attributes": {"country": "NZ"}}),
+    ask("POST /v1/boards/cup/scores", score("ann", 5)),
+    ask(f"POST {_DAY}/close", {}),
+    Move("2026-11-18T00:30:00Z"),
+    ask("POST /v1/boards/cup/scores", score("ben", 6, at="2026-11-17T12:00:00Z")),
+    ask(f"POST {_DAY}/settle", {}),
+    ask(f"POST {_DAY}/close?dry_run=true", {}),
+    ask(f"POST {_DAY}/close?dry_run=yes", {}),
+    ask(f"POST {_DAY}/close?dry_run=false", {}),
+    ask("POST /v1/boards/cup/scores", score("cat", 7, at="2026-11-17T12:00:00Z")),
+    ask(f"POST {_DAY}/settle?dry_run=true", {}),
+    ask(f"POST {_DAY}/settle", {}),
+    ask(f"POST {_DAY}/settle", {}),
+    ask("POST /v1/boards/cup/periods/hourly/now/close", {}),
+    ask("POST /v1/boards/cup/periods/daily/now/close", {}),
+    ask("POST /v1/boards/nothing/periods/daily/2026-11-17/close", {}),
+    *asks(
+        "GET /v1/boards/cup",
+        "GET /v1/boards/cup/periods?window=daily",
+        "GET /v1/boards/cup/standings?window=daily&period=2026-11-17",
+    ),
+]
+
 _SCOPES: Final[list[Step]] = [
     *asks(
         "GET /v1/boards/blitz/scopes",
@@ -140,6 +172,7 @@ _SMALL: Final[list[Step]] = [
 ]
 
 WINDOWS = Scene("windows", [*PLAYERS, *_WINDOWS])
+ENDINGS = Scene("endings", _ENDINGS)
 SCOPES = Scene("scopes", [*PLAYERS, *BLITZ, *_SCOPES, *_SPREAD])
 TIES = Scene(
     "ties",

@@ -1,0 +1,16 @@
+"""What stands in the variable segments of addresses, where any value does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAMES: Final = {
+    "player": "alice",
+    "other": "bob",
+    "key": "aaaaaaaa",
+    "follower": "activity",
+    "webhook": "chat",
+    "message": "msg_1",
+    "window": "daily",
+    "period": "2026-11-15",
+}
