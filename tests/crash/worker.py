@@ -60,7 +60,7 @@ LEASES: Final = ("followers", "effects", "jobs")
 TRIES: Final = 5
 """Of a life whose process has to die at a point, and does not get there."""
 LEASE_SECONDS: Final = 0.4
-"""Of the cluster's leases: whoever takes over from the dead waits for so long."""
+"""Of the cluster's leases at first: whoever takes over from the dead waits for so long."""
 
 
 class Life(msgspec.Struct, frozen=True):
@@ -443,20 +443,24 @@ def run(target: str, log: Path, life: Life, kind: Kind) -> list[int]:
     """One life, and the check of what it left; all exit codes.
 
     A machine that stands still for longer than a lease has another process take over from the one
-    that was to die at a point, which it never comes to: such a life is lived again.
+    that was to die at a point, which it never comes to: such a life is lived again, with leases
+    that last twice as long.
     """
-    if life.is_paused:
-        for _ in range(TRIES):
-            paused = run_paused(target, log, life)
-            if paused is not None:
-                return paused
+    codes: list[int] | None = None
+    for attempt in range(TRIES):
+        if is_cluster_target(target):
+            set_lease_seconds(LEASE_SECONDS * 2**attempt)
+        if life.is_paused:
+            codes = run_paused(target, log, life)
+            if codes is not None:
+                return codes
+        else:
+            codes = run_once(target, log, life, kind)
+            if not life.point or codes[0] == -signal.SIGKILL or codes[-1] != 0:
+                return codes
+    if codes is None:
         print(life, f"in {TRIES} lives it never came to its point", file=sys.stderr, flush=True)
         return [LOST]
-    codes = run_once(target, log, life, kind)
-    for _ in range(TRIES - 1):
-        if not life.point or codes[0] == -signal.SIGKILL or codes[-1] != 0:
-            break
-        codes = run_once(target, log, life, kind)
     return codes
 
 
@@ -498,8 +502,6 @@ def main(target: str, log: str, kind: Kind = SUMS) -> None:
     if is_cluster_target(target):
         import asyncpg  # noqa: F401 -- or each process would do so for itself
         import redis.asyncio  # noqa: F401
-
-        set_lease_seconds(LEASE_SECONDS)
     for line in sys.stdin:
         life = msgspec.json.decode(line, type=Life)
         print(msgspec.json.encode(run(target, Path(log), life, kind)).decode(), flush=True)
