@@ -139,6 +139,10 @@ class PeriodGone(Gone):
     """The period is no longer retained."""
 
 
+class ArchiveGone(Gone):
+    """The archive of the period is missing: its file was deleted, or is in another place."""
+
+
 class CursorGone(Gone):
     """The cursor has expired; start again from the first page."""
 
@@ -208,6 +212,14 @@ class LeaseLost(Unavailable):
 
 class IndexUnavailable(Unavailable):
     """The index cannot be reached at the moment; recorded scores are safe, and ranks catch up."""
+
+
+class ArchiveUnavailable(Unavailable):
+    """The store of archives cannot be reached at the moment; nothing is lost."""
+
+
+class ArchiveDamaged(Unavailable):
+    """The archive of the period cannot be read: its file is damaged, or not the one it should be."""
 
 
 class OutcomeUnknown(Unavailable):

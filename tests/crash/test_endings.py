@@ -20,7 +20,7 @@ POINTS = [
     "reader.periods",
     "reader.occupied",
     "journal.record",
-    "reader.digested",
+    "reader.read",
     "jobs.note",
     "leases.release",
 ]

@@ -20,6 +20,7 @@ from toprung.domain.events import (
     EntrySet,
     Event,
     EventBody,
+    PeriodArchived,
     PeriodClosed,
     PeriodSettled,
     PlayerErased,
@@ -78,6 +79,7 @@ BODIES: list[EventBody] = [
     DocumentSet("test-match", "k", None),
     PeriodClosed("b", "daily", "2026-11-15", 7),
     PeriodSettled("b", "daily", "2026-11-15", 7, 2, 3, "0f" * 32),
+    PeriodArchived("b", 1, "daily", "2026-11-15", 7),
 ]
 
 

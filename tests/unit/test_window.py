@@ -17,7 +17,7 @@ from toprung.domain.window import (
     GRACE,
     Kind,
     Window,
-    no_grace_said,
+    no_end_said,
     parse_windows,
 )
 from toprung.domain.zone import parse_timezone
@@ -92,7 +92,7 @@ def test_a_default_is_not_written(name: str) -> None:
         ({"name": "lunch"}, "name"),
         ({"name": None}, "name"),
         ({"name": ["daily"]}, "name"),
-        ({"name": "daily", "keep": 3}, "keep"),
+        ({"name": "daily", "hold": 3}, "hold"),
         ({"name": "daily", "retain": 0}, "retain"),
         ({"name": "daily", "retain": -1}, "retain"),
         ({"name": "daily", "retain": 65}, "retain"),
@@ -191,11 +191,11 @@ def test_when_periods_end(value: object, grace: int | None, review_time: int) ->
     window = Window.parse(value)
     assert (window.grace, window.review_time) == (grace, review_time)
     assert Window.parse(window.to_json()) == window
-    assert Window.parse(window.to_json(unsaid=None), no_grace_said) == window
+    assert Window.parse(window.to_json(unsaid=None), no_end_said) == window
 
 
 def test_windows_that_were_recorded_before_they_closed_stay_open() -> None:
-    assert Window.parse({"name": "daily", "retain": 30}, no_grace_said).grace is None
+    assert Window.parse({"name": "daily", "retain": 30}, no_end_said).grace is None
 
 
 # --- the list of a board --------------------------------------------------------------------

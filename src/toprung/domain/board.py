@@ -18,12 +18,12 @@ from toprung.domain.sortkey import Direction, RecordShape, record_shape
 from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
 from toprung.domain.window import (
     DEFAULT_WINDOWS,
-    Grace,
-    UnsaidGrace,
+    Unsaid,
+    UnsaidEnd,
     Window,
-    no_grace_said,
+    no_end_said,
     parse_windows,
-    usual_grace,
+    usual_end,
 )
 from toprung.domain.zone import parse_timezone
 from toprung.errors import FixedRule, Invalid, UnknownWindow
@@ -77,10 +77,13 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """By window: when the last period ended that is closed. Those before it are, too."""
     settled: Mapping[str, int] = {}
     """By window: when the last period ended that is settled."""
+    archived: Mapping[str, int] = {}
+    """By window that keeps archives: when the last period ended that is in one, or that had left
+    retention before archives were kept. Later ones stay in the index until they are archived."""
 
     @classmethod
     def parse(
-        cls, board_id: object, rules: Mapping[str, object], unsaid: UnsaidGrace = usual_grace
+        cls, board_id: object, rules: Mapping[str, object], unsaid: UnsaidEnd = usual_end
     ) -> Board:
         """A board from its JSON form; whatever is omitted or null takes its default.
 
@@ -125,12 +128,11 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def read(cls, board_id: str, recorded: Mapping[str, Any]) -> Board:
         """A board as a journal keeps it, and as older versions kept it: see `kept`."""
         rules = dict(recorded)
-        closed, settled = rules.pop("closed", {}), rules.pop("settled", {})
-        board = cls.parse(board_id, rules, no_grace_said)
-        return msgspec.structs.replace(board, closed=closed, settled=settled)
+        marks = {name: rules.pop(name, {}) for name in _MARKS}
+        return msgspec.structs.replace(cls.parse(board_id, rules, no_end_said), **marks)
 
     def kept(self) -> dict[str, Any]:
-        """What a journal keeps: the rules, and which periods are closed and settled.
+        """What a journal keeps: the rules, and which periods are closed, settled and archived.
 
         What is not set is left out: an older process knows nothing of newer rules.
 
@@ -140,40 +142,47 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         form = {name: value for name, value in self.rules().items() if value is not None}
         form["windows"] = [window.to_json(unsaid=None) for window in self.windows]
-        if self.closed:
-            form["closed"] = dict(self.closed)
-        if self.settled:
-            form["settled"] = dict(self.settled)
-        return form
+        return form | {name: dict(marks) for name in _MARKS if (marks := getattr(self, name))}
 
-    def grace_of(self, unsaid: UnsaidGrace) -> UnsaidGrace:
-        """What windows that name no grace have when this board's rules are replaced: their own."""
-        own = {window.name: window.grace for window in self.windows}
+    def ends_of(self, unsaid: UnsaidEnd) -> UnsaidEnd:
+        """What windows that say nothing have when this board's rules are replaced: their own."""
+        own = {window.name: Unsaid(window.grace, window.keep) for window in self.windows}
 
-        def grace(window: str) -> Grace:
+        def end(window: str) -> Unsaid:
             return own[window] if window in own else unsaid(window)
 
-        return grace
+        return end
 
-    def patched(self, patch: Mapping[str, object], unsaid: UnsaidGrace = usual_grace) -> Board:
+    def patched(self, patch: Mapping[str, object], unsaid: UnsaidEnd = usual_end) -> Board:
         """The board after a JSON merge patch: null puts a rule back to its default."""
         _check_names(patch)
-        changed = Board.parse(self.id, self.rules() | dict(patch), self.grace_of(unsaid))
+        changed = Board.parse(self.id, self.rules() | dict(patch), self.ends_of(unsaid))
         return changed.recorded(self.version, self.generation)
 
     def ended_like(self, before: Board) -> Board:
-        """These rules, and of the windows that it had `before`, what is closed and settled."""
+        """These rules, and of the windows that it had `before`, what became of their periods."""
         spans = {window.name: _span(window) for window in self.windows}
         same = {
             window.name
             for window in before.windows
             if spans.get(window.name) == _span(window) and self.timezone == before.timezone
         }
-        closed, settled = (
-            {name: at for name, at in marks.items() if name in same}
-            for marks in (before.closed, before.settled)
-        )
-        return msgspec.structs.replace(self, closed=closed, settled=settled)
+        marks = {
+            name: {window: at for window, at in getattr(before, name).items() if window in same}
+            for name in _MARKS
+        }
+        return msgspec.structs.replace(self, **marks)
+
+    def archiving_since(self, now: int) -> Board:
+        """The board, where windows that begin to keep archives do so for what is retained now."""
+        archived: dict[str, int] = {}
+        for window in self.windows:
+            if window.keep != 0:
+                oldest = self.calendar(window).retained(now)[-1].opens_at
+                mark = self.archived.get(window.name, oldest)
+                if mark is not None:
+                    archived[window.name] = mark
+        return msgspec.structs.replace(self, archived=archived)
 
     def with_closed(self, window: str, ended_at: int, version: int) -> Board:
         """The board once a period of a window is closed, by the event at `version`."""
@@ -186,6 +195,19 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return msgspec.structs.replace(
             self, settled={**self.settled, window: ended_at}, version=version
         )
+
+    def with_archived(self, window: str, ended_at: int, version: int) -> Board:
+        """The board once a period of a window is archived, by the event at `version`."""
+        return msgspec.structs.replace(
+            self, archived={**self.archived, window: ended_at}, version=version
+        )
+
+    def archived_later(self, archived: Mapping[str, int]) -> Board:
+        """The board as it was, but knowing which periods were archived since."""
+        later = {
+            window: max(at, archived.get(window, at)) for window, at in self.archived.items()
+        }
+        return msgspec.structs.replace(self, archived=later)
 
     def recorded(self, version: int, generation: int) -> Board:
         """The same rules as set by the event at `version`."""
@@ -245,6 +267,20 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether a period changes no more."""
         return _has_passed(self.settled.get(window), period)
 
+    def is_archived(self, window: str, period: Period) -> bool:
+        """Whether a period has an archive, or could not get one any more."""
+        return _has_passed(self.archived.get(window), period)
+
+    def retains(self, window: Window, period: Period, now: int) -> bool:
+        """Whether the entries of a period stay where they are.
+
+        They do as long as `retain` says; and if they are to be archived, until they are.
+        """
+        if self.calendar(window).is_retained(period, now):
+            return True
+        has_begun = period.opens_at is None or period.opens_at <= now
+        return window.keep != 0 and has_begun and not self.is_archived(window.name, period)
+
     def state_of(self, window: str, period: Period, now: int) -> PeriodState:
         """What people are told of a period."""
         if self.is_settled(window, period):
@@ -296,7 +332,7 @@ def _calendar(window: Window, timezone: str) -> Calendar:
     return window.calendar(timezone)
 
 
-def _windows(value: object, unsaid: UnsaidGrace) -> tuple[Window, ...]:
+def _windows(value: object, unsaid: UnsaidEnd) -> tuple[Window, ...]:
     try:
         return parse_windows(value, unsaid)
     except Invalid as error:
@@ -355,7 +391,8 @@ def _limit(board: Board, value: int | None) -> int | Decimal | None:
     return None if value is None else score_value(value, board.decimals)
 
 
-_NO_RULES = ("id", "version", "generation", "closed", "settled")
+_MARKS = ("closed", "settled", "archived")
+_NO_RULES = ("id", "version", "generation", *_MARKS)
 _RULES = tuple(f for f in Board.__struct_fields__ if f not in _NO_RULES)
 _TO_JSON: dict[str, Any] = {
     "windows": lambda _, value: [window.to_json() for window in value],

@@ -77,6 +77,16 @@ def ended_periods(board: Board, names: Iterable[PeriodName], now: int) -> list[E
 
     What is not retained any more is not among them.
     """
+    found = [
+        ended
+        for ended in past_periods(board, names, now)
+        if not board.is_settled(*ended.key) and board.retains(ended.window, ended.period, now)
+    ]
+    return sorted(found, key=_order)
+
+
+def past_periods(board: Board, names: Iterable[PeriodName], now: int) -> list[EndedPeriod]:
+    """Those of the periods that have ended, and that are closed some day."""
     windows = {window.name: window for window in board.windows if window.grace is not None}
     found = []
     for name, period_id in set(names):
@@ -84,11 +94,25 @@ def ended_periods(board: Board, names: Iterable[PeriodName], now: int) -> list[E
         period = None if window is None else board.calendar(window).period(period_id)
         if window is None or period is None or period.closes_at is None:
             continue
-        if period.closes_at > now or board.is_settled(name, period):
-            continue
-        if board.calendar(window).is_retained(period, now):
+        if period.closes_at <= now:
             found.append(EndedPeriod(window, period, period.closes_at))
-    return sorted(found, key=lambda ended: (ended.ended_at, ended.window.name))
+    return found
+
+
+def unarchived_periods(board: Board, names: Iterable[PeriodName], now: int) -> list[EndedPeriod]:
+    """Those of the periods that are settled and wait for their archive, in order of their ends."""
+    found = [
+        ended
+        for ended in past_periods(board, names, now)
+        if ended.window.keep != 0
+        and board.is_settled(*ended.key)
+        and not board.is_archived(*ended.key)
+    ]
+    return sorted(found, key=_order)
+
+
+def _order(ended: EndedPeriod) -> tuple[int, str]:
+    return ended.ended_at, ended.window.name
 
 
 def was_closed_last(board: Board, ended: EndedPeriod) -> bool:

@@ -190,6 +190,26 @@ class PeriodSettled(EventBody, frozen=True):
         return board.with_settled(self.window, self.ended_at, position)
 
 
+class PeriodArchived(EventBody, frozen=True):
+    """A settled period is in an archive, which its document names: see `domain.archive`."""
+
+    format: ClassVar[int] = 4
+
+    board: str
+    generation: int
+    """Of the board: a replay has to know which of its periods are not needed."""
+    window: str
+    period: str
+    ended_at: int
+
+    def ended(self, board: Board, position: int) -> Board:
+        """The board after this event."""
+        return board.with_archived(self.window, self.ended_at, position)
+
+
+PeriodEvent: TypeAlias = PeriodClosed | PeriodSettled | PeriodArchived
+"""What becomes of a period; each changes its board."""
+
 KINDS: Final[Mapping[str, type[EventBody]]] = {
     "score": Scored,
     "board": BoardSet,
@@ -203,6 +223,7 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
     "document": DocumentSet,
     "closed": PeriodClosed,
     "settled": PeriodSettled,
+    "archived": PeriodArchived,
 }
 """What journals record for each kind; a name is never given again for something else."""
 

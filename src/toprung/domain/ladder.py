@@ -48,6 +48,21 @@ class UndenseLadder(Ladder):
     __slots__ = ()
 
 
+class PastLadder(Ladder):
+    """A ladder of a period that is no longer retained, of the board that was created then.
+
+    It names that board because an archive outlives a board that is deleted and created again.
+    """
+
+    generation: int
+
+    def __new__(cls, board: Board, window: str, period: str, scope: str) -> PastLadder:
+        """The ladder of a board."""
+        ladder = super().__new__(cls, board.id, window, period, scope)
+        ladder.generation = board.generation
+        return ladder
+
+
 class Stop(NamedTuple):
     """One period of a route, with the scopes it counts in there (global first)."""
 
@@ -182,12 +197,14 @@ def route_of(
 
 
 def is_retained(board: Board, ladder: Ladder, now: int) -> bool:
-    """Whether the board has the ladder's window and still retains its period."""
+    """Whether the board has the ladder's window and still retains its period.
+
+    One that is to be archived is retained until it is.
+    """
     for window in board.windows:
         if window.name == ladder.window:
-            calendar = board.calendar(window)
-            period = calendar.period(ladder.period)
-            return period is not None and calendar.is_retained(period, now)
+            period = board.calendar(window).period(ladder.period)
+            return period is not None and board.retains(window, period, now)
     return False
 
 
@@ -195,13 +212,12 @@ def is_kept(board: Board, ladder: Ladder, now: int, until: int | None = None) ->
     """Whether the ladder's period is retained, or yet to come (and opens before `until`)."""
     for window in board.windows:
         if window.name == ladder.window:
-            calendar = board.calendar(window)
-            period = calendar.period(ladder.period)
+            period = board.calendar(window).period(ladder.period)
             if period is None:
                 return False
             if period.opens_at is not None and period.opens_at > now:
                 return until is None or period.opens_at < until
-            return calendar.is_retained(period, now)
+            return board.retains(window, period, now)
     return False
 
 

@@ -119,7 +119,8 @@ def is_laid_out_alike(old: Board, new: Board) -> bool:
 
 def _laid_out(board: Board) -> list[Window]:
     """The windows, without what is only about the end of their periods."""
-    return [msgspec.structs.replace(each, grace=None, review_time=0) for each in board.windows]
+    replace = msgspec.structs.replace
+    return [replace(each, grace=None, review_time=0, keep=0) for each in board.windows]
 
 
 def kept_periods(board: Board, known: Iterable[PeriodName], now: int) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -40,8 +40,24 @@ RETAINED: Final = "retained"
 SECONDS_MAX: Final = 366 * 24 * 3600
 """For `grace`, and for `review_time`."""
 
-UnsaidGrace: TypeAlias = Callable[[str], Grace]
-"""The grace of a window, by its name, that names none."""
+Keep: TypeAlias = int | None
+"""How many periods have an archive, counted back from the current one; None: all, 0: none."""
+
+FOREVER: Final = "forever"
+"""How people say that archives are never deleted."""
+
+KEEP_MAX: Final = 1_000_000
+
+
+class Unsaid(NamedTuple):
+    """What a window has that says nothing of the end of its periods."""
+
+    grace: Grace
+    keep: Keep
+
+
+UnsaidEnd: TypeAlias = Callable[[str], Unsaid]
+"""That of a window, by its name."""
 
 _RETAIN: Final[dict[Kind, int]] = {
     "all-time": 1,
@@ -54,18 +70,23 @@ _RETAIN: Final[dict[Kind, int]] = {
     "season": 1,
 }
 _BUILT_IN: Final = tuple(kind for kind in get_args(Kind) if kind not in ("cron", "season"))
-_MEMBERS: Final = ("name", "retain", "cron", "starts", "ends", "grace", "review_time")
+_MEMBERS: Final = ("name", "retain", "cron", "starts", "ends", "grace", "review_time", "keep")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
 
-def usual_grace(_window: str) -> Grace:
-    """What a window of a new board has that names no grace."""
-    return GRACE
+def usual_end(_window: str) -> Unsaid:
+    """That of a new board, where nothing is archived."""
+    return Unsaid(GRACE, 0)
 
 
-def no_grace_said(_window: str) -> Grace:
-    """What a recorded window has that names no grace: it may be older than closing."""
-    return None
+def archived_end(_window: str) -> Unsaid:
+    """That of a new board, where settled periods are archived."""
+    return Unsaid(GRACE, None)
+
+
+def no_end_said(_window: str) -> Unsaid:
+    """That of a recorded window: it may be older than closing."""
+    return Unsaid(None, 0)
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -80,9 +101,10 @@ class Window(msgspec.Struct, frozen=True):
     grace: Grace = None
     review_time: int = 0
     """How many seconds a closed period can be corrected before it is settled."""
+    keep: Keep = 0
 
     @classmethod
-    def parse(cls, value: object, unsaid: UnsaidGrace = usual_grace) -> Window:
+    def parse(cls, value: object, unsaid: UnsaidEnd = usual_end) -> Window:
         """A window from its JSON form.
 
         >>> window = Window.parse({"name": "daily", "retain": 30, "grace": 600})
@@ -152,6 +174,8 @@ class Window(msgspec.Struct, frozen=True):
             members["grace"] = RETAINED if self.grace is None else self.grace
         if self.review_time:
             members["review_time"] = self.review_time
+        if self.keep != 0:
+            members["keep"] = FOREVER if self.keep is None else self.keep
         return self.name if len(members) == 1 else members
 
     def calendar(self, timezone: str) -> Calendar:
@@ -166,7 +190,7 @@ class Window(msgspec.Struct, frozen=True):
         return endless_periods(slicing(self.kind, clock), self.retain)
 
 
-def parse_windows(value: object, unsaid: UnsaidGrace = usual_grace) -> tuple[Window, ...]:
+def parse_windows(value: object, unsaid: UnsaidEnd = usual_end) -> tuple[Window, ...]:
     """The windows of a board: at least one, no name twice, not too many periods retained."""
     if not isinstance(value, list | tuple) or not value:
         raise Invalid("", "must be a list of at least one window")
@@ -220,18 +244,24 @@ def _parse_retain(members: Mapping[object, object], kind: Kind) -> int:
     return bounded(retain, most, "retain")
 
 
-def _with_end(window: Window, members: Mapping[object, object], unsaid: UnsaidGrace) -> Window:
+def _with_end(window: Window, members: Mapping[object, object], unsaid: UnsaidEnd) -> Window:
     """The window with what its members say of the end of periods."""
     if window.kind == "all-time":
-        for name in ("grace", "review_time"):
+        for name in ("grace", "review_time", "keep"):
             if name in members:
                 raise Invalid(name, "is not for all-time, which never ends")
         return window
-    grace = _parse_grace(members["grace"]) if "grace" in members else unsaid(window.name)
+    usual = unsaid(window.name)
+    grace = _parse_grace(members["grace"]) if "grace" in members else usual.grace
     review_time = bounded(members.get("review_time", 0), SECONDS_MAX, "review_time", 0)
     if review_time and grace is None:
         raise Invalid("review_time", f'needs a grace that is not "{RETAINED}"')
-    return msgspec.structs.replace(window, grace=grace, review_time=review_time)
+    keep = _parse_keep(members["keep"]) if "keep" in members else usual.keep
+    if keep != 0 and grace is None:
+        if "keep" in members:
+            raise Invalid("keep", f'needs a grace that is not "{RETAINED}": only settled periods are archived')
+        keep = 0
+    return msgspec.structs.replace(window, grace=grace, review_time=review_time, keep=keep)
 
 
 def _parse_grace(value: object) -> Grace:
@@ -240,6 +270,14 @@ def _parse_grace(value: object) -> Grace:
     if isinstance(value, str):
         raise Invalid("grace", f'must be a number of seconds, or "{RETAINED}"')
     return bounded(value, SECONDS_MAX, "grace", 0)
+
+
+def _parse_keep(value: object) -> Keep:
+    if value == FOREVER:
+        return None
+    if isinstance(value, str):
+        raise Invalid("keep", f'must be a number of periods, or "{FOREVER}"')
+    return bounded(value, KEEP_MAX, "keep", 0)
 
 
 DEFAULT_WINDOWS: Final = ("all-time", "daily", "weekly", "monthly")

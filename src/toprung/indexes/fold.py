@@ -27,7 +27,9 @@ from toprung.domain.events import (
     EntriesRemoved,
     EntriesSet,
     Event,
+    PeriodArchived,
     PeriodClosed,
+    PeriodEvent,
     PeriodName,
     PeriodSettled,
     PlayerErased,
@@ -255,7 +257,7 @@ class MemoryFold:
                 self._leave(board, player, position)
             case EntriesSet() as change:
                 self._apply_entries(change, position, is_kept)
-            case PeriodClosed() | PeriodSettled() as change:
+            case PeriodClosed() | PeriodSettled() | PeriodArchived() as change:
                 self._apply_ending(change, position)
             case DocumentSet():
                 pass  # the file itself keeps documents
@@ -282,7 +284,7 @@ class MemoryFold:
         if layout.added:
             self._backfill(layout, event.position)
 
-    def _apply_ending(self, change: PeriodClosed | PeriodSettled, position: int) -> None:
+    def _apply_ending(self, change: PeriodEvent, position: int) -> None:
         board = self.boards.get(change.board)
         if board is not None:
             self.boards[board.id] = change.ended(board, position)

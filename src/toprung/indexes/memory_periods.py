@@ -2,54 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from typing import Final
 
+from toprung._native import RankedSet
 from toprung.domain.board import Board
-from toprung.domain.digest import Digested, Digester
 from toprung.domain.events import PeriodName
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
-from toprung.indexes.memory import MemoryIndex
-from toprung.ports import PeriodReader
-from toprung.waiting.pace import LongWork
+from toprung.indexes.fold import MemoryFold
+from toprung.ports import PeriodContents, PeriodReader, PeriodRows
+from toprung.waiting.pace import next_round
 
-ROWS_AT_ONCE: Final = 500
+ROWS_AT_ONCE: Final = 4_096
+"""Rows that are read while nobody else can read: about a millisecond."""
+
+
+class MemoryContents:
+    """A period as it is in the index of this process; it is read in slices."""
+
+    def __init__(self, fold: MemoryFold, position: int, sets: dict[str, RankedSet]) -> None:
+        self.position = position
+        self._players = fold.players
+        self._sets = {scope: (ranked, len(ranked)) for scope, ranked in sets.items()}
+
+    @property
+    def ladders(self) -> Sequence[tuple[str, int]]:
+        """Scopes in the order of their UTF-8 bytes, with the numbers of entries."""
+        sizes = ((scope, size) for scope, (_, size) in self._sets.items() if size)
+        return sorted(sizes, key=lambda each: each[0].encode())
+
+    async def rows(self, scope: str) -> AsyncIterator[PeriodRows]:
+        """The entries of a ladder, best first."""
+        ranked, size = self._sets[scope]
+        for start in range(0, size, ROWS_AT_ONCE):
+            numbers, records = ranked.export(start, min(start + ROWS_AT_ONCE, size))
+            yield PeriodRows(numbers, records, self._players.ids(numbers))
+            await next_round()
 
 
 class MemoryPeriods:
     """Periods as they are in the index of this process."""
 
-    def __init__(self, index: MemoryIndex, position: Callable[[], int]) -> None:
+    def __init__(self, fold: MemoryFold, position: Callable[[], int]) -> None:
         """`position` tells that of the last event that the index shows."""
-        self._index = index
+        self._fold = fold
         self._position = position
 
     async def periods(self, board: Board) -> Collection[PeriodName]:
         """The periods of a board that have ladders."""
-        return self._index.periods(board.id)
+        return self._fold.index.periods(board.id)
 
     async def occupied(self, board: Board, periods: Collection[PeriodName]) -> set[PeriodName]:
         """Those of the periods in which somebody has an entry. O(k)."""
-        find = self._index.find
+        find = self._fold.index.find
         return {name for name in periods if find(Ladder(board.id, *name, GLOBAL))}
 
-    async def digested(self, board: Board, period: PeriodName) -> Digested:
-        """What a period holds; it is read in slices. O(n)."""
-        position, digester = self._position(), Digester(board.shape)
-        everybody = self._index.find(Ladder(board.id, *period, GLOBAL))
-        found = [each for each in self._index.sets(board.id) if each[0][1:3] == period]
-        async with LongWork() as work:
-            for ladder, ranked in sorted(found, key=lambda each: each[0].scope.encode()):
-                size = len(ranked)
-                digester.begin(ladder.scope, size)
-                for start in range(0, size, ROWS_AT_ONCE):
-                    rows = ranked.slice(start, min(start + ROWS_AT_ONCE, size))[4]
-                    digester.add((number, record) for number, _, record in rows)
-                    if work.is_due():
-                        await work.rest()
-        players = 0 if everybody is None else len(everybody)
-        return Digested(position, players, digester.entries, digester.digest)
+    async def read(self, board: Board, period: PeriodName) -> MemoryContents:
+        """What a period holds. O(k), k ladders of the board; its rows are read later."""
+        position = self._position()
+        sets = {
+            ladder.scope: ranked
+            for ladder, ranked in self._fold.index.sets(board.id)
+            if ladder[1:3] == period
+        }
+        return MemoryContents(self._fold, position, sets)
+
+    async def numbers(self, players: Sequence[str]) -> Sequence[int | None]:
+        """The numbers of players."""
+        return [self._fold.number(player) for player in players]
 
 
 _: type[PeriodReader] = MemoryPeriods
+_contents: type[PeriodContents] = MemoryContents

@@ -274,6 +274,7 @@ class RedisShards:
 
     async def expire(self, board: Board, horizon: int, *, anew: bool = False) -> int:
         """Drop the ladders of periods whose retention had ended at this time; how many."""
+        await self._release(board)
         dropped, cursor = 0, -1
         fixed = (max(1, horizon // 1000), int(anew))
         while cursor:
@@ -281,6 +282,19 @@ class RedisShards:
             following, some = await self._run("expire", board, *arguments)
             cursor, dropped = int(following), dropped + some
         return dropped
+
+    async def _release(self, board: Board) -> None:
+        """Tell the shard when the retention of periods ends that are archived by now."""
+        if not board.archived:
+            return
+        periods, _ = await self._names.all_names(board.generation)
+        rows = [
+            (number_bytes(number), end)
+            for number, name in periods.items()
+            if parse_period_name(name)[0] in board.archived and (end := _end_ms(board, name))
+        ]
+        for at in range(0, len(rows), NAMES_PER_SCRIPT):
+            await self._run("release", board, *_flat(rows[at : at + NAMES_PER_SCRIPT]))
 
     async def remove(self, generation: int) -> None:
         """Forget the shard."""
@@ -335,11 +349,13 @@ def _period(board: Board, name: str) -> tuple[Window, Period] | None:
 
 
 def _end_ms(board: Board, name: str) -> int:
-    """When a period's retention ends; 0: never."""
+    """When a period's retention ends; 0: never, or not before it is archived."""
     found = _period(board, name)
     if found is None:
         return 1
     window, last = found
+    if window.keep != 0 and not board.is_archived(window.name, last):
+        return 0
     calendar = board.calendar(window)
     if window.kind in ("all-time", "season"):
         return 0

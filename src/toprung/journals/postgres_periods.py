@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from array import array
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from heapq import merge
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, Final, TypeAlias
 
 from toprung.domain.board import Board
@@ -16,12 +17,10 @@ from toprung.domain.card import (
     parse_scopes_name,
     split_card,
 )
-from toprung.domain.digest import Digested, Digester
 from toprung.domain.events import PeriodName
-from toprung.domain.player import GLOBAL
 from toprung.journals.postgres_state import cards_page
 from toprung.journals.postgres_store import PostgresStore
-from toprung.ports import PeriodReader
+from toprung.ports import PeriodContents, PeriodReader, PeriodRows
 from toprung.waiting.pace import LongWork, next_round
 
 CARDS_AT_ONCE: Final = 500
@@ -29,6 +28,8 @@ _CARDS: Final = (
     "SELECT c.player, p.id, c.entries FROM cards AS c JOIN players AS p ON p.number = c.player"
     " WHERE c.generation = $1 AND c.player > $2 ORDER BY c.player LIMIT $3"
 )
+
+_NUMBERS: Final = "SELECT id, number FROM players WHERE id = ANY ($1)"
 
 RUN_ROWS: Final = 5_000
 """Rows that are sorted at once: the event loop waits for it."""
@@ -60,6 +61,34 @@ class _Rows:
         """All rows, in order."""
         self._end_run()
         return merge(*self._runs)
+
+
+class PostgresContents:
+    """A period as it was in one snapshot."""
+
+    def __init__(self, board: Board, ladders: dict[str, _Rows], position: int) -> None:
+        self.position = position
+        self._ladders = ladders
+        self._width, self._words = 8 * board.shape.words, 8 * board.shape.order
+
+    @property
+    def ladders(self) -> Sequence[tuple[str, int]]:
+        """Scopes in the order of their UTF-8 bytes, with the numbers of entries."""
+        sizes = ((scope, rows.count) for scope, rows in self._ladders.items())
+        return sorted(sizes, key=lambda each: each[0].encode())
+
+    async def rows(self, scope: str) -> AsyncIterator[PeriodRows]:
+        """The entries of a ladder, best first."""
+        rows, width, words = self._ladders[scope].merged(), self._width, self._words
+        while some := list(islice(rows, CARDS_AT_ONCE)):
+            ids = [key[words:-width] for key, _ in some]
+            offsets = array("i", accumulate(map(len, ids), initial=0)).tobytes()
+            yield PeriodRows(
+                array("q", [number for _, number in some]).tobytes(),
+                b"".join(key[-width:] for key, _ in some),
+                (offsets, b"".join(ids)),
+            )
+            await next_round()
 
 
 class PostgresPeriods:
@@ -94,14 +123,21 @@ class PostgresPeriods:
                 await next_round()
         return {sought[number] for number in found}
 
-    async def digested(self, board: Board, period: PeriodName) -> Digested:
+    async def read(self, board: Board, period: PeriodName) -> PostgresContents:
         """What a period holds. O(n log n), in memory, n entries of the period."""
         async with self._store.connection() as connection:
             # Whatever has this position or less is committed, and so the snapshot has it.
             position = await connection.fetchval("SELECT settled_position()")
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 ladders = await self._ladders(connection, board, period)
-        return await _digested(board, ladders, position)
+        return PostgresContents(board, ladders, position)
+
+    async def numbers(self, players: Sequence[str]) -> Sequence[int | None]:
+        """The numbers of players."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch(_NUMBERS, list(players))
+        found = {row[0]: row[1] for row in rows}
+        return [found.get(player) for player in players]
 
     async def _ladders(self, connection: Any, board: Board, period: PeriodName) -> dict[str, _Rows]:
         periods, scopes = await self._store.all_names(board.generation)
@@ -128,18 +164,5 @@ class PostgresPeriods:
         return ladders
 
 
-async def _digested(board: Board, ladders: dict[str, _Rows], position: int) -> Digested:
-    digester, width = Digester(board.shape), 8 * board.shape.words
-    async with LongWork() as work:
-        for scope in sorted(ladders, key=str.encode):
-            digester.begin(scope, ladders[scope].count)
-            rows = ladders[scope].merged()
-            while some := list(islice(rows, CARDS_AT_ONCE)):
-                digester.add((number, key[-width:]) for key, number in some)
-                if work.is_due():
-                    await work.rest()
-    players = ladders[GLOBAL].count if GLOBAL in ladders else 0
-    return Digested(position, players, digester.entries, digester.digest)
-
-
 _: type[PeriodReader] = PostgresPeriods
+_contents: type[PeriodContents] = PostgresContents

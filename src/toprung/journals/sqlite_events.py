@@ -102,13 +102,29 @@ class SqliteEvents:
         )
 
     def board_rules(self) -> list[Board]:
-        """All rules that boards ever had, in order."""
+        """All rules that boards ever had, in order; of periods, what is archived by now is."""
         rows = self._store.select(
             "SELECT position, recorded_at, kind, body FROM events WHERE kind = 'board'"
             " ORDER BY position"
         )
         bodies = (read_event(*row).body for row in rows)
-        return [Board.read(body.board, body.rules) for body in bodies if type(body) is BoardSet]
+        sets = [body for body in bodies if type(body) is BoardSet]
+        archived = self._archived()
+        return [
+            Board.read(body.board, body.rules).archived_later(archived.get(body.generation, {}))
+            for body in sets
+        ]
+
+    def _archived(self) -> dict[int, dict[str, int]]:
+        """By generation of a board and window: when the last period ended that is archived."""
+        found: dict[int, dict[str, int]] = {}
+        for generation, window, ended_at in self._store.select(
+            "SELECT json_extract(body, '$.generation') AS generation,"
+            " json_extract(body, '$.window') AS name, max(json_extract(body, '$.ended_at'))"
+            " FROM events WHERE kind = 'archived' GROUP BY generation, name"
+        ):
+            found.setdefault(generation, {})[window] = ended_at
+        return found
 
     def keys_after(self, position: int, count_max: int) -> Iterator[tuple[int, int, str]]:
         """(position, board generation, owned key) of keyed submissions after a position.

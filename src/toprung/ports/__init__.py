@@ -14,6 +14,7 @@ between a journal and an index that are reached over a network: what was committ
 whether the cards of both are right; both sides know the `line` that the journal is on.
 """
 
+from toprung.ports.archive_store import ArchiveStore
 from toprung.ports.card_sink import (
     Applied,
     AskedPlaces,
@@ -37,7 +38,7 @@ from toprung.ports.follower_store import (
     Stretch,
 )
 from toprung.ports.histories import Histories, HistoryRow, RulesSet
-from toprung.ports.index import Index, Place, Slice
+from toprung.ports.index import Index, LadderIndex, Place, Slice
 from toprung.ports.job_store import JobStore
 from toprung.ports.journal import (
     NAMELESS,
@@ -51,7 +52,7 @@ from toprung.ports.leases import Lease, LeaseHolder, Leases
 from toprung.ports.line import JournalLine
 from toprung.ports.maintenance import Maintenance
 from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork, ShardReach
-from toprung.ports.period_reader import PeriodReader
+from toprung.ports.period_reader import PeriodContents, PeriodReader, PeriodRows
 from toprung.ports.poster import Posted, Poster
 from toprung.ports.sender import Sender, Senders
 from toprung.ports.shards import Names, Shards, ShardState
@@ -62,6 +63,7 @@ __all__ = [
     "NAMELESS",
     "SUBMISSION_COLUMNS",
     "Applied",
+    "ArchiveStore",
     "AskedPlaces",
     "CardChange",
     "CardChanges",
@@ -81,6 +83,7 @@ __all__ = [
     "Journal",
     "JournalLine",
     "KeyStore",
+    "LadderIndex",
     "Lease",
     "LeaseHolder",
     "Leases",
@@ -92,7 +95,9 @@ __all__ = [
     "Outbox",
     "OutboxRow",
     "OutboxWork",
+    "PeriodContents",
     "PeriodReader",
+    "PeriodRows",
     "Place",
     "Places",
     "Plan",

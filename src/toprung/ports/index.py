@@ -39,8 +39,8 @@ class Slice(NamedTuple):
         return sizes + b"".join(self.records) + "\0".join(self.players).encode()
 
 
-class Index(Protocol):
-    """The disposable order of every ladder.
+class LadderIndex(Protocol):
+    """The order of ladders, one at a time.
 
     Guarantees: every call sees one consistent state of its ladder, in which each submission
     counts on all of its ladders or on none; a ladder nobody is on is an empty one; a ladder
@@ -100,10 +100,6 @@ class Index(Protocol):
         """How many entries the ladder has."""
         ...
 
-    async def ladders(self, board_id: str) -> list[tuple[Ladder, int]]:
-        """The board's ladders that have entries, with their sizes."""
-        ...
-
     async def scopes(self, ladder: Ladder, after: str, limit: int) -> list[tuple[str, int]]:
         """The scopes of the ladder's period that have entries, with their sizes, by name.
 
@@ -116,4 +112,12 @@ class Index(Protocol):
 
         0 if none did; it may be 0 again, too, when nobody is on the ladder any more.
         """
+        ...
+
+
+class Index(LadderIndex, Protocol):
+    """The disposable order of every ladder."""
+
+    async def ladders(self, board_id: str) -> list[tuple[Ladder, int]]:
+        """The board's ladders that have entries, with their sizes."""
         ...

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from toprung.domain.documents import differing
 from toprung.domain.figures import Figures
@@ -49,7 +49,7 @@ from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.parts import Parts
 from toprung.service.webhooks.service import Webhooks
-from toprung.waiting.pending import Pending
+from toprung.waiting.threads import in_thread
 
 MEMORY = "memory:"
 """The target that keeps everything in memory and nothing after closing."""
@@ -61,7 +61,6 @@ REPAIR_SECONDS = 0.5
 """How long somebody who asks for the health waits for ladders to be derived anew."""
 
 _log = logging.getLogger("toprung")
-T = TypeVar("T")
 
 
 class SystemClock:
@@ -126,9 +125,9 @@ class EmbeddedProfile:
             self.fold.quotas = quotas
             self.index = self.fold.index
             self.feed = LocalFeed(self.journal.position)
-            self.keys = SqliteKeys(self._path, self.journal.paused, _in_thread)
-            self.followers = SqliteFollowers(self.journal, self.store, clock, _in_thread)
-            periods = MemoryPeriods(self.index, lambda: self.journal.position)
+            self.keys = SqliteKeys(self._path, self.journal.paused, in_thread)
+            self.followers = SqliteFollowers(self.journal, self.store, clock, in_thread)
+            periods = MemoryPeriods(self.fold, lambda: self.journal.position)
             self.endings = Endings(self.journal, periods, self.journal.time.moment)
             self.background, self.webhooks = self._background()
             self.journal.start(self.fold, self._prepare, self._after_commit)
@@ -162,14 +161,14 @@ class EmbeddedProfile:
         stores = Stores(
             LocalLeases(),
             self.followers,
-            SqliteEffects(journal, store, _in_thread),
+            SqliteEffects(journal, store, in_thread),
             SqliteJobs(journal, store),
             self.clock,
             journal.time.moment,
             self.feed,
         )
         jobs: list[Job] = [
-            job(self.fold, journal, _in_thread) for job in (PruneLadders, ForgetKeys)
+            job(self.fold, journal, in_thread) for job in (PruneLadders, ForgetKeys)
         ]
         webhooks = SqliteWebhooks(journal, store)
         return background_of(stores, journal, self.index, webhooks, jobs, self.endings)
@@ -337,7 +336,7 @@ class EmbeddedProfile:
     async def figures(self) -> Figures:
         """How the writer fares, and how large the index is."""
         self.journal.require_owner()
-        entries, size = await _in_thread(self.fold.measure)
+        entries, size = await in_thread(self.fold.measure)
         return Figures(
             commits=self.journal.commits,
             queued_rows=self.journal.queued_rows,
@@ -352,10 +351,10 @@ class EmbeddedProfile:
         """Whether scores can be recorded and starts will be quick; reads are from memory."""
         if self.journal.is_orphan:
             return [HealthCheck("journal", "this process was forked and owns no database")]
-        fault = await _in_thread(self.journal.find_fault)
+        fault = await in_thread(self.journal.find_fault)
         return [
             HealthCheck("journal", fault, ("writes",)),
-            HealthCheck("ladders", await _in_thread(self._repair), ("reads",)),
+            HealthCheck("ladders", await in_thread(self._repair), ("reads",)),
             HealthCheck("checkpoint", self._checkpoint_fault, ()),
             HealthCheck("clock", self.journal.time.state().fault, ()),
         ]
@@ -367,7 +366,7 @@ class EmbeddedProfile:
 
     async def verify(self) -> list[str]:
         """Replay the journal beside the living index and name every difference."""
-        return await _in_thread(self._differences)
+        return await in_thread(self._differences)
 
     def _differences(self) -> list[str]:
         def compare() -> list[str]:
@@ -394,11 +393,11 @@ class EmbeddedProfile:
         def rebuild() -> None:
             self.fold.become(self._replayed(self._held_now()))
 
-        await _in_thread(lambda: self.journal.paused(rebuild))
+        await in_thread(lambda: self.journal.paused(rebuild))
 
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file while work goes on."""
-        await _in_thread(lambda: self._copy(path))
+        await in_thread(lambda: self._copy(path))
 
     def _copy(self, path: str) -> None:
         self.journal.require_owner()
@@ -471,22 +470,6 @@ class _Progress:
             share = 100 * (position - self._start) // max(1, self._total - self._start)
             text = "replaying the journal: %s of %s events (%d %%)"
             _log.info(text, position, self._total, share)
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    """Do blocking work in a thread of its own, awaitable with and without an event loop."""
-    pending: Pending[T] = Pending()
-
-    def run() -> None:
-        try:
-            result = work()
-        except BaseException as error:  # noqa: BLE001 -- raised where it is awaited
-            pending.set_exception(error)
-        else:
-            pending.set_result(result)
-
-    threading.Thread(target=run, name="toprung-work").start()
-    return await pending
 
 
 _: type[Maintenance] = EmbeddedProfile

@@ -12,7 +12,7 @@ from toprung.domain.idempotency import NOBODY
 from toprung.domain.ranking import Ranking
 from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
-from toprung.service.view import View, current_period, view_of
+from toprung.service.view import Indexes, View, current_period, view_of
 
 if TYPE_CHECKING:
     from toprung.service.parts import Parts
@@ -29,6 +29,7 @@ class BoardAccess:
     __slots__ = (
         "_clock",
         "_index",
+        "_indexes",
         "_journal",
         "_owner",
         "_parts",
@@ -49,6 +50,7 @@ class BoardAccess:
         self.id = board_id
         self._parts = parts
         self._journal, self._index, self._clock = parts.journal, parts.index, parts.clock
+        self._indexes = Indexes(parts.index, parts.past)
         self._source = source
         self._owner = owner
         self._read_details = read_details
@@ -101,7 +103,7 @@ class BoardAccess:
             ):
                 return view
         now = self._clock.now()
-        view = view_of(board, now, window, period, scope, ranking)
+        view = view_of(board, now, self._indexes, window, period, scope, ranking)
         # A named period is rare and ceases to be retained; a season that is not open may open.
         if period is None and view.state == "open":
             current = current_period(board, board.window(window), now)

@@ -47,8 +47,8 @@ class BoardDistribution(BoardAccess):
 
     async def _ends(self, ladder: Ladder) -> tuple[Slice, Slice] | None:
         """The first and the last entry; None when there is none."""
-        while (best := await self._index.slice(ladder, 0, 1)).players:
-            worst = await self._index.slice(ladder, best.total - 1, best.total)
+        while (best := await view.index.slice(ladder, 0, 1)).players:
+            worst = await view.index.slice(ladder, best.total - 1, best.total)
             if worst.players:  # else somebody left in between
                 return best, worst
         return None
@@ -68,7 +68,7 @@ class BoardDistribution(BoardAccess):
         limits = [edge - descending for edge in edges]
         inside = [limit for limit in limits if INT64_MIN <= limit <= INT64_MAX]
         last = INT64_MIN if descending else INT64_MAX
-        *counted, nearly_all = await self._index.count_before(
+        *counted, nearly_all = await view.index.count_before(
             ladder, [board.shape.prefix(limit) for limit in (*inside, last)]
         )
         before = dict(zip(inside, counted, strict=True))

@@ -8,9 +8,10 @@ from typing import Final, cast
 
 from toprung.domain.board import Board
 from toprung.domain.commands import ClosePeriod, SettlePeriod
-from toprung.domain.digest import Digested
+from toprung.domain.digest import Digested, Digester
 from toprung.domain.ending import EndedPeriod, ended_period, ended_periods, was_closed_last
 from toprung.domain.events import PeriodName
+from toprung.domain.player import GLOBAL
 from toprung.domain.standing import PeriodEnding
 from toprung.domain.timekeeping import Moment
 from toprung.errors import EntriesChanged, NotYet
@@ -42,7 +43,7 @@ class Endings:
                 if not board.is_closed(*before.key):
                     raise _too_early("closed", before)
             board = await self._close(board, ended.name, by_hand=True)
-        found = await self._reader.digested(board, ended.name)
+        found = await self._digested(board, ended.name)
         return self._ending(board, ended, found, dry_run=dry_run)
 
     async def settle(
@@ -51,7 +52,7 @@ class Endings:
         """Settle a period that is closed, without waiting for the end of its review time."""
         board, ended = await self._ended(board_id, window, period)
         if dry_run or board.is_settled(*ended.key):
-            found = await self._reader.digested(board, ended.name)
+            found = await self._digested(board, ended.name)
         else:
             for before in await self._before(board, ended):
                 raise _too_early("settled", before)
@@ -115,6 +116,17 @@ class Endings:
                 due_at = min(due_at, ended.settles_at)
         return done, due_at
 
+    async def _digested(self, board: Board, name: PeriodName) -> Digested:
+        """What a period holds; it is read in slices. O(n)."""
+        contents = await self._reader.read(board, name)
+        digester, players = Digester(board.shape), 0
+        for scope, size in contents.ladders:
+            digester.begin(scope, size)
+            players = size if scope == GLOBAL else players
+            async for rows in contents.rows(scope):
+                digester.add(rows.numbers, rows.records)
+        return Digested(contents.position, players, digester.entries, digester.digest)
+
     async def _close(self, board: Board, name: PeriodName, *, by_hand: bool) -> Board:
         window, period = name
         command = ClosePeriod(
@@ -132,7 +144,7 @@ class Endings:
         """Read what the period holds, and record it; again, if it was changed in between."""
         window, period = name
         for attempt in range(1, ATTEMPTS_MAX + 1):
-            found = await self._reader.digested(board, name)
+            found = await self._digested(board, name)
             command = SettlePeriod(
                 board=board.id,
                 generation=board.generation,

@@ -53,10 +53,10 @@ class BoardFriends(BoardAccess):
             edge = parse_cursor(cursor, FriendsCursor, board)
             if edge.owner != player:
                 raise Invalid("cursor", f"belongs to the friends of a player other than {player!r}")
-            view = cursor_view(board, self._clock.now(), edge, asked)
+            view = cursor_view(board, self._clock.now(), self._indexes, edge, asked)
             after = (edge.key, edge.player)
         friends = await self._journal.friends(player)
-        total, tied_until, found = await self._index.among(
+        total, tied_until, found = await view.index.among(
             view.ladder, player, friends, None if after else limit
         )
         start = 0 if after is None else _passed(view, found, after)

@@ -90,7 +90,7 @@ class BoardLadders(BoardAccess):
         """
         bounded(limit, LIMIT_MAX, "limit")
         view = await self._view(AskedLadder(window, period, GLOBAL if after is None else after))
-        found = await self._index.scopes(view.ladder, after or "", limit)
+        found = await view.index.scopes(view.ladder, after or "", limit)
         return [ScopeSize(scope, total) for scope, total in found]
 
     async def version(
@@ -110,4 +110,4 @@ class BoardLadders(BoardAccess):
     ) -> Stamp:
         """What tells news about a ladder from old. Options: `toprung.LadderOptions`."""
         view = self._view_on(await self._journal.board(self.id), window, period, scope, None)
-        return Stamp(view.ladder, view.state, await self._index.version(view.ladder))
+        return Stamp(view.ladder, view.state, await view.index.version(view.ladder))

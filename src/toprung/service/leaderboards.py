@@ -26,6 +26,7 @@ from toprung.service.players import Players
 from toprung.service.read import BoardReads
 from toprung.service.submissions import BoardSubmissions
 from toprung.service.submit import BoardWrites
+from toprung.service.view import Indexes
 
 LISTED_MAX = 1000
 
@@ -68,7 +69,7 @@ class Leaderboards(Players):
         source: str = "library",
         read_details: ReadDetails = msgspec.json.decode,
     ) -> None:
-        super().__init__(parts.journal, parts.index, parts.clock)
+        super().__init__(parts.journal, Indexes(parts.index, parts.past), parts.clock)
         self._parts = parts
         self._source = source
         self._read_details = read_details

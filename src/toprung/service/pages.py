@@ -20,7 +20,7 @@ from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import BEST, WORST, FriendsCursor, PageCursor, parse_cursor
 from toprung.service.listing import Lister, ScoreRange
 from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
-from toprung.service.view import View, view_of
+from toprung.service.view import Indexes, View, view_of
 
 LIMIT_MAX = 1000
 RANK_MAX = 2**62
@@ -50,13 +50,13 @@ class BoardPages(BoardAccess):
         None where it would take as long as `first_rows`. Options: `toprung.LadderOptions`.
         """
         view = await self._view(AskedLadder(**options))
-        return await self._index.fingerprint(view.ladder, limit)
+        return await view.index.fingerprint(view.ladder, limit)
 
     async def first_rows(self, limit: int, **options: Unpack[ListOptions]) -> FirstRows:
         """The first `limit` entries, for `page_of`. Options: `toprung.ListOptions`."""
         bounded(limit, LIMIT_MAX, "limit")
         lister = await self._lister(AskedList(**options))
-        return FirstRows(lister, await self._index.slice(lister.view.ladder, 0, limit))
+        return FirstRows(lister, await lister.view.index.slice(lister.view.ladder, 0, limit))
 
     async def page_of(self, seen: FirstRows) -> Page:
         """The page that `standings` would have answered then."""
@@ -65,7 +65,8 @@ class BoardPages(BoardAccess):
     async def top(self, n: int = 10, **options: Unpack[ListOptions]) -> list[Standing]:
         """Return the best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
         lister = await self._lister(AskedList(**options))
-        found = await self._index.slice(lister.view.ladder, 0, bounded(n, LIMIT_MAX, "n"))
+        view, limit = lister.view, bounded(n, LIMIT_MAX, "n")
+        found = await view.index.slice(view.ladder, 0, limit)
         return list((await lister.page(found)).standings)
 
     async def standings(
@@ -92,7 +93,7 @@ class BoardPages(BoardAccess):
         if cursor is not None:
             board = await self._journal.board(self.id)
             edge = parse_cursor(cursor, PageCursor, board)
-            view = cursor_view(board, self._clock.now(), edge, asked)
+            view = cursor_view(board, self._clock.now(), self._indexes, edge, asked)
             lister = self._lister_of(view, asked)
             return await self._walk(lister, edge, limit)
         lister = await self._lister(asked)
@@ -101,7 +102,7 @@ class BoardPages(BoardAccess):
             scores = score_range(view.board, min_score, max_score)
             return await self._forward(lister, scores.best, "", limit, scores)
         start = 0 if from_rank is None else from_rank - 1
-        return await lister.page(await self._index.slice(view.ladder, start, start + limit))
+        return await lister.page(await view.index.slice(view.ladder, start, start + limit))
 
     async def _walk(self, lister: Lister, edge: PageCursor, limit: int) -> Page:
         scores = ScoreRange(edge.best, edge.worst)
@@ -112,16 +113,16 @@ class BoardPages(BoardAccess):
     async def _forward(
         self, lister: Lister, key: bytes, player: str, limit: int, scores: ScoreRange
     ) -> Page:
-        ladder = lister.view.ladder
-        found = await self._index.slice_at(ladder, key, player, 1, limit + 1, full=False)
+        ladder, index = lister.view.ladder, lister.view.index
+        found = await index.slice_at(ladder, key, player, 1, limit + 1, full=False)
         start = _count_before(found, key, player)
         return await lister.page(found, start, start + limit, scores)
 
     async def _backward(
         self, lister: Lister, key: bytes, player: str, limit: int, scores: ScoreRange
     ) -> Page:
-        ladder = lister.view.ladder
-        found = await self._index.slice_at(ladder, key, player, limit + 1, 1, full=False)
+        ladder, index = lister.view.ladder, lister.view.index
+        found = await index.slice_at(ladder, key, player, limit + 1, 1, full=False)
         stop = _count_before(found, key, player)
         return await lister.page(found, max(0, stop - limit), stop, scores)
 
@@ -152,7 +153,11 @@ def score_range(board: Board, min_score: object, max_score: object) -> ScoreRang
 
 
 def cursor_view(
-    board: Board, now: int, cursor: PageCursor | FriendsCursor, asked: AskedList
+    board: Board,
+    now: int,
+    indexes: Indexes,
+    cursor: PageCursor | FriendsCursor,
+    asked: AskedList,
 ) -> View:
     """The view that a cursor goes on in; options given beside it must name the same ladder."""
     walked = (cursor.window, cursor.period, cursor.scope)
@@ -160,7 +165,7 @@ def cursor_view(
     if given not in (walked, (*walked[:2], GLOBAL)):  # the default scope is no claim
         raise Invalid("cursor", f"belongs to {' '.join(walked)}; other options were given")
     try:
-        return view_of(board, now, *walked, asked.ranking)
+        return view_of(board, now, indexes, *walked, asked.ranking)
     except (Gone, NotFound):
         raise CursorGone from None
 

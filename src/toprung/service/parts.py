@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
+from toprung.ports import Clock, Feed, Index, Journal, KeyStore, LadderIndex, Maintenance
 from toprung.service.activity import ActivityLog
+from toprung.service.archiving import Archives
 from toprung.service.background.runner import Background
 from toprung.service.endings import Endings
 from toprung.service.webhooks.service import Webhooks
@@ -29,3 +30,7 @@ class Parts:
     """The newest submissions of boards."""
     endings: Endings
     """What closes and settles periods."""
+    archives: Archives
+    """What archives them."""
+    past: LadderIndex
+    """Ladders that are in archives."""

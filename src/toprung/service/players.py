@@ -21,7 +21,7 @@ from toprung.domain.player import (
 from toprung.domain.standing import Standing
 from toprung.errors import UnknownPlayer
 from toprung.ports import Clock, Index, Journal, PlayerProfile
-from toprung.service.view import view_of
+from toprung.service.view import Indexes, view_of
 from toprung.waiting.pace import next_round
 
 T = TypeVar("T")
@@ -32,9 +32,9 @@ BOARDS_AT_ONCE = 100
 class Players:
     """Everything about players that is not about one board."""
 
-    def __init__(self, journal: Journal, index: Index, clock: Clock) -> None:
+    def __init__(self, journal: Journal, indexes: Indexes, clock: Clock) -> None:
         self._journal = journal
-        self._index = index
+        self._indexes = indexes
         self._clock = clock
 
     async def set_player(
@@ -122,8 +122,8 @@ class Players:
 
     async def _standings_on(self, board: Board, player: str) -> list[Standing]:
         now = self._clock.now()
-        views = [view_of(board, now, window.name) for window in board.windows]
-        places = [await self._index.place(view.ladder, player) for view in views]
+        views = [view_of(board, now, self._indexes, window.name) for window in board.windows]
+        places = [await view.index.place(view.ladder, player) for view in views]
         return [
             view.standing(player, place.record, place, place.total)
             for view, place in zip(views, places, strict=True)

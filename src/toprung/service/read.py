@@ -50,7 +50,7 @@ class BoardReads(BoardAccess):
         if type(player) is not str:
             parse_player(player)
         try:  # an id that is found is a valid one, so only the others are looked at closely
-            place = await self._index.place(view.ladder, player)
+            place = await view.index.place(view.ladder, player)
         except ValueError:
             parse_player(player)
             raise
@@ -77,7 +77,7 @@ class BoardReads(BoardAccess):
         asked = AskedList(**options)
         wanted = parse_players(players, LIMIT_MAX)
         lister = await self._lister(asked)
-        places = await self._index.places(lister.view.ladder, wanted)
+        places = await lister.view.index.places(lister.view.ladder, wanted)
         missing = [player for player, place in zip(wanted, places, strict=True) if place is None]
         found = [place for place in places if place is not None]
         total = found[0].total if found else 0
@@ -100,16 +100,16 @@ class BoardReads(BoardAccess):
         bounded(limit, FOUND_MAX, "limit")
         wanted = parse_name(text, field="text")
         lister = await self._lister(asked)
-        ladder = lister.view.ladder
+        ladder, index = lister.view.ladder, lister.view.index
         named = await self._journal.named(wanted, NAMESAKES_MAX)
         players = list(dict.fromkeys([*_as_id(wanted), *named]))[:LIMIT_MAX]
-        places = await self._index.places(ladder, players)
+        places = await index.places(ladder, players)
         found = [
             (player, place)
             for player, place in zip(players, places, strict=True)
             if place is not None
         ][:limit]
-        total = found[0][1].total if found else await self._index.size(ladder)
+        total = found[0][1].total if found else await index.size(ladder)
         counts = [place for _, place in found]
         listed = Listed(
             [player for player, _ in found],
@@ -122,7 +122,7 @@ class BoardReads(BoardAccess):
     async def total(self, **options: Unpack[LadderOptions]) -> int:
         """Return the number of players on the ladder. Options: `toprung.LadderOptions`."""
         view = await self._view(AskedLadder(**options))
-        return await self._index.size(view.ladder)
+        return await view.index.size(view.ladder)
 
     async def around(
         self, player: str, above: int = 5, below: int = 5, **options: Unpack[ListOptions]
@@ -136,8 +136,8 @@ class BoardReads(BoardAccess):
         bounded(above, AROUND_MAX, "above", 0)
         bounded(below, AROUND_MAX, "below", 0)
         lister = await self._lister(asked)
-        ladder = lister.view.ladder
-        found = await self._index.slice_around(ladder, parse_player(player), above, below)
+        ladder, index = lister.view.ladder, lister.view.index
+        found = await index.slice_around(ladder, parse_player(player), above, below)
         if found is None:
             raise _not_ranked(player, lister.view)
         return await lister.page(found)
@@ -156,7 +156,7 @@ class BoardReads(BoardAccess):
         board, ladder = lister.view.board, lister.view.ladder
         key = board.shape.prefix(parse_score(score, board.decimals))
         return await lister.page(
-            await self._index.slice_at(ladder, key, "", above, below, full=True)
+            await lister.view.index.slice_at(ladder, key, "", above, below, full=True)
         )
 
 

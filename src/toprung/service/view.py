@@ -9,13 +9,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from toprung._native import RecordReader
 from toprung.domain.board import Board
 from toprung.domain.calendar import Period, PeriodState
 from toprung.domain.instant import instant_datetime
-from toprung.domain.ladder import Ladder, UndenseLadder, check_scope, named_period
+from toprung.domain.ladder import Ladder, PastLadder, UndenseLadder, check_scope, named_period
 from toprung.domain.player import GLOBAL, parse_scope_value
 from toprung.domain.ranking import (
     BEFORE,
@@ -34,17 +33,36 @@ from toprung.domain.sortkey import RecordShape
 from toprung.domain.standing import ReadablePeriod, Standing
 from toprung.domain.values import parse_choice, parse_text
 from toprung.domain.window import Window
-from toprung.errors import DenseNotDeclared, PeriodGone, UnknownPeriod
-from toprung.ports import NAMELESS, NameAndAvatar
+from toprung.errors import DenseNotDeclared, UnknownPeriod
+from toprung.ports import NAMELESS, LadderIndex, NameAndAvatar
+from toprung.ports.records import record_reader
+
+
+class Indexes(NamedTuple):
+    """Where ladders are."""
+
+    live: LadderIndex
+    """Those of periods that are retained."""
+    past: LadderIndex
+    """Those that are in archives."""
 
 
 class View:
     """One ladder as one caller reads it."""
 
-    __slots__ = ("_before", "_before_max", "_read", "board", "ladder", "ranking", "state")
+    __slots__ = ("_before", "_before_max", "_read", "board", "index", "ladder", "ranking", "state")
 
-    def __init__(self, board: Board, ladder: Ladder, state: PeriodState, ranking: Ranking) -> None:
+    def __init__(
+        self,
+        board: Board,
+        ladder: Ladder,
+        state: PeriodState,
+        ranking: Ranking,
+        index: LadderIndex,
+    ) -> None:
         self.board = board
+        self.index = index
+        """Where the ladder is: in the index of what is retained, or in an archive."""
         self.ladder = ladder
         self.state = state
         """Of the ladder's period."""
@@ -139,6 +157,8 @@ class View:
         for player, record, rank, percentile, top_percent, global_rank in zip(
             players, records, *places, global_ranks, strict=False
         ):
+            if not player:  # erased from an archive: its place stays, and is not shown
+                continue
             score, subscore, achieved_at, _ = read(record)
             name, avatar_url = name_of(player, NAMELESS)
             standings.append(
@@ -172,13 +192,13 @@ def reader_of(shape: RecordShape) -> Callable[[bytes], tuple[int, int | None, da
     Every standing of every answer begins with it, so it is native: in Python it took longer
     than finding the entry.
     """
-    reader = RecordReader(tied=shape.tied, descending=shape.descending, last_wins=shape.last_wins)
-    return reader.read
+    return record_reader(shape).read
 
 
 def view_of(
     board: Board,
     now: int,
+    indexes: Indexes,
     window: str | None = None,
     period: str | None = None,
     scope: str = GLOBAL,
@@ -196,9 +216,13 @@ def view_of(
         ranking = board.ranking
     else:
         parse_choice(ranking, RANKINGS, "ranking")
-    name = Ladder if ranking == "dense" else UndenseLadder
     state = board.state_of(chosen.name, read, now)
-    return View(board, name(board.id, chosen.name, read.id, scope), state, ranking)
+    if not board.retains(chosen, read, now) and chosen.kind != "season":
+        past = PastLadder(board, chosen.name, read.id, scope)
+        return View(board, past, state, ranking, indexes.past)
+    name = Ladder if ranking == "dense" else UndenseLadder
+    ladder = name(board.id, chosen.name, read.id, scope)
+    return View(board, ladder, state, ranking, indexes.live)
 
 
 def current_period(board: Board, window: Window, now: int) -> Period:
@@ -219,14 +243,12 @@ def shown_period(board: Board, window: Window, period: Period, now: int) -> Read
 
 
 def readable_period(board: Board, window: Window, period_id: object, now: int) -> Period:
-    """The named period, if it has begun and is still retained."""
+    """The named period, if it has begun; it may be in an archive."""
     period = named_period(board, window, parse_text(period_id, "period"))
     if window.kind == "season":
         return period
     if period.opens_at is not None and period.opens_at > now:
         raise UnknownPeriod(f"period {period_id!r} of window {window.name!r} has not begun")
-    if not board.calendar(window).is_retained(period, now):
-        raise PeriodGone(f"period {period_id!r} of window {window.name!r} is no longer retained")
     return period
 
 

@@ -36,7 +36,7 @@ from toprung.domain.standing import (
     WindowStanding,
 )
 from toprung.domain.submission import Submission, parse_submission
-from toprung.domain.window import Window
+from toprung.domain.window import Unsaid, Window
 from toprung.errors import (
     FixedRule,
     Invalid,
@@ -286,11 +286,11 @@ class ProfileOracle:
                 rules[name] = value
         self._change(board_id, Board.parse(board_id, rules, self._unsaid(board_id)))
 
-    def _unsaid(self, board_id: str) -> Callable[[str], int | None]:
-        """The grace of windows that name none: what they have, or else an hour."""
+    def _unsaid(self, board_id: str) -> Callable[[str], Unsaid]:
+        """What windows have that say nothing: what they had, or else an hour, and no archives."""
         board = self.boards.get(board_id)
-        known = {} if board is None else {w.name: w.grace for w in board.rules.windows}
-        return lambda window: known.get(window, 3600)
+        known = {} if board is None else {w.name: (w.grace, w.keep) for w in board.rules.windows}
+        return lambda window: Unsaid(*known.get(window, (3600, 0)))
 
     def delete(self, board_id: str) -> None:
         """No such board any more."""

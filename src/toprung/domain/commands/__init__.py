@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from toprung.domain.board import Board
+from toprung.domain.commands.archive_period import ArchivePeriod
 from toprung.domain.commands.befriend import Befriend, Unfriend
 from toprung.domain.commands.bundle import Bundle
 from toprung.domain.commands.close_period import ClosePeriod
@@ -35,6 +36,7 @@ SingleCommand: TypeAlias = (
     | SetDocument
     | ClosePeriod
     | SettlePeriod
+    | ArchivePeriod
 )
 """A command that is decided by itself."""
 
@@ -47,6 +49,7 @@ CommandResult: TypeAlias = SingleResult | tuple[SingleResult, ...]
 """What a command is answered; a `Bundle`, with the results of its commands."""
 
 __all__ = [
+    "ArchivePeriod",
     "Befriend",
     "Bundle",
     "ClosePeriod",

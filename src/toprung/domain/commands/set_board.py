@@ -11,7 +11,7 @@ from toprung.domain.board import Board
 from toprung.domain.commands.deciding import Decision, Needs, State, require_board
 from toprung.domain.events import BoardSet
 from toprung.domain.layout import is_laid_out_alike, kept_periods
-from toprung.domain.window import no_grace_said, usual_grace
+from toprung.domain.window import UnsaidEnd, archived_end, no_end_said, usual_end
 from toprung.errors import FixedRule, Invalid
 
 
@@ -21,6 +21,8 @@ class SetBoard(msgspec.Struct, frozen=True):
     board: str
     rules: Mapping[str, Any]
     mode: Literal["create", "replace", "patch"]
+    archives: bool = False
+    """Whether new windows that do not say otherwise keep archives of their periods."""
 
     @property
     def needs(self) -> Needs:
@@ -30,7 +32,7 @@ class SetBoard(msgspec.Struct, frozen=True):
     def decide(self, state: State) -> Decision:
         """Refuse what would change old entries; their periods are those that are retained now."""
         current = state.board(self.board)
-        board = self._next(state, current)
+        board = self._next(state, current).archiving_since(state.moment.cautious)
         generation = state.position if current is None else current.generation
         retained = None
         if current is not None and not is_laid_out_alike(current, board):
@@ -39,14 +41,14 @@ class SetBoard(msgspec.Struct, frozen=True):
         return Decision((event,), result=board.recorded(state.position, generation))
 
     def _next(self, state: State, current: Board | None) -> Board:
-        unsaid = usual_grace if state.allows_closing() else no_grace_said
+        unsaid = self._unsaid(state)
         if self.mode == "patch":
             current = require_board(state, self.board)
             board = current.patched(self.rules, unsaid)
         elif current is None:
             return Board.parse(self.board, self.rules, unsaid)
         else:
-            board = Board.parse(self.board, self.rules, current.grace_of(unsaid))
+            board = Board.parse(self.board, self.rules, current.ends_of(unsaid))
         if self.mode == "create":
             raise Invalid("board", f"board {self.board!r} already exists")
         if state.has_entries(current):
@@ -55,3 +57,8 @@ class SetBoard(msgspec.Struct, frozen=True):
         if board.decimals != current.decimals and state.was_used(current):
             raise FixedRule("decimals", f"cannot change once board {board.id!r} has been used")
         return board.ended_like(current)
+
+    def _unsaid(self, state: State) -> UnsaidEnd:
+        if not state.allows_closing():
+            return no_end_said
+        return archived_end if self.archives else usual_end

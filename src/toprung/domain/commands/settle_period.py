@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from toprung.domain.commands.deciding import Decision, Needs, State, require_generation
+from toprung.domain.archive import PERIOD, SettledPeriod, period_key
+from toprung.domain.documents import plain_value
 from toprung.domain.ending import ended_period
-from toprung.domain.events import PeriodSettled
+from toprung.domain.events import DocumentSet, PeriodSettled
 from toprung.errors import EntriesChanged, NotYet
 
 
@@ -32,7 +34,13 @@ class SettlePeriod(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def needs(self) -> Needs:
         """The board, and whether entries changed after they were read."""
-        return Needs(board=self.board, sets_rules=True, changes_since=self.position)
+        document = (PERIOD, period_key(self.generation, self.window, self.period))
+        return Needs(
+            board=self.board,
+            sets_rules=True,
+            changes_since=self.position,
+            documents=(document,),
+        )
 
     def decide(self, state: State) -> Decision:
         """Not before its time; whoever settles periods does so in order."""
@@ -56,5 +64,17 @@ class SettlePeriod(msgspec.Struct, frozen=True, kw_only=True):
             self.entries,
             self.digest,
         )
+        value = SettledPeriod(
+            board=board.id,
+            window=self.window,
+            period=self.period,
+            opens_at=ended.period.opens_at,
+            closes_at=ended.ended_at,
+            players=self.players,
+            entries=self.entries,
+            digest=self.digest,
+        )
+        (document,) = self.needs.documents
+        catalogued = DocumentSet(*document, plain_value(PERIOD, value))
         settled = board.with_settled(self.window, ended.ended_at, state.position)
-        return Decision((event,), result=settled)
+        return Decision((event, catalogued), result=settled)

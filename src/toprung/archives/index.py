@@ -1,0 +1,253 @@
+"""Reads of ladders that are in archives: every method of an index.
+
+Rows of players who were erased stay where they were, so that nobody else's rank changes, but say
+nobody's name: a row is shown if the player of its id still has its number.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+from toprung.archives.blocks import Blocks, NotAtHand
+from toprung.archives.files import ArchiveFilesAt
+from toprung.archives.reading import ArchivedLadder, ArchivedPeriod, Get, Opened, open_archive
+from toprung.domain.archive import PERIOD, ArchiveFiles, SettledPeriod, period_key
+from toprung.domain.instant import SECOND
+from toprung.domain.ladder import Ladder, PastLadder
+from toprung.errors import ArchiveGone, ArchiveUnavailable, PeriodGone
+from toprung.ports import Clock, Journal, LadderIndex, PeriodReader, Place, Slice
+from toprung.waiting.threads import FewThreads
+
+KNOWN_MAX: Final = 1_000
+"""Periods whose entry of the catalogue is remembered."""
+KNOWN_SECONDS: Final = 1
+"""For how long: another process may replace the files of an archive."""
+READS_MAX: Final = 64
+"""Reads that wait for files."""
+THREADS: Final = 2
+
+T = TypeVar("T")
+
+
+class Catalogued(NamedTuple):
+    """What is known of a period, and since when."""
+
+    version: int
+    period: SettledPeriod | None
+    looked_at: int
+
+
+class ArchiveIndex:
+    """Ladders of archived periods."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        reader: PeriodReader,
+        clock: Clock,
+        files: ArchiveFilesAt | None,
+        blocks: Blocks | None = None,
+    ) -> None:
+        self._journal = journal
+        self._reader = reader
+        self._clock = clock
+        self._files = files
+        self._known: OrderedDict[str, Catalogued] = OrderedDict()
+        self.blocks = blocks or Blocks()
+        self._threads = FewThreads(
+            THREADS,
+            READS_MAX,
+            ArchiveUnavailable("too many reads of archives are waiting; try again shortly"),
+        )
+
+    def close(self) -> None:
+        """Finish what is being read."""
+        self._threads.close()
+
+    def forget(self, files: ArchiveFiles) -> None:
+        """Let go of files that were replaced or deleted."""
+        self._known.clear()
+        self.blocks.forget(lambda key: key in files.names or key[0] in files.names)
+
+    # --- the port ------------------------------------------------------------------------------
+
+    async def place(self, ladder: Ladder, player: str) -> Place | None:
+        """Where the player stood. O(log n)."""
+        return (await self.places(ladder, [player]))[0]
+
+    async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
+        """Where many players stood. O(k log n)."""
+        numbers = await self._numbers(ladder, players)
+
+        def find(archived: ArchivedLadder) -> list[Place | None]:
+            offsets = [None if each is None else archived.offset_of(each) for each in numbers]
+            return [None if each is None else archived.place(each) for each in offsets]
+
+        return await self._read(ladder, find)
+
+    async def among(
+        self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
+    ) -> tuple[int, int, list[tuple[str, Place]]]:
+        """The player and others, as far as they had an entry, best first. O(k log n)."""
+        players = [player, *others]
+        numbers = await self._numbers(ladder, players)
+
+        def find(archived: ArchivedLadder) -> tuple[int, int, list[tuple[str, Place]]]:
+            present = sorted(
+                (offset, each)
+                for each, number in zip(players, numbers, strict=True)
+                if number is not None and (offset := archived.offset_of(number)) is not None
+            )
+            best = [(each, archived.place(offset)) for offset, each in present[:limit]]
+            no_worse = sum(offset < best[-1][1].tied_until for offset, _ in present) if best else 0
+            return len(present), no_worse, best
+
+        return await self._read(ladder, find)
+
+    async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
+        """The entries at offsets [start, stop). O(k)."""
+        return await self._shown(ladder, lambda archived: archived.slice(start, stop))
+
+    async def fingerprint(self, ladder: Ladder, stop: int) -> bytes | None:  # noqa: ARG002
+        """None: it takes as long as reading the entries."""
+        return None
+
+    async def slice_around(
+        self, ladder: Ladder, player: str, above: int, below: int
+    ) -> Slice | None:
+        """The player with neighbours. O(log n + k)."""
+        (number,) = await self._numbers(ladder, [player])
+        if number is None:
+            return None
+        found: list[int] = []
+
+        def find(archived: ArchivedLadder) -> tuple[Slice, list[int]]:
+            offset = archived.offset_of(number)
+            if offset is None:
+                return archived.slice(0, 0)
+            found[:] = [offset]
+            return _window(archived, offset - above, above + below + 1)
+
+        shown = await self._shown(ladder, find)
+        return shown if found else None
+
+    async def slice_at(
+        self, ladder: Ladder, key: bytes, player: str, above: int, below: int, *, full: bool
+    ) -> Slice:
+        """The entries around a point of the order. O(log n + k)."""
+
+        def find(archived: ArchivedLadder) -> tuple[Slice, list[int]]:
+            offset = archived.count_before(key, player.encode())
+            if full:
+                return _window(archived, offset - above, above + below)
+            return archived.slice(max(0, offset - above), offset + below)
+
+        return await self._shown(ladder, find)
+
+    async def count_before(self, ladder: Ladder, keys: Sequence[bytes]) -> list[int]:
+        """How many entries lie before each key or prefix. O(k log n)."""
+        return await self._read(ladder, lambda each: [each.count_before(key) for key in keys])
+
+    async def size(self, ladder: Ladder) -> int:
+        """How many entries the ladder has."""
+        return await self._read(ladder, lambda archived: archived.size)
+
+    async def scopes(self, ladder: Ladder, after: str, limit: int) -> list[tuple[str, int]]:
+        """The first scopes of the ladder's period after a name."""
+        spans = await self._in_period(ladder, lambda period: period.opened.footer.ladders)
+        found = [(each.scope, each.entries) for each in spans if each.scope > after]
+        return sorted(found)[:limit]
+
+    async def version(self, ladder: Ladder) -> int:
+        """The position of the event that catalogued the archive."""
+        return (await self._catalogued(ladder)).version
+
+    # --- reading -------------------------------------------------------------------------------
+
+    async def _numbers(self, ladder: Ladder, players: Sequence[str]) -> list[int | None]:
+        """The numbers of players in the files."""
+        zero = (await self._archived(ladder)).zero
+        known = await self._reader.numbers(players)
+        return [None if number is None else number - zero for number in known]
+
+    async def _shown(
+        self, ladder: Ladder, find: Callable[[ArchivedLadder], tuple[Slice, list[int]]]
+    ) -> Slice:
+        """A slice in which nobody is named who was erased."""
+        found, numbers = await self._read(ladder, find)
+        known = await self._numbers(ladder, found.players)
+        if known == numbers:
+            return found
+        players = [
+            player if number == now else ""
+            for player, number, now in zip(found.players, numbers, known, strict=True)
+        ]
+        return found._replace(players=players)
+
+    async def _read(self, ladder: Ladder, work: Callable[[ArchivedLadder], T]) -> T:
+        return await self._in_period(ladder, lambda period: work(period.ladder(ladder.scope)))
+
+    async def _in_period(self, ladder: Ladder, work: Callable[[ArchivedPeriod], T]) -> T:
+        """Do something with what is at hand, or in a thread that may wait for files."""
+        files = (await self._archived(ladder)).files
+        assert files is not None, "it is archived"
+        try:
+            return work(self._opened(files, self.blocks.at_hand))
+        except NotAtHand:
+            pass
+        try:
+            return await self._load(files, work)
+        except ArchiveGone:  # others may have replaced it
+            self._known.pop(_key(ladder), None)
+            newer = (await self._archived(ladder)).files
+            if newer is None or newer == files:
+                raise
+            return await self._load(newer, work)
+
+    async def _load(self, files: ArchiveFiles, work: Callable[[ArchivedPeriod], T]) -> T:
+        return await self._threads.run(lambda: work(self._opened(files, self.blocks.loading)))
+
+    def _opened(self, files: ArchiveFiles, get: Get) -> ArchivedPeriod:
+        store = self._files
+        if store is None:
+            raise ArchiveUnavailable("this process was not told where archives are")
+        opened: Opened = get(files.entries, lambda: open_archive(store, files))
+        return ArchivedPeriod(opened, store, get)
+
+    async def _archived(self, ladder: Ladder) -> SettledPeriod:
+        period = (await self._catalogued(ladder)).period
+        if period is None or period.files is None:
+            raise PeriodGone(
+                f"period {ladder.period!r} of window {ladder.window!r} is no longer retained"
+            )
+        return period
+
+    async def _catalogued(self, ladder: Ladder) -> Catalogued:
+        key, now = _key(ladder), self._clock.elapsed()
+        known = self._known.get(key)
+        if known is None or now - known.looked_at > KNOWN_SECONDS * SECOND:
+            document = await self._journal.document(PERIOD, key)
+            if document is None or not isinstance(document.value, SettledPeriod):
+                known = Catalogued(0, None, now)
+            else:
+                known = Catalogued(document.version, document.value, now)
+            self._known[key] = known
+            while len(self._known) > KNOWN_MAX:
+                self._known.popitem(last=False)
+        return known
+
+
+def _key(ladder: Ladder) -> str:
+    assert isinstance(ladder, PastLadder), "only such ladders are in archives"
+    return period_key(ladder.generation, ladder.window, ladder.period)
+
+
+def _window(archived: ArchivedLadder, start: int, length: int) -> tuple[Slice, list[int]]:
+    """A stretch of a length, shifted at the ends so that it stays full."""
+    start = max(0, min(start, archived.size - length))
+    return archived.slice(start, start + length)
+
+
+_: type[LadderIndex] = ArchiveIndex

@@ -1,0 +1,354 @@
+"""Reading the files of an archive: any place of any ladder from one or two row groups."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from toprung._native import RecordReader
+from toprung.archives.blocks import Sized
+from toprung.archives.files import ArchiveFilesAt
+from toprung.archives.format import GROUP_ROWS, Footer, footer_shape, load_pyarrow, read_footer
+from toprung.domain.archive import ArchiveFiles
+from toprung.domain.ranking import Counts
+from toprung.domain.sortkey import RecordShape
+from toprung.errors import ArchiveDamaged
+from toprung.ports import PeriodRows, Place, Slice
+
+Get: TypeAlias = Callable[[Any, Callable[[], Any]], Any]
+"""`Blocks.at_hand` or `Blocks.loading`."""
+
+_READ: Final = (
+    "competition_rank",
+    "dense_rank",
+    "player",
+    "player_number",
+    "score",
+    "subscore",
+    "achieved_at",
+    "version",
+)
+OPENED_BYTES: Final = 64 << 10
+"""What an open file takes beside its footer: about this much."""
+
+
+class Block(NamedTuple):
+    """The rows of one group, in columns."""
+
+    records: bytes
+    width: int
+    """Of a record, in bytes."""
+    offsets: Any
+    ids: bytes
+    numbers: Any
+    competition: Any
+    dense: Any
+    nbytes: int
+
+    def record(self, at: int) -> bytes:
+        """The record of a row."""
+        return self.records[at * self.width : (at + 1) * self.width]
+
+    def id(self, at: int) -> bytes:
+        """The id of a row's player; empty if it was erased."""
+        return self.ids[self.offsets[at] : self.offsets[at + 1]]
+
+
+class IndexBlock(NamedTuple):
+    """A group of the index."""
+
+    numbers: Any
+    rows: Any
+    nbytes: int
+
+
+class Opened(NamedTuple):
+    """Both files, and what their footers say."""
+
+    files: ArchiveFiles
+    entries: Any
+    index: Any
+    footer: Footer
+    shape: RecordShape
+    reader: RecordReader
+    ladders: dict[str, tuple[int, int]]
+    """By scope: the first row, and the number of entries."""
+    index_fences: list[int]
+    """The first player of each group of the index."""
+    nbytes: int
+
+    @property
+    def rows(self) -> int:
+        """All entries."""
+        return int(self.entries.metadata.num_rows)
+
+
+def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
+    """Open both files and read their footers; nothing else."""
+    _, parquet, _ = load_pyarrow()
+    with store.reaching(files.entries), _readable(files.entries):
+        entries = parquet.ParquetFile(store.open(files.entries))
+        index = parquet.ParquetFile(store.open(files.index))
+    footer = read_footer(entries.metadata.metadata, files.entries)
+    shape = footer_shape(footer)
+    if entries.metadata.num_rows != index.metadata.num_rows or footer.digest != files.digest:
+        raise ArchiveDamaged(f"{files.entries!r} is not what the catalogue says")
+    fences = [
+        index.metadata.row_group(at).column(0).statistics.min
+        for at in range(index.metadata.num_row_groups)
+    ]
+    spans = zip(footer.ladders, footer.starts(), strict=False)
+    return Opened(
+        files,
+        entries,
+        index,
+        footer,
+        shape,
+        RecordReader(tied=shape.tied, descending=shape.descending, last_wins=shape.last_wins),
+        {each.scope: (start, each.entries) for each, start in spans},
+        fences,
+        OPENED_BYTES + 2 * entries.metadata.serialized_size + 200 * len(footer.ladders),
+    )
+
+
+class ArchivedPeriod:
+    """The rows of an archive, through a memory of blocks. O(log n) for any place."""
+
+    def __init__(self, opened: Opened, store: ArchiveFilesAt, get: Get) -> None:
+        self.opened = opened
+        self._store = store
+        self._get = get
+
+    def ladder(self, scope: str) -> ArchivedLadder:
+        """One of its ladders; an empty one if nobody was there."""
+        start, entries = self.opened.ladders.get(scope, (0, 0))
+        return ArchivedLadder(self, start, entries)
+
+    def block(self, group: int) -> Block:
+        """A group of entries."""
+        found: Block = self._get(
+            (self.opened.files.entries, group), lambda: self._load_block(group)
+        )
+        return found
+
+    def rows_of(self, number: int) -> list[int]:
+        """The rows in which a player is, in order."""
+        rows: list[int] = []
+        fences = self.opened.index_fences
+        group = max(0, bisect_left(fences, number) - 1)
+        while group < len(fences) and fences[group] <= number:
+            block = self._index_block(group)
+            first, last = bisect_left(block.numbers, number), bisect_right(block.numbers, number)
+            rows += block.rows[first:last]
+            group += 1
+        return rows
+
+    def all_rows(self) -> Iterator[tuple[str, PeriodRows]]:
+        """Every row with its scope, in order: to check the digest, or to write them again."""
+        for span, start in zip(
+            self.opened.footer.ladders, self.opened.footer.starts(), strict=False
+        ):
+            row, stop = start, start + span.entries
+            while row < stop:
+                group, at = divmod(row, GROUP_ROWS)
+                count = min(stop - row, GROUP_ROWS - at)
+                yield span.scope, _stretch(self._load_block(group), at, at + count)
+                row += count
+
+    def _index_block(self, group: int) -> IndexBlock:
+        found: IndexBlock = self._get(
+            (self.opened.files.index, group), lambda: self._load_index(group)
+        )
+        return found
+
+    def _load_index(self, group: int) -> IndexBlock:
+        table = self._group(self.opened.index, self.opened.files.index, group, None)
+        return IndexBlock(_numbers(table, "player_number"), _numbers(table, "row"), table.nbytes)
+
+    def _load_block(self, group: int) -> Block:
+        opened = self.opened
+        has_subscore = opened.shape.tied > 1
+        columns = [each for each in _READ if has_subscore or each != "subscore"]
+        table = self._group(opened.entries, opened.files.entries, group, columns)
+        scores = _numbers(table, "score")
+        records = opened.reader.pack(
+            scores,
+            _numbers(table, "subscore") if has_subscore else bytes(8 * len(scores)),
+            _numbers(table, "achieved_at"),
+            _numbers(table, "version"),
+        )
+        _, offsets, ids = _whole(table, "player").buffers()
+        return Block(
+            records,
+            8 * opened.shape.words,
+            memoryview(offsets).cast("i")[: len(scores) + 1],
+            b"" if ids is None else bytes(ids),
+            _numbers(table, "player_number"),
+            _numbers(table, "competition_rank"),
+            _numbers(table, "dense_rank"),
+            table.nbytes + len(records),
+        )
+
+    def _group(self, file: Any, name: str, group: int, columns: list[str] | None) -> Any:
+        with self._store.reaching(name), _readable(name):
+            return file.read_row_group(group, columns=columns, use_threads=False)
+
+
+class ArchivedLadder:
+    """One ladder of an archive: what an index answers about it."""
+
+    def __init__(self, period: ArchivedPeriod, start: int, size: int) -> None:
+        self._period = period
+        self._start = start
+        self.size = size
+        opened = period.opened
+        self._order = 8 * opened.shape.order
+        self._fences = opened.footer.fences
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def _at(self, offset: int) -> tuple[Block, int]:
+        group, at = divmod(self._start + offset, GROUP_ROWS)
+        return self._period.block(group), at
+
+    def number(self, offset: int) -> int:
+        """The number of the player at an offset."""
+        block, at = self._at(offset)
+        return int(block.numbers[at])
+
+    def offset_of(self, number: int) -> int | None:
+        """The offset of a player's entry."""
+        for row in self._period.rows_of(number):
+            if self._start <= row < self._start + self.size:
+                return row - self._start
+        return None
+
+    def place(self, offset: int) -> Place:
+        """What is said of the entry at an offset."""
+        block, at = self._at(offset)
+        tied = int(block.competition[at])
+        return Place(
+            offset,
+            tied - 1,
+            int(block.dense[at]) - 1,
+            self._tied_until(offset, tied),
+            self.size,
+            block.record(at),
+        )
+
+    def slice(self, start: int, stop: int) -> tuple[Slice, list[int]]:
+        """The entries at offsets [start, stop), and the numbers of their players."""
+        start, stop = min(start, self.size), min(stop, self.size)
+        if start >= stop:
+            return Slice(Counts(start, 0, 0), self.size, [], [], 0), []
+        players: list[str] = []
+        records: list[bytes] = []
+        numbers: list[int] = []
+        offset = start
+        while offset < stop:
+            block, at = self._at(offset)
+            last = min(at + stop - offset, GROUP_ROWS)
+            players += [block.id(each).decode() for each in range(at, last)]
+            records += [block.record(each) for each in range(at, last)]
+            numbers += block.numbers[at:last]
+            offset += last - at
+        block, at = self._at(stop - 1)
+        tied_until = self._tied_until(stop - 1, int(block.competition[at]))
+        return Slice(self._counts(start), self.size, players, records, tied_until), numbers
+
+    def _counts(self, start: int) -> Counts:
+        """What lies before the entry at an offset."""
+        block, at = self._at(start)
+        return Counts(start, int(block.competition[at]) - 1, int(block.dense[at]) - 1)
+
+    # --- searching -------------------------------------------------------------------------------
+
+    def _tied_until(self, offset: int, tied: int) -> int:
+        """Where the tie group of an offset ends, whose competition rank is this."""
+        first, last = self._start // GROUP_ROWS, (self._start + self.size - 1) // GROUP_ROWS
+        group = (self._start + offset) // GROUP_ROWS
+        ranks = self._fences.competition_ranks
+        # The last group of the ladder that begins inside the tie group, or this one.
+        low = max(group, first)
+        found = bisect_right(ranks, tied, low + 1, last + 1) - 1 if last > low else low
+        block = self._period.block(found)
+        begin = max(0, self._start - found * GROUP_ROWS)
+        end = min(GROUP_ROWS, self._start + self.size - found * GROUP_ROWS)
+        at = bisect_right(block.competition, tied, begin, end)
+        return found * GROUP_ROWS + at - self._start
+
+    def count_before(self, key: bytes, player: bytes = b"") -> int:
+        """How many entries lie before a point of the order; a short key is a prefix."""
+        if not self.size:
+            return 0
+        point = (key, player)
+        first, last = self._start // GROUP_ROWS, (self._start + self.size - 1) // GROUP_ROWS
+        low, high = first, last  # the last group whose first row lies before the point
+        while low < high:
+            middle = (low + high + 1) // 2
+            fence = (self._fences.records[middle][: self._order], self._fences.players[middle])
+            if fence < point:
+                low = middle
+            else:
+                high = middle - 1
+        block = self._period.block(low)
+        begin = max(0, self._start - low * GROUP_ROWS)
+        end = min(GROUP_ROWS, self._start + self.size - low * GROUP_ROWS)
+        while begin < end:
+            middle = (begin + end) // 2
+            if self._is_before(block, middle, begin, point):
+                begin = middle + 1
+            else:
+                end = middle
+        return low * GROUP_ROWS + begin - self._start
+
+    def _is_before(self, block: Block, at: int, begin: int, point: tuple[bytes, bytes]) -> bool:
+        """Whether a row lies before a point. An erased player counts like the one before it."""
+        key = block.record(at)[: self._order]
+        if key != point[0]:
+            return key < point[0]
+        while not block.id(at) and at > begin and block.record(at - 1)[: self._order] == key:
+            at -= 1
+        return block.id(at) < point[1]
+
+
+def _whole(table: Any, name: str) -> Any:
+    """A column in one piece, from its beginning."""
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _numbers(table: Any, name: str) -> Any:
+    array = _whole(table, name)
+    return memoryview(array.buffers()[1]).cast("q")[array.offset : array.offset + len(array)]
+
+
+def _stretch(block: Block, start: int, stop: int) -> PeriodRows:
+    first = block.offsets[start]
+    ids = block.ids[first : block.offsets[stop]]
+    offsets = [each - first for each in block.offsets[start : stop + 1]]
+    return PeriodRows.of(
+        bytes(block.numbers[start:stop]),
+        block.records[start * block.width : stop * block.width],
+        offsets,
+        ids,
+    )
+
+
+class _readable:  # noqa: N801 -- a context, named like one
+    """Says that a file is damaged where `pyarrow` says what it met."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, traceback: Any) -> None:
+        pyarrow, _, _ = load_pyarrow()
+        if isinstance(error, pyarrow.ArrowException) and not isinstance(error, OSError):
+            raise ArchiveDamaged(f"{self._name!r} cannot be read: it is damaged") from error
+
+
+_: tuple[type[Sized], ...] = (Block, IndexBlock, Opened)

@@ -1,0 +1,81 @@
+"""The catalogue: what is recorded of every settled period, and where its archive is.
+
+It is a document of the journal for each period (see `documents`), so backups and `migrate` take it
+along. An *archive* is a file with all entries of a period; the rows in it name players by number and
+by id. Numbers are those of the database that wrote it: in a copy of the database, where players
+have other numbers, `SettledPeriod.zero` says by how much they differ.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from toprung.domain.documents import declare
+from toprung.domain.player_numbers import PlayerNumber
+
+PERIOD: Final = "period"
+"""The kind of these documents."""
+
+
+class ArchiveFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The files of one archive, as they were written."""
+
+    entries: str
+    """The name of the file of entries in the store."""
+    entries_bytes: int
+    entries_sha256: str
+    index: str
+    """The name of the file that says in which rows a player is."""
+    index_bytes: int
+    index_sha256: str
+    digest: str
+    """Of the entries in it, as in `domain.digest`: that of the period, unless somebody was erased
+    between settling and archiving."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both names."""
+        return self.entries, self.index
+
+
+class SettledPeriod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A settled period: what stood there, and its archive."""
+
+    board: str
+    window: str
+    period: str
+    opens_at: int | None
+    closes_at: int
+    players: int
+    """On everybody's ladder, when it was settled."""
+    entries: int
+    """On all ladders, when it was settled."""
+    digest: str
+    files: ArchiveFiles | None = None
+    """None: it is not archived."""
+    zero: PlayerNumber = 0
+    """The number here of the player who is 0 in the files."""
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """The window and the period."""
+        return self.window, self.period
+
+
+def period_key(generation: int, window: str, period: str) -> str:
+    """The key of a period's document; those of a board are next to each other, as are a window's.
+
+    >>> period_key(17, "daily", "2026-11-15")
+    '0000000000000011/daily/2026-11-15'
+    """
+    return f"{generation:016x}/{window}/{period}"
+
+
+def generation_of(key: str) -> int:
+    """The generation of the board that a key is about."""
+    return int(key.partition("/")[0], 16)
+
+
+declare(PERIOD, SettledPeriod)

@@ -1,0 +1,52 @@
+"""Where the archives of settled periods are written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Protocol
+
+from toprung.domain.archive import ArchiveFiles, SettledPeriod
+from toprung.domain.board import Board
+from toprung.domain.ending import EndedPeriod
+from toprung.ports.period_reader import PeriodContents
+
+
+class ArchiveStore(Protocol):
+    """Files that are created once and never changed.
+
+    What `write` and `without` answer is durable. Whoever dies before it is catalogued leaves files
+    that the next attempt finds and takes for its own.
+    """
+
+    @property
+    def url(self) -> str:
+        """Where they are."""
+        ...
+
+    async def write(
+        self, board: Board, ended: EndedPeriod, contents: PeriodContents
+    ) -> ArchiveFiles:
+        """Write all entries of a period. Raises `ArchiveUnavailable`."""
+        ...
+
+    async def without(
+        self, period: SettledPeriod, players: Collection[int]
+    ) -> ArchiveFiles | None:
+        """Write the archive of a period again, where players of these numbers have no ids.
+
+        None if none of them is in it.
+        """
+        ...
+
+    async def check(self, period: SettledPeriod) -> None:
+        """Read the whole archive of a period; raise what is wrong with it."""
+        ...
+
+    async def copy(self, files: ArchiveFiles, target: Path) -> None:
+        """Write a copy of the file of entries to a new file of this machine."""
+        ...
+
+    async def delete(self, files: ArchiveFiles) -> None:
+        """Delete the files; harmless if they are gone."""
+        ...

@@ -1,0 +1,248 @@
+"""The archives of settled periods: which are due, which are kept, who is erased from them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Collection
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from toprung.domain.archive import (
+    PERIOD,
+    ArchiveFiles,
+    SettledPeriod,
+    generation_of,
+    period_key,
+)
+from toprung.domain.board import Board
+from toprung.domain.commands import ArchivePeriod, SetDocument
+from toprung.domain.documents import Document
+from toprung.domain.ending import EndedPeriod, unarchived_periods
+from toprung.domain.ladder import named_period
+from toprung.domain.player import GLOBAL
+from toprung.domain.timekeeping import Moment
+from toprung.errors import (
+    DocumentChanged,
+    EntriesChanged,
+    PeriodGone,
+    ToprungError,
+    UnknownBoard,
+)
+from toprung.ports import ArchiveStore, Journal, PeriodReader
+from toprung.waiting.pace import next_round
+
+ATTEMPTS_MAX: Final = 5
+"""To archive a period while players are erased from it."""
+LISTED_AT_ONCE: Final = 100
+
+_log = logging.getLogger("toprung")
+
+
+class Archives:
+    """Writes archives, and keeps the catalogue of them."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        reader: PeriodReader,
+        moment: Callable[[], Moment],
+        store: ArchiveStore | None,
+        forget: Callable[[ArchiveFiles], None],
+    ) -> None:
+        """`forget` is told of files that nobody should read any more."""
+        self._journal = journal
+        self._reader = reader
+        self._moment = moment
+        self.store = store
+        self._forget = forget
+
+    # --- the catalogue ---------------------------------------------------------------------------
+
+    async def catalogue(self, after: str = "") -> AsyncIterator[tuple[str, Document]]:
+        """All settled periods after a key, with their keys."""
+        while found := await self._journal.documents(PERIOD, after, LISTED_AT_ONCE):
+            for key, document in found.items():
+                after = key
+                yield key, document
+            await next_round()
+
+    async def of_board(self, board: Board, window: str = "") -> list[SettledPeriod]:
+        """The settled periods of a board, or of one of its windows, in no order."""
+        start = period_key(board.generation, window, "") if window else f"{board.generation:016x}/"
+        found = []
+        async for key, document in self.catalogue(start):
+            if not key.startswith(start):
+                break
+            found.append(_settled(document))
+        return found
+
+    async def find(self, board: Board, window: str, period: str) -> SettledPeriod:
+        """A period that is archived."""
+        named_period(board, board.window(window), period)
+        document = await self._journal.document(
+            PERIOD, period_key(board.generation, window, period)
+        )
+        if document is None or _settled(document).files is None:
+            raise PeriodGone(f"period {period!r} of window {window!r} has no archive")
+        return _settled(document)
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    async def archive_due(self, board: Board) -> tuple[int, int]:
+        """Archive what is settled on a board, in order; how many, and how many still wait.
+
+        What follows a period that cannot be archived waits, too: see `Board.archived`.
+        """
+        if all(window.keep == 0 for window in board.windows):
+            return 0, 0
+        names = await self._reader.periods(board)
+        due = unarchived_periods(board, names, self._moment().believed)
+        if self.store is None:
+            return 0, len(due)
+        for number, ended in enumerate(due):
+            try:
+                board = await self._archive(self.store, board, ended)
+            except (ToprungError, OSError) as error:
+                _log.warning(
+                    "period %s of board %r waits for its archive: %s",
+                    "/".join(ended.name), board.id, error,
+                )  # fmt: skip
+                return number, len(due) - number
+        return len(due), 0
+
+    async def _archive(self, store: ArchiveStore, board: Board, ended: EndedPeriod) -> Board:
+        """Write the files, and record where they are; again, if somebody was erased meanwhile."""
+        window, period = ended.name
+        for attempt in range(1, ATTEMPTS_MAX + 1):
+            contents = await self._reader.read(board, ended.name)
+            files = await store.write(board, ended, contents)
+            command = ArchivePeriod(
+                board=board.id,
+                generation=board.generation,
+                window=window,
+                period=period,
+                files=files,
+                position=contents.position,
+                players=dict(contents.ladders).get(GLOBAL, 0),
+            )
+            try:
+                found = await self._journal.record(command)
+            except (EntriesChanged, DocumentChanged, UnknownBoard) as error:
+                await store.delete(files)
+                if attempt == ATTEMPTS_MAX or not isinstance(error, EntriesChanged):
+                    raise
+            else:
+                assert isinstance(found, Board)
+                return found
+        raise AssertionError("the last attempt returns or raises")
+
+    # --- letting go ------------------------------------------------------------------------------
+
+    async def expire(self, board: Board) -> int:
+        """Delete the archives of periods that are older than `keep` says; how many."""
+        done, now = 0, self._moment().cautious
+        for window in board.windows:
+            if window.keep is None or self.store is None:
+                continue
+            archived = [each for each in await self.of_board(board, window.name) if each.files]
+            oldest = _oldest_kept(board, window.name, window.keep, now, archived)
+            for each in archived:
+                if each.closes_at <= oldest:
+                    await self._drop(self.store, board.generation, each)
+                    done += 1
+        return done
+
+    async def _drop(self, store: ArchiveStore, generation: int, period: SettledPeriod) -> None:
+        """Strike an archive off the catalogue, then delete its files."""
+        key = period_key(generation, *period.name)
+        struck = msgspec.structs.replace(period, files=None)
+        await self._journal.record(SetDocument(PERIOD, key, struck))
+        await self._delete(store, period)
+
+    async def _delete(self, store: ArchiveStore, period: SettledPeriod) -> None:
+        if period.files is not None:
+            await store.delete(period.files)
+            self._forget(period.files)
+
+    async def bury(self, generations: Collection[int]) -> int:
+        """Delete the archives of boards that are deleted: all but these; how many."""
+        done = 0
+        async for key, document in self.catalogue():
+            if generation_of(key) not in generations and self.store is not None:
+                await self._journal.record(SetDocument(PERIOD, key, None))
+                await self._delete(self.store, _settled(document))
+                done += 1
+        return done
+
+    async def erase(self, players: Collection[int]) -> int:
+        """Take the ids of erased players out of all archives; how many were written again."""
+        done = 0
+        if self.store is None or not players:
+            return done
+        async for _key, document in self.catalogue():
+            period = _settled(document)
+            if period.files is None:
+                continue
+            files = await self.store.without(period, players)
+            if files is not None:
+                await self._replace(self.store, generation_of(_key), period, files)
+                done += 1
+        return done
+
+    async def _replace(
+        self, store: ArchiveStore, generation: int, period: SettledPeriod, files: ArchiveFiles
+    ) -> None:
+        command = ArchivePeriod(
+            board=period.board,
+            generation=generation,
+            window=period.window,
+            period=period.period,
+            files=files,
+            position=None,
+            players=period.players,
+            replaces=period.files,
+        )
+        try:
+            await self._journal.record(command)
+        except UnknownBoard:  # `bury` deletes the old ones
+            await store.delete(files)
+        else:
+            await self._delete(store, period)
+
+    # --- for people ------------------------------------------------------------------------------
+
+    async def verify(self, period: SettledPeriod) -> str | None:
+        """Read an archive whole; what is wrong with it."""
+        if self.store is None:
+            return "this process was not told where archives are"
+        try:
+            await self.store.check(period)
+        except ToprungError as error:
+            return str(error)
+        return None
+
+    async def export(self, period: SettledPeriod, target: Path) -> None:
+        """Copy the Parquet file of an archive to a new file."""
+        if self.store is not None and period.files is not None:
+            await self.store.copy(period.files, target)
+
+
+def _settled(document: Document) -> SettledPeriod:
+    assert isinstance(document.value, SettledPeriod), "documents of the kind are that"
+    return document.value
+
+
+def _oldest_kept(
+    board: Board, window: str, keep: int, now: int, archived: Collection[SettledPeriod]
+) -> int:
+    """When the last period ended whose archive is not kept any more."""
+    calendar = board.calendar(board.window(window))
+    period = calendar.period_at(now)
+    first = min((each.closes_at for each in archived), default=now)
+    for _ in range(keep):
+        if period is None or period.opens_at is None or period.opens_at < first:
+            return 0
+        period = calendar.previous(period)
+    return 0 if period is None or period.closes_at is None else period.closes_at
