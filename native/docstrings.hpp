@@ -50,6 +50,20 @@ inline constexpr char kTableId[] = R"(The id of a number, None once forgotten; I
 >>> players.id(players.intern("ann"))
 b'ann')";
 
+inline constexpr char kTableIds[] = R"(The ids of many numbers, packed native i64: O(k).
+
+Returns packed native i32 offsets, one more than numbers, and the bytes of all ids: that of the i-th
+number lies between the offsets i and i + 1. A forgotten one is empty. All are of one moment. IndexError
+if one was never given, OverflowError if the ids have 2 GiB or more.
+
+>>> from array import array
+>>> players = PlayerTable()
+>>> _ = players.intern_many(["ann", "bob", "cy"])
+>>> players.forget(1)
+>>> offsets, ids = players.ids(array("q", [2, 1, 0]))
+>>> array("i", offsets).tolist(), ids
+([0, 2, 2, 5], b'cyann'))";
+
 inline constexpr char kTableForget[] = R"(Wipes an id from memory; its number is never given again: O(sets over this table).
 
 ValueError while a set still holds the player. A caller who has taken the player off all sets says so:
@@ -184,6 +198,20 @@ entries before the end of the last row's tie group).
 >>> _ = ladder.put(players.intern("ann"), b"12345678")
 >>> ladder.slice(0, 10)
 (0, 1, 0, 0, [(0, b'ann', b'12345678')], 1))";
+
+inline constexpr char kSetExport[] = R"(The rows at offsets [start, stop), clipped to the set, in two columns: O(log n + k).
+
+Returns the players' numbers as packed native i64, and the records one after the other; all are of one
+moment. Many rows are copied without the GIL; changes wait until they are, other reads do not.
+
+>>> from array import array
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> for player, record in ("ann", b"22222222"), ("bob", b"11111111"), ("cy", b"33333333"):
+...     _ = ladder.put(players.intern(player), record)
+>>> numbers, records = ladder.export(0, 2)
+>>> array("q", numbers).tolist(), records
+([1, 0], b'1111111122222222'))";
 
 inline constexpr char kSetFingerprint[] = R"(Bytes that are equal for equal first rows of sets of equal size: O(log n + k).
 
@@ -412,6 +440,57 @@ ValueError when the record has another width, or when its time lies before 1970 
 >>> from struct import pack
 >>> RecordReader().read(pack(">3Q", ~75 + 2**63, 1_500_000 + 2**63, 8))
 (75, None, datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc), 8))";
+
+inline constexpr char kReaderColumns[] = R"(What records say, which come one after the other, in four columns: O(k).
+
+Returns packed native i64 scores, subscores (0 where one word is tied), times in microseconds since 1970,
+and versions. ValueError when the last record is not whole or a version does not fit 63 bits.
+
+>>> from array import array
+>>> from struct import pack
+>>> records = pack(">6Q", ~75 + 2**63, 5 + 2**63, 8, ~70 + 2**63, 6 + 2**63, 9)
+>>> [array("q", column).tolist() for column in RecordReader().columns(records)]
+[[75, 70], [0, 0], [5, 6], [8, 9]])";
+
+inline constexpr char kReaderPack[] = R"(The records of entries in four columns, one after the other: the opposite of `columns`. O(k).
+
+Columns are packed native i64 and equally long. Subscores are ignored where one word is tied. ValueError
+when a version is negative.
+
+>>> from array import array
+>>> columns = [array("q", column) for column in ([75, 70], [0, 0], [5, 6], [8, 9])]
+>>> reader = RecordReader()
+>>> reader.columns(reader.pack(*columns)) == tuple(column.tobytes() for column in columns)
+True)";
+
+inline constexpr char kReaderDigestRows[] = R"(What the digest of a period is made of, of each row: O(k).
+
+`numbers` are packed native i64 numbers of players. Of each row five big-endian signed 64-bit numbers:
+the player's number, score, subscore (0 where one word is tied), time in microseconds since 1970, version.
+
+>>> from array import array
+>>> from struct import pack, unpack
+>>> record = pack(">3Q", ~75 + 2**63, 5 + 2**63, 8)
+>>> unpack(">5q", RecordReader().digest_rows(array("q", [3]), record))
+(3, 75, 0, 5, 8))";
+
+// ---- RankColumns ---------------------------------------------------------------------------------
+
+inline constexpr char kRanksDoc[] = R"(Ranks of all rows of a ladder, which come in its order, a few at a time.
+
+Records have `words` words, of which the first `tied` are equal between tied rows. One thread at a time.)";
+
+inline constexpr char kRanksAdd[] = R"(The ranks of the next rows, of records one after the other: O(k).
+
+Returns packed native i64 competition ranks (1 + the rows before those that are tied) and dense ranks
+(1 + the groups of tied rows before). ValueError, and nothing is counted, when the last record is not whole.
+
+>>> from array import array
+>>> ranks = RankColumns(1, 1)
+>>> [array("q", column).tolist() for column in ranks.add(b"111111112222222222222222")]
+[[1, 2, 2], [1, 2, 2]]
+>>> [array("q", column).tolist() for column in ranks.add(b"2222222233333333")]
+[[2, 5], [2, 3]])";
 
 // ---- cards ---------------------------------------------------------------------------------------
 

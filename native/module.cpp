@@ -1,4 +1,4 @@
-// The Python face of the core: five classes, their docstrings and nothing that decides anything.
+// The Python face of the core: its classes, their docstrings and nothing that decides anything.
 // src/toprung/_native.pyi is the same contract for type checkers.
 #include <array>
 #include <climits>
@@ -75,6 +75,16 @@ nb::object table_id(PlayerTable& table, nb::handle value) {
   return length == 0 ? nb::none() : to_bytes(bytes, length);
 }
 
+nb::object table_ids(PlayerTable& table, nb::handle value) {
+  const ColumnArg numbers(value, "numbers");
+  Vector<i32> offsets;
+  Vector<u8> bytes;
+  unchanging(table.gate, numbers.size() < kShortBatch, [&](const Pause& pause) {
+    table.copy_ids(numbers.data(), numbers.size(), offsets, bytes, pause);
+  });
+  return to_tuple(to_bytes(offsets), to_bytes(bytes));
+}
+
 void table_forget(PlayerTable& table, nb::handle value, bool is_off_all_sets) {
   const u32 number = read_number(value);
   writing(table.gate, [&] { table.forget(number, is_off_all_sets); });
@@ -90,7 +100,7 @@ nb::object table_dump(PlayerTable& table) {
 }
 
 nb::object table_load(nb::handle dump) {
-  const DumpArg bytes(dump);
+  const StillBytes bytes(dump, "dump");
   auto table = std::make_unique<PlayerTable>();
   {
     const nb::gil_scoped_release released;
@@ -267,7 +277,7 @@ nb::object set_fingerprint(PySet& self, nb::handle value) {
   const std::size_t length =
       sizes.size() + record_bytes + rows.id_bytes.size() + (count == 0 ? 0 : count - 1);
   nb::object fingerprint = to_bytes(nullptr, length);
-  char* out = PyBytes_AS_STRING(fingerprint.ptr());
+  u8* out = reinterpret_cast<u8*>(PyBytes_AS_STRING(fingerprint.ptr()));
   std::memcpy(out, sizes.data(), sizes.size());
   write_words(rows.records.data(), rows.records.size(), out + sizes.size());
   out += sizes.size() + record_bytes;
@@ -285,6 +295,26 @@ nb::object set_slice(PySet& self, nb::handle start_value, nb::handle stop_value)
   const u64 start = to_count(start_value, "start");
   const u64 stop = to_count(stop_value, "stop");
   return to_slice(self, reading(self.gate(), [&] { return self.set->rows(start, stop); }));
+}
+
+nb::object set_export(PySet& self, nb::handle start_value, nb::handle stop_value) {
+  const u64 start = to_count(start_value, "start");
+  const u64 stop = to_count(stop_value, "stop");
+  const RankedSet& set = *self.set;
+  const auto count_rows = [&] {
+    const u64 end = std::min(stop, set.size());
+    return end - std::min(start, end);
+  };
+  for (;;) {
+    const u64 count = reading(self.gate(), count_rows);
+    BytesOut numbers(count * 8), records(count * self.shape().words * 8);
+    const bool fits = unchanging(self.gate(), count <= kShortColumns, [&](const Pause& pause) {
+      if (count_rows() != count) return false;  // it changed meanwhile
+      set.copy_rows(start, count, numbers.data(), records.data(), pause);
+      return true;
+    });
+    if (fits) return to_tuple(numbers.take(), records.take());
+  }
 }
 
 // Rows [from - above, from + below), clipped; with `full` moved so that as many rows remain.
@@ -457,7 +487,7 @@ nb::object set_dump(PySet& self) {
 
 nb::object set_load(nb::handle players, nb::handle dump) {
   if (!nb::isinstance<PlayerTable>(players)) refuse_type("players must be a PlayerTable", players);
-  const DumpArg bytes(dump);
+  const StillBytes bytes(dump, "dump");
   DumpHeader header;
   {
     const nb::gil_scoped_release released;
@@ -801,7 +831,18 @@ void lists_forget(PyLists& self, nb::handle value) {
 void reader_init(RecordReader* self, nb::handle tied_value, nb::handle descending, bool last_wins) {
   const unsigned tied = read_small(tied_value, "tied");
   if (tied < 1 || tied > 2) throw nb::value_error("one word or two are tied");
-  new (self) RecordReader(tied, read_descending(descending, tied), last_wins);
+  new (self) RecordReader(RecordCodec(tied, read_descending(descending, tied), last_wins));
+}
+
+// ---- RankColumns ---------------------------------------------------------------------------------
+
+void ranks_init(RankColumns* self, nb::handle tied_value, nb::handle words_value) {
+  const unsigned tied = read_small(tied_value, "tied");
+  const unsigned words = read_small(words_value, "words");
+  if (tied < 1 || tied > words || words > kWordsMax) {
+    throw nb::value_error("a shape has 1 <= tied <= words <= 4");
+  }
+  new (self) RankColumns(tied, words);
 }
 
 // ---- coroutines ----------------------------------------------------------------------------------
@@ -861,6 +902,8 @@ NB_MODULE(_native, module) {
       .def("numbers", table_numbers,
            nb::sig("def numbers(self, ids: Sequence[str | bytes], /) -> bytes"), kTableNumbers)
       .def("id", table_id, nb::sig("def id(self, number: int, /) -> bytes | None"), kTableId)
+      .def("ids", table_ids, nb::sig("def ids(self, numbers: Buffer, /) -> tuple[bytes, bytes]"),
+           kTableIds)
       .def("forget", table_forget, "number"_a, nb::kw_only(), "is_off_all_sets"_a = false,
            nb::sig("def forget(self, number: int, /, *, is_off_all_sets: bool = False) -> None"),
            kTableForget)
@@ -899,6 +942,8 @@ NB_MODULE(_native, module) {
       .def("distinct_before", set_distinct_before,
            nb::sig("def distinct_before(self, key: bytes, /) -> int"), kSetDistinctBefore)
       .def("slice", set_slice, nb::sig("def slice(self, start: int, stop: int, /) -> Slice"), kSetSlice)
+      .def("export", set_export,
+           nb::sig("def export(self, start: int, stop: int, /) -> tuple[bytes, bytes]"), kSetExport)
       .def("fingerprint", set_fingerprint, nb::sig("def fingerprint(self, stop: int, /) -> bytes"),
            kSetFingerprint)
       .def("slice_around", set_slice_around,
@@ -1008,7 +1053,23 @@ NB_MODULE(_native, module) {
                    "last_wins: bool = False) -> None"))
       .def("read", &RecordReader::read,
            nb::sig("def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]"),
-           kReaderRead);
+           kReaderRead)
+      .def("columns", &RecordReader::columns,
+           nb::sig("def columns(self, records: Buffer, /) -> tuple[bytes, bytes, bytes, bytes]"),
+           kReaderColumns)
+      .def("pack", &RecordReader::pack,
+           nb::sig("def pack(self, scores: Buffer, subscores: Buffer, times: Buffer, "
+                   "versions: Buffer, /) -> bytes"),
+           kReaderPack)
+      .def("digest_rows", &RecordReader::digest_rows,
+           nb::sig("def digest_rows(self, numbers: Buffer, records: Buffer, /) -> bytes"),
+           kReaderDigestRows);
+
+  nb::class_<RankColumns>(module, "RankColumns", nb::is_final(), kRanksDoc)
+      .def("__init__", ranks_init, "tied"_a, "words"_a,
+           nb::sig("def __init__(self, tied: int, words: int) -> None"))
+      .def("add", &RankColumns::add,
+           nb::sig("def add(self, records: Buffer, /) -> tuple[bytes, bytes]"), kRanksAdd);
 
   module.def("pack_card", pack_card, "entries"_a, "words"_a, "version"_a,
              nb::sig("def pack_card(entries: bytes, words: int, version: int) -> bytes"), kPackCard);

@@ -90,6 +90,25 @@ class PlayerTable {
     return {place + 1, static_cast<u32>(place[0]) + 1};
   }
 
+  // The ids of numbers (packed i64, which need not be aligned), one after the other, and where each
+  // begins and the last one ends. A forgotten id is empty. Calls `pause` between chunks, in which
+  // nothing may change.
+  void copy_ids(const u8* numbers, std::size_t count, Vector<i32>& offsets, Vector<u8>& bytes,
+                const Pause& pause) const {
+    offsets.reserve(count + 1);
+    offsets.push_back(0);
+    std::size_t end = 0;
+    each_id(numbers, count, pause, [&](const IdView& id) {
+      end += id.length;
+      if (end > kIdsBytesMax) throw std::overflow_error("these ids have 2 GiB or more");
+      offsets.push_back(static_cast<i32>(end));
+    });
+    bytes.reserve(end);
+    each_id(numbers, count, pause, [&](const IdView& id) {
+      bytes.insert(bytes.end(), id.bytes, id.bytes + id.length);
+    });
+  }
+
   int compare_with(u32 number, const IdView& id) const noexcept {
     return compare_ids(id_of(number), id);
   }
@@ -262,6 +281,7 @@ class PlayerTable {
   static constexpr u32 kPageGroups = 64;
   static constexpr u32 kPageNumbers = kGroupNumbers * kPageGroups;
   static constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
+  static constexpr std::size_t kIdsBytesMax = std::numeric_limits<i32>::max();
 
   struct Group {
     u64 base;
@@ -287,6 +307,27 @@ class PlayerTable {
     return arena_[place / kChunkBytes] + place % kChunkBytes;
   }
   u8* arena_at(u64 place) noexcept { return arena_[place / kChunkBytes] + place % kChunkBytes; }
+
+  u32 known_number(i64 number) const {
+    if (number < 0 || number >= i64{limit_}) throw std::out_of_range("no such player number");
+    return static_cast<u32>(number);
+  }
+  // In blocks, so that waits for memory overlap.
+  template <class Take>
+  void each_id(const u8* numbers, std::size_t count, const Pause& pause, Take take) const {
+    constexpr std::size_t kBlock = 32;
+    u32 block[kBlock];
+    for (std::size_t done = 0; done < count; done += kBlock) {
+      const std::size_t size = std::min(kBlock, count - done);
+      for (std::size_t i = 0; i < size; ++i) {
+        block[i] = known_number(static_cast<i64>(read64(numbers + 8 * (done + i))));
+        prefetch_group(block[i]);
+      }
+      for (std::size_t i = 0; i < size; ++i) prefetch_id(block[i]);
+      for (std::size_t i = 0; i < size; ++i) take(is_present(block[i]) ? id_of(block[i]) : IdView{});
+      if (done % kDumpChunk == kDumpChunk - kBlock) pause();
+    }
+  }
 
   static std::size_t length_at(const u8* lengths, std::size_t n) noexcept {
     u16 length;

@@ -9,6 +9,7 @@
 #include <nanobind/nanobind.h>
 
 #include "ranked_set.hpp"
+#include "words.hpp"
 
 namespace toprung {
 
@@ -59,6 +60,14 @@ auto writing_long(Gate& gate, Work work) {
   return work();
 }
 
+// Looks while nothing changes, even if the look is long: then it does not hold the GIL, and lets other
+// readers through whenever it calls what it is given.
+template <class Work>
+auto unchanging(Gate& gate, bool is_short, Work work) {
+  if (is_short) return reading(gate, [&] { return work([] {}); });
+  return writing_long(gate, [&] { return work([&] { gate.state.give_way(); }); });
+}
+
 // A dump, written into its bytes object without the GIL: at ten million entries the copy alone would
 // hold up every other thread for a second. Nothing changes while it is made; readers are let through.
 template <class Source>
@@ -100,16 +109,8 @@ nb::object to_bytes(const Vector<T>& values) {
 
 inline nb::object to_int(u64 value) { return stolen(PyLong_FromUnsignedLongLong(value)); }
 
-// Words as the bytes of records: big-endian, so that they sort like the numbers.
-inline void write_words(const u64* words, std::size_t count, char* out) noexcept {
-  for (std::size_t w = 0; w < count; ++w) {
-    const u64 big_endian = __builtin_bswap64(words[w]);
-    std::memcpy(out + 8 * w, &big_endian, 8);
-  }
-}
-
 inline nb::object to_record(const u64* words, unsigned count) {
-  char bytes[8 * kWordsMax];
+  u8 bytes[8 * kWordsMax];
   write_words(words, count, bytes);
   return to_bytes(bytes, std::size_t{count} * 8);
 }
@@ -159,8 +160,6 @@ inline IdView bytes_view(nb::handle value, const char* name) {
   if (length > Py_ssize_t{1} << 16) throw nb::value_error("too many bytes");
   return {reinterpret_cast<const u8*>(PyBytes_AS_STRING(value.ptr())), static_cast<u32>(length)};
 }
-
-inline u64 big_endian_word(const u8* p) noexcept { return __builtin_bswap64(read64(p)); }
 
 // A whole record.
 inline void read_record(nb::handle value, const Shape& shape, u64* words) {
@@ -346,9 +345,9 @@ class PinnedBuffer {
   const u8* data() const noexcept { return static_cast<const u8*>(view_.buf); }
   std::size_t length() const noexcept { return static_cast<std::size_t>(view_.len); }
 
-  // Copies out a buffer of raw bytes or of items of the wanted kind ("IL" or "ql").
+  // Refuses what is neither raw bytes nor items of the wanted kind ("IL" or "ql").
   template <class T>
-  Vector<T> copy(const char* name, const char* kinds) const {
+  void require_items(const char* name, const char* kinds) const {
     const char* format = view_.format == nullptr ? "B" : view_.format;
     if (format[0] == '@' || format[0] == '=' || format[0] == '<') ++format;
     const bool raw = view_.itemsize == 1;
@@ -363,6 +362,12 @@ class PinnedBuffer {
       PyErr_Format(PyExc_ValueError, "%s must be a multiple of %zu bytes long", name, sizeof(T));
       throw nb::python_error();
     }
+  }
+
+  // Copies out a buffer of such items.
+  template <class T>
+  Vector<T> copy(const char* name, const char* kinds) const {
+    require_items<T>(name, kinds);
     Vector<T> values(length() / sizeof(T));
     if (!values.empty()) std::memcpy(values.data(), data(), length());
     return values;
@@ -387,10 +392,10 @@ inline Vector<u64> read_records(nb::handle object, const Shape& shape, std::size
   return records;
 }
 
-// A dump to read without the GIL: as it is when nobody can change it, else a copy.
-class DumpArg {
+// Bytes to read without the GIL: as they are when nobody can change them, else a copy.
+class StillBytes {
  public:
-  explicit DumpArg(nb::handle object) : buffer_(object, "dump") {
+  StillBytes(nb::handle object, const char* name) : buffer_(object, name) {
     if (PyBytes_CheckExact(object.ptr())) return;
     copy_.assign(buffer_.data(), buffer_.data() + buffer_.length());
     copied_ = true;
@@ -398,10 +403,58 @@ class DumpArg {
   const u8* data() const noexcept { return copied_ ? copy_.data() : buffer_.data(); }
   std::size_t length() const noexcept { return buffer_.length(); }
 
- private:
+ protected:
   PinnedBuffer buffer_;
+
+ private:
   Vector<u8> copy_;
   bool copied_ = false;
 };
+
+// Packed signed 64-bit numbers.
+class ColumnArg : public StillBytes {
+ public:
+  ColumnArg(nb::handle object, const char* name) : StillBytes(object, name) {
+    buffer_.require_items<i64>(name, "ql");
+  }
+  std::size_t size() const noexcept { return length() / sizeof(i64); }
+};
+
+// Whole records of so many bytes each.
+class RecordsArg : public StillBytes {
+ public:
+  RecordsArg(nb::handle object, std::size_t record_bytes)
+      : StillBytes(object, "records"), record_bytes_(record_bytes) {
+    if (length() % record_bytes == 0) return;
+    PyErr_Format(PyExc_ValueError, "records must be a multiple of %zu bytes long", record_bytes);
+    throw nb::python_error();
+  }
+  std::size_t size() const noexcept { return length() / record_bytes_; }
+
+ private:
+  std::size_t record_bytes_;
+};
+
+// A bytes object that is filled after it was made, with or without the GIL: nobody else has it yet.
+class BytesOut {
+ public:
+  explicit BytesOut(std::size_t length) : object_(to_bytes(nullptr, length)) {}
+  u8* data() const noexcept { return reinterpret_cast<u8*>(PyBytes_AS_STRING(object_.ptr())); }
+  nb::object take() noexcept { return std::move(object_); }
+
+ private:
+  nb::object object_;
+};
+
+// Rows in columns are copied in nanoseconds each: below this many it is over before giving up the GIL
+// would have paid, even where a program's other threads are busy.
+inline constexpr std::size_t kShortColumns = 8192;
+
+template <class Work>
+void over_rows(std::size_t rows, Work work) {
+  if (rows <= kShortColumns) return work();
+  const nb::gil_scoped_release released;
+  work();
+}
 
 }  // namespace toprung

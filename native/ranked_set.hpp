@@ -75,6 +75,9 @@ class RankedSet : public NumberHolder {
   virtual u64 count_before(const u64* key, const IdView& id) const noexcept = 0;
   virtual u64 distinct_before(const u64* key) const noexcept = 0;
   virtual Rows rows(u64 start, u64 stop) const = 0;
+  // Numbers (i64) and records (big-endian words) of `count` rows that exist, to places that need not
+  // be aligned. Calls `pause` between chunks.
+  virtual void copy_rows(u64 start, u64 count, u8* numbers, u8* records, const Pause& pause) const = 0;
 
   virtual void offsets(const u32* numbers, std::size_t count, i64* out) const noexcept = 0;
   virtual void places(const u32* numbers, std::size_t count, PlaceOf* out) const noexcept = 0;

@@ -1,4 +1,4 @@
-// RecordReader: what a record says, as Python's objects.
+// RecordReader: what a record says, as Python's objects; and what many say, as packed columns.
 //
 // Every standing of every answer is read from a record. Unpacking it, undoing the encoding that makes
 // its words comparable, and building a datetime take Python longer than finding the entry; here they
@@ -6,6 +6,7 @@
 #pragma once
 
 #include "python.hpp"
+#include "record_columns.hpp"
 
 #include <datetime.h>
 
@@ -52,31 +53,84 @@ inline nb::object to_datetime(i64 microseconds) {
 // Records of one board: score, a subscore if two words are tied, time, version.
 class RecordReader {
  public:
-  RecordReader(unsigned tied, u32 descending, bool last_wins)
-      : shape_{tied + 2, tied, tied},
-        flips_{(descending & 1) != 0 ? kAll : 0, (descending & 2) != 0 ? kAll : 0,
-               last_wins ? kAll : 0} {}
+  explicit RecordReader(const RecordCodec& codec) : codec_(codec) {}
 
   nb::object read(nb::handle record) const {
     u64 words[kWordsMax];
-    read_record(record, shape_, words);
-    const bool has_subscore = shape_.tied == 2;
-    nb::object subscore = has_subscore ? to_signed(number(words[1], 1)) : nb::none();
-    return to_tuple(to_signed(number(words[0], 0)), std::move(subscore),
-                    to_datetime(number(words[shape_.tied], 2)), to_int(words[shape_.tied + 1]));
+    const unsigned tied = codec_.tied();
+    read_record(record, Shape{codec_.words(), tied, tied}, words);
+    nb::object subscore = tied == 2 ? to_signed(codec_.subscore(words[1])) : nb::none();
+    return to_tuple(to_signed(codec_.score(words[0])), std::move(subscore),
+                    to_datetime(codec_.time(words[tied])), to_int(words[tied + 1]));
+  }
+
+  nb::object columns(nb::handle value) const {
+    const RecordsArg records(value, record_bytes());
+    const std::size_t count = records.size();
+    BytesOut scores(count * 8), subscores(count * 8), times(count * 8), versions(count * 8);
+    const ColumnsOut out{scores.data(), subscores.data(), times.data(), versions.data()};
+    over_rows(count, [&] { read_columns(codec_, records.data(), count, out); });
+    return to_tuple(scores.take(), subscores.take(), times.take(), versions.take());
+  }
+
+  nb::object pack(nb::handle scores_value, nb::handle subscores_value, nb::handle times_value,
+                  nb::handle versions_value) const {
+    const ColumnArg scores(scores_value, "scores");
+    const ColumnArg subscores(subscores_value, "subscores");
+    const ColumnArg times(times_value, "times");
+    const ColumnArg versions(versions_value, "versions");
+    const std::size_t count = scores.size();
+    if (subscores.size() != count || times.size() != count || versions.size() != count) {
+      throw nb::value_error("columns must be equally long");
+    }
+    BytesOut records(count * record_bytes());
+    const ColumnsIn in{scores.data(), subscores.data(), times.data(), versions.data()};
+    over_rows(count, [&] { pack_columns(codec_, in, count, records.data()); });
+    return records.take();
+  }
+
+  nb::object digest_rows(nb::handle numbers_value, nb::handle records_value) const {
+    const ColumnArg numbers(numbers_value, "numbers");
+    const RecordsArg records(records_value, record_bytes());
+    const std::size_t count = numbers.size();
+    if (records.size() != count) {
+      throw nb::value_error("records must hold one record for each number");
+    }
+    BytesOut rows(count * kDigestRowBytes);
+    over_rows(count, [&] {
+      write_digest_rows(codec_, numbers.data(), records.data(), count, rows.data());
+    });
+    return rows.take();
   }
 
  private:
-  static constexpr u64 kAll = ~u64{0};
-  static constexpr u64 kSign = u64{1} << 63;
-
-  i64 number(u64 word, unsigned which) const noexcept {
-    return static_cast<i64>(word ^ flips_[which] ^ kSign);
-  }
+  std::size_t record_bytes() const noexcept { return std::size_t{codec_.words()} * 8; }
   static nb::object to_signed(i64 value) { return stolen(PyLong_FromLongLong(value)); }
 
-  Shape shape_;
-  u64 flips_[3];  // of score, subscore and time: all bits where more, or later, is better
+  RecordCodec codec_;
+};
+
+// Where rows of a ladder rank, when they come in its order.
+class RankColumns {
+ public:
+  RankColumns(unsigned tied, unsigned words) : count_(tied, words) {}
+
+  // Counts on a copy: without the GIL another thread may come in, and must find a whole one.
+  nb::object add(nb::handle value) {
+    const RecordsArg records(value, count_.record_bytes());
+    const std::size_t rows = records.size();
+    BytesOut competition(rows * 8), dense(rows * 8);
+    RankCount count = count_;
+    over_rows(rows, [&] {
+      count.add(records.data(), rows, competition.data(), dense.data());
+    });
+    nb::object ranks = to_tuple(competition.take(), dense.take());
+    count_ = count;
+    return ranks;
+  }
+
+ private:
+  RankCount count_;
 };
 
 }  // namespace toprung

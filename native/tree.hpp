@@ -26,6 +26,7 @@
 #include "node.hpp"
 #include "node_pool.hpp"
 #include "ranked_set.hpp"
+#include "words.hpp"
 
 namespace toprung {
 
@@ -109,6 +110,30 @@ class Tree final : public RankedSet {
     }
     rows.tied_until = tied_until(leaf, at - 1, rows.start + count - at);
     return rows;
+  }
+
+  void copy_rows(u64 start, u64 count, u8* numbers, u8* records, const Pause& pause) const override {
+    if (count == 0) return;
+    u32 leaf;
+    unsigned at;
+    select(start, leaf, at);
+    for (u64 left = count, rested = count;; leaf = leaves_[leaf].next, at = 0) {
+      const LeafNode& node = leaves_[leaf];
+      if (node.next != kNone) prefetch_range(&leaves_[node.next], sizeof(LeafNode));
+      const unsigned end = static_cast<unsigned>(std::min<u64>(node.count, at + left));
+      left -= end - at;
+      for (; at < end; ++at, numbers += 8) {
+        const unsigned slot = node.slot(at);
+        const i64 number = node.players[slot];
+        std::memcpy(numbers, &number, 8);
+        for (unsigned w = 0; w < W; ++w, records += 8) write_word(node.words[w][slot], records);
+      }
+      if (left == 0) return;
+      if (rested - left >= kDumpChunk) {
+        pause();
+        rested = left;
+      }
+    }
   }
 
   void offsets(const u32* numbers, std::size_t count, i64* out) const noexcept override {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "../merge.hpp"
+#include "../record_columns.hpp"
 #include "../tree.hpp"
 
 using namespace toprung;
@@ -96,6 +97,16 @@ void test_table(u64 seed) {
     REQUIRE(find(table, id) == (entry == known.end() ? kNone : entry->second));
     if (step % 50 == 0) table.check();
   }
+  Vector<i64> numbers(ids.size());
+  std::iota(numbers.begin(), numbers.end(), i64{0});
+  Vector<i32> offsets;
+  Vector<u8> bytes;
+  table.copy_ids(reinterpret_cast<const u8*>(numbers.data()), numbers.size(), offsets, bytes, [] {});
+  REQUIRE(offsets.size() == ids.size() + 1 && static_cast<std::size_t>(offsets.back()) == bytes.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    REQUIRE(std::equal(bytes.begin() + offsets[i], bytes.begin() + offsets[i + 1], view(ids[i]).bytes,
+                       view(ids[i]).bytes + ids[i].size()));
+  }
   const Vector<u8> dump = dump_of(table);
   PlayerTable loaded(500);
   loaded.load(dump.data(), dump.size());
@@ -138,12 +149,37 @@ struct Model {
   }
 };
 
+// Some rows as they are copied out, to places that are not aligned, and where they rank.
+void compare_columns(const RankedSet& set, const Model& model, u64 start, u64 count) {
+  const std::vector<u32> sorted = model.sorted();
+  const std::size_t width = set.shape().words * 8;
+  std::vector<u8> numbers(count * 8 + 1);
+  std::vector<u8> records(count * width + 1);
+  set.copy_rows(start, count, &numbers[1], &records[1], [] {});
+  std::vector<u8> ranks(count * 16);
+  RankCount counted(set.shape().tied, set.shape().words);
+  counted.add(&records[1], count, ranks.data(), ranks.data() + count * 8);
+  for (u64 i = 0; i < count; ++i) {
+    const u32 number = sorted[start + i];
+    REQUIRE(read_i64(&numbers[1], i) == i64{number});
+    for (unsigned w = 0; w < set.shape().words; ++w) {
+      REQUIRE(big_endian_word(&records[1 + i * width + w * 8]) == model.records.at(number)[w]);
+    }
+    if (start != 0) continue;
+    const PlaceOf place = set.place(number);
+    REQUIRE(read_i64(ranks.data(), i) == static_cast<i64>(place.tied_before) + 1);
+    REQUIRE(read_i64(ranks.data() + count * 8, i) == static_cast<i64>(place.distinct_before) + 1);
+  }
+}
+
 void compare(const RankedSet& set, const Model& model) {
   set.check();
   const std::vector<u32> sorted = model.sorted();
   REQUIRE(set.size() == sorted.size());
   const Rows rows = set.rows(0, ~u64{0});
   REQUIRE(std::equal(sorted.begin(), sorted.end(), rows.numbers.begin(), rows.numbers.end()));
+  compare_columns(set, model, 0, set.size());
+  compare_columns(set, model, set.size() / 3, set.size() / 2);
   u64 group = 0;
   u64 distinct = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {

@@ -29,6 +29,8 @@ class PlayerTable:
     def number(self, id: str | bytes, /) -> int | None: ...
     def numbers(self, ids: Sequence[str | bytes], /) -> bytes: ...  # packed u32; ABSENT = 2**32-1
     def id(self, number: int, /) -> bytes | None: ...  # None when forgotten
+    # of packed i64 numbers: packed i32 offsets (one more) and all ids; a forgotten one is empty
+    def ids(self, numbers: Buffer, /) -> tuple[bytes, bytes]: ...
     # wipes the id; the number is never given again
     def forget(self, number: int, /, *, is_off_all_sets: bool = False) -> None: ...
     def truncate(self, limit: int, /) -> None: ...  # takes back numbers >= limit
@@ -69,6 +71,8 @@ class RankedSet:
     def distinct_before(self, key: bytes, /) -> int: ...  # distinct tied prefixes < key's
     # stretches of rows, each one consistent
     def slice(self, start: int, stop: int, /) -> Slice: ...
+    # packed i64 numbers, and the records one after the other
+    def export(self, start: int, stop: int, /) -> tuple[bytes, bytes]: ...
     def fingerprint(self, stop: int, /) -> bytes: ...  # equal for equal first rows and sizes
     def slice_around(
         self, player: int | str | bytes, above: int, below: int, /
@@ -176,6 +180,21 @@ class RecordReader:
     def __init__(self, *, tied: int = 1, descending: int = 1, last_wins: bool = False) -> None: ...
     # score, subscore (None where one word is tied), time, version
     def read(self, record: bytes, /) -> tuple[int, int | None, datetime, int]: ...
+    # packed i64 scores, subscores (0 where there is none), times in microseconds, versions
+    def columns(self, records: Buffer, /) -> tuple[bytes, bytes, bytes, bytes]: ...
+    def pack(
+        self, scores: Buffer, subscores: Buffer, times: Buffer, versions: Buffer, /
+    ) -> bytes: ...  # records
+    # of each row number, score, subscore or 0, time, version as big-endian i64
+    def digest_rows(self, numbers: Buffer, records: Buffer, /) -> bytes: ...
+
+@final
+class RankColumns:
+    """Ranks of all rows of a ladder, which come in its order, a few at a time."""
+
+    def __init__(self, tied: int, words: int) -> None: ...
+    # packed i64 competition ranks and dense ranks, from 1
+    def add(self, records: Buffer, /) -> tuple[bytes, bytes]: ...
 
 @final
 class BestCards:

@@ -43,6 +43,9 @@ class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """The PostgreSQL schema that holds the tables; by default the connection's own."""
     prefix: str = "toprung:"
     """What all keys in Redis begin with."""
+    archive_url: str | None = None
+    """Where settled periods are archived: a directory that all processes share, or ``s3://``,
+    ``gs://`` or ``az://``. None: nothing is archived."""
 
 
 def is_cluster_target(target: str) -> bool:

@@ -219,7 +219,7 @@ class ArchiveUnavailable(Unavailable):
 
 
 class ArchiveDamaged(Unavailable):
-    """The archive of the period cannot be read: its file is damaged, or not the one it should be."""
+    """The archive of the period cannot be read: its file is damaged, or another one."""
 
 
 class OutcomeUnknown(Unavailable):

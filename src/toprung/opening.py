@@ -24,11 +24,14 @@ def open(  # noqa: A001 -- people write toprung.open
     clock: Clock | None = None,
     synchronous: Synchronous = "full",
     quotas: Mapping[str, int] | None = None,
+    archive: str | PathLike[str] | None = None,
 ) -> BlockingLeaderboards:
     """Open the leaderboards in a file, creating it if it does not exist, or in ``"memory:"``.
 
     A target that ends in ``.toml`` names the settings of a cluster; ``"cluster:"`` takes them
     from the environment (see `toprung.config`). `quotas` replaces some of the default quotas.
+    `archive` is a directory or a URL where settled periods of a file are archived; a cluster's
+    settings name it.
 
     >>> import toprung
     >>> with toprung.open("memory:") as boards:
@@ -42,7 +45,13 @@ def open(  # noqa: A001 -- people write toprung.open
         settings = cluster_settings(target)
         return BlockingLeaderboards(open_cluster_blocking(settings, clock=clock, quotas=quotas))
     return BlockingLeaderboards(
-        open_embedded(target, clock=clock, synchronous=synchronous, quotas=quotas)
+        open_embedded(
+            target,
+            clock=clock,
+            synchronous=synchronous,
+            quotas=quotas,
+            archive=None if archive is None else fspath(archive),
+        )
     )
 
 
@@ -52,9 +61,11 @@ def open_async(
     clock: Clock | None = None,
     synchronous: Synchronous = "full",
     quotas: Mapping[str, int] | None = None,
+    archive: str | PathLike[str] | None = None,
 ) -> Opening:
     """`open` for programs with an event loop: await it, or use it with ``async with``."""
-    return Opening(fspath(target), clock, synchronous, chosen_quotas(quotas))
+    location = None if archive is None else fspath(archive)
+    return Opening(fspath(target), clock, synchronous, chosen_quotas(quotas), location)
 
 
 class Opening:
@@ -66,11 +77,13 @@ class Opening:
         clock: Clock | None,
         synchronous: Synchronous,
         quotas: Mapping[str, int],
+        archive: str | None,
     ) -> None:
         self._target = target
         self._clock = clock
         self._synchronous: Synchronous = synchronous
         self._quotas = quotas
+        self._archive = archive
         self._opened: Leaderboards | None = None
 
     def __await__(self) -> Generator[Any, Any, Leaderboards]:
@@ -102,6 +115,7 @@ class Opening:
                 clock=self._clock,
                 synchronous=self._synchronous,
                 quotas=self._quotas,
+                archive=self._archive,
             )
         )
         try:

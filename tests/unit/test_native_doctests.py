@@ -14,6 +14,7 @@ CLASSES = (
     _native.PositionMap,
     _native.PlayerLists,
     _native.RecordReader,
+    _native.RankColumns,
 )
 
 

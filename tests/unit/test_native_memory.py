@@ -8,7 +8,14 @@ from functools import partial
 
 import pytest
 
-from toprung._native import Merge, PlayerTable, RankedSet, _fail_allocations_after
+from toprung._native import (
+    Merge,
+    PlayerTable,
+    RankColumns,
+    RankedSet,
+    RecordReader,
+    _fail_allocations_after,
+)
 
 
 def records(rng: random.Random, count: int, words: int = 2) -> bytes:
@@ -145,6 +152,20 @@ def test_reading_survives_exhaustion() -> None:
     survive(lambda: ranked.offsets(["player000001"] * 100), ranked._check)
     survive(lambda: ranked.places(["player000001"] * 100), ranked._check)
     survive(lambda: ranked.best_of(packed(list(range(500))), 400), ranked._check)
+    survive(lambda: ranked.export(0, 500), ranked._check)
+    numbers = struct.pack("=500q", *range(500))
+    assert survive(lambda: players.ids(numbers), players._check) > 1
+
+
+def test_columns_survive_exhaustion() -> None:
+    """What is not bytes is copied, in memory of the core."""
+    reader, ranks, rows = RecordReader(), RankColumns(1, 3), bytearray(2400)
+    column = bytearray(800)
+    assert survive(lambda: reader.columns(rows), lambda: None) > 0
+    assert survive(lambda: reader.pack(column, column, column, column), lambda: None) > 3
+    assert survive(lambda: reader.digest_rows(column, rows), lambda: None) > 1
+    assert survive(lambda: ranks.add(rows), lambda: None) > 0
+    assert ranks.add(rows[:24])[0] == struct.pack("=q", 1)
 
 
 def test_merging_survives_exhaustion() -> None:

@@ -66,6 +66,9 @@ def test_everything_at_once() -> None:
         assert len(ranked.offsets([f"p{number()}" for _ in range(200)])) == 1600
         ranked.places([number() for _ in range(100)])
         ranked.best_of(some(100), 20)
+        numbers, records = ranked.export(0, PLAYERS)
+        assert len(records) == 3 * len(numbers)
+        players.ids(numbers)
 
     def write() -> None:
         for _ in range(100):
@@ -175,3 +178,23 @@ def test_a_list_that_changes_meanwhile() -> None:
         ids.extend(f"p{n}" for n in range(1000))
 
     run(scribble, lambda: ranked.offsets(ids))
+
+
+def test_many_rows_are_exported_of_one_moment() -> None:
+    count = 20_000  # more than are copied with the GIL, in many chunks
+    players = PlayerTable()
+    everybody = players.intern_many([f"p{n}" for n in range(count)])
+    ranked = RankedSet(players, words=1)
+    batches = iter(range(1, 2**32))
+
+    def write() -> None:
+        ranked.put_many(everybody, next(batches).to_bytes(8, "big") * count)
+
+    def export() -> None:
+        numbers, records = ranked.export(0, count)
+        assert records == records[:8] * (len(numbers) // 8)
+        ranked.place(7)
+
+    write()
+    run(write, export, export, lambda: ranked.place(7))
+    ranked._check()

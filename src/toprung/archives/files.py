@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from toprung.archives.format import load_pyarrow
-from toprung.errors import ArchiveGone, ArchiveUnavailable, Invalid, MissingExtra
+from toprung.errors import ArchiveDamaged, ArchiveGone, ArchiveUnavailable, Invalid, MissingExtra
 
 SCHEMES: Final = ("file", "s3", "gs", "az")
 READ_BYTES: Final = 1 << 20
@@ -67,9 +67,8 @@ class ArchiveFilesAt:
         else:
             options: dict[str, Any] = {"timeout": SECONDS_MAX, "allow_http": _allows_http()}
             retries: dict[str, Any] = {"max_retries": 2}
-            self._store = obstore.store.from_url(
-                self.url, client_options=options, retry_config=retries
-            )
+            from_url: Any = obstore.store.from_url
+            self._store = from_url(self.url, client_options=options, retry_config=retries)
 
     @property
     def is_local(self) -> bool:
@@ -81,9 +80,7 @@ class ArchiveFilesAt:
         size, sha256 = source.stat().st_size, sha256_of(source)
         with self._reaching(name):
             try:
-                self._obstore.put(
-                    self._store, name, source, mode="create", use_multipart=False
-                )
+                self._obstore.put(self._store, name, source, mode="create", use_multipart=False)
             except self._obstore.exceptions.AlreadyExistsError:
                 if self._sha256(name) != sha256:
                     raise FileExistsError(name) from None
@@ -121,8 +118,6 @@ class ArchiveFilesAt:
 
     def check(self, written: Written) -> None:
         """Read a whole file and compare it with what was written; raise what is wrong with it."""
-        from toprung.errors import ArchiveDamaged
-
         with self._reaching(written.name):
             if self._sha256(written.name) != written.sha256:
                 raise ArchiveDamaged(f"{written.name!r} is not what was written")
@@ -135,11 +130,8 @@ class ArchiveFilesAt:
 
     def delete(self, name: str) -> None:
         """Delete a file; harmless if there is none."""
-        with self._reaching(name):
-            try:
-                self._obstore.delete(self._store, name)
-            except FileNotFoundError:
-                pass
+        with self._reaching(name), suppress(FileNotFoundError):
+            self._obstore.delete(self._store, name)
 
     @contextmanager
     def reaching(self, name: str) -> Iterator[None]:

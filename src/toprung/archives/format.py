@@ -13,6 +13,8 @@ found by reading one group, the footer has the first row of each: its *fence*.
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from itertools import accumulate
 from typing import Any, Final
 
@@ -126,14 +128,10 @@ def _plain(text: str) -> str:
     return "".join(each if each.isalnum() or each in "-_.+" else "_" for each in text)
 
 
-def load_pyarrow() -> tuple[Any, Any, Any]:
+@cache
+def load_pyarrow() -> tuple[Any, ...]:
     """The modules `pyarrow`, `pyarrow.parquet` and `pyarrow.compute`."""
     try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
+        return tuple(map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
     except ImportError:
         raise MissingExtra("archive") from None
-    return pyarrow, pyarrow.parquet, pyarrow.compute
-
-

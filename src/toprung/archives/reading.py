@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toprung._native import RecordReader
@@ -15,6 +16,7 @@ from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
 from toprung.errors import ArchiveDamaged
 from toprung.ports import PeriodRows, Place, Slice
+from toprung.ports.records import record_reader
 
 Get: TypeAlias = Callable[[Any, Callable[[], Any]], Any]
 """`Blocks.at_hand` or `Blocks.loading`."""
@@ -105,7 +107,7 @@ def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
         index,
         footer,
         shape,
-        RecordReader(tied=shape.tied, descending=shape.descending, last_wins=shape.last_wins),
+        record_reader(shape),
         {each.scope: (start, each.entries) for each, start in spans},
         fences,
         OPENED_BYTES + 2 * entries.metadata.serialized_size + 200 * len(footer.ladders),
@@ -336,19 +338,16 @@ def _stretch(block: Block, start: int, stop: int) -> PeriodRows:
     )
 
 
-class _readable:  # noqa: N801 -- a context, named like one
-    """Says that a file is damaged where `pyarrow` says what it met."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: Any, traceback: Any) -> None:
-        pyarrow, _, _ = load_pyarrow()
-        if isinstance(error, pyarrow.ArrowException) and not isinstance(error, OSError):
-            raise ArchiveDamaged(f"{self._name!r} cannot be read: it is damaged") from error
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Say that a file is damaged where `pyarrow` says what it met."""
+    pyarrow, _, _ = load_pyarrow()
+    try:
+        yield
+    except pyarrow.ArrowException as error:
+        if isinstance(error, OSError):
+            raise
+        raise ArchiveDamaged(f"{name!r} cannot be read: it is damaged") from error
 
 
 _: tuple[type[Sized], ...] = (Block, IndexBlock, Opened)

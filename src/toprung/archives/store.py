@@ -51,9 +51,7 @@ class ParquetArchives:
                 digest = await in_thread(writer.finish)
             return await in_thread(partial(self._create, writer, board, ended.name, digest))
 
-    async def without(
-        self, period: SettledPeriod, players: Collection[int]
-    ) -> ArchiveFiles | None:
+    async def without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
         """Write the archive of a period again, where some players have no ids."""
         return await in_thread(partial(self._without, period, players))
 
@@ -113,7 +111,7 @@ class ParquetArchives:
         self.files.check(Written(files.index, files.index_bytes, files.index_sha256))
         opened = self._open(period)
         digester, sizes = (
-            Digester(opened.shape),
+            Digester(opened.reader.digest_rows),
             {each.scope: each.entries for each in opened.footer.ladders},
         )
         begun = ""
@@ -133,9 +131,9 @@ class ParquetArchives:
         """Write a copy of the file of entries to a new file of this machine."""
         await in_thread(partial(self.files.copy_to, files.entries, target))
 
-    async def delete(self, files: ArchiveFiles) -> None:
-        """Delete the files; harmless if they are gone."""
-        for name in files.names:
+    async def delete(self, names: Collection[str]) -> None:
+        """Delete files; harmless if they are gone."""
+        for name in names:
             await in_thread(partial(self.files.delete, name))
 
 

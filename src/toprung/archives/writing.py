@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from toprung._native import RankColumns, RecordReader
+from toprung._native import RankColumns
 from toprung.archives.format import (
     FOOTER_KEY,
     FORMAT,
@@ -24,6 +23,7 @@ from toprung.domain.board import Board
 from toprung.domain.calendar import Period
 from toprung.domain.digest import Digester
 from toprung.ports import PeriodRows
+from toprung.ports.records import record_reader
 
 _PACKED: Final = "DELTA_BINARY_PACKED"
 _NUMBERS: Final = (
@@ -50,20 +50,21 @@ class ArchiveWriter:
         self.entries_path, self.index_path = folder / "entries", folder / "index"
         self._board, self._window, self._period = board, window, period
         shape = board.shape
-        self._reader = RecordReader(
-            tied=shape.tied, descending=shape.descending, last_wins=shape.last_wins
-        )
+        self._reader = record_reader(shape)
         self._has_subscore = board.subscore is not None
         self._schema = _entries_schema(self._pyarrow)
         self._writer: Any = self._parquet.ParquetWriter(
             self.entries_path,
             self._schema,
             use_dictionary=["scope"],
-            column_encoding={**dict.fromkeys(_NUMBERS, _PACKED), "player": "DELTA_LENGTH_BYTE_ARRAY"},
+            column_encoding={
+                **dict.fromkeys(_NUMBERS, _PACKED),
+                "player": "DELTA_LENGTH_BYTE_ARRAY",
+            },
             write_statistics=["scope", "rank", "score"],
             **_COMPRESSION,
         )
-        self._digester = Digester(shape)
+        self._digester = Digester(self._reader.digest_rows)
         self._ladders: list[LadderSpan] = []
         self._fences = Fences([], [], [])
         self._waiting: list[Any] = []

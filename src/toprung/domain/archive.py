@@ -1,9 +1,9 @@
 """The catalogue: what is recorded of every settled period, and where its archive is.
 
 It is a document of the journal for each period (see `documents`), so backups and `migrate` take it
-along. An *archive* is a file with all entries of a period; the rows in it name players by number and
-by id. Numbers are those of the database that wrote it: in a copy of the database, where players
-have other numbers, `SettledPeriod.zero` says by how much they differ.
+along. An *archive* is a file with all entries of a period; its rows name players by number and by
+id. Numbers are those of the database that wrote it: in a copy of the database, where players have
+other numbers, `SettledPeriod.zero` says by how much they differ.
 """
 
 from __future__ import annotations

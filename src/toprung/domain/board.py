@@ -204,9 +204,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def archived_later(self, archived: Mapping[str, int]) -> Board:
         """The board as it was, but knowing which periods were archived since."""
-        later = {
-            window: max(at, archived.get(window, at)) for window, at in self.archived.items()
-        }
+        later = {window: max(at, archived.get(window, at)) for window, at in self.archived.items()}
         return msgspec.structs.replace(self, archived=later)
 
     def recorded(self, version: int, generation: int) -> Board:

@@ -7,7 +7,7 @@ the periods its time falls into, one per window, each with the scopes its player
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 import msgspec
 
@@ -56,7 +56,7 @@ class PastLadder(Ladder):
 
     generation: int
 
-    def __new__(cls, board: Board, window: str, period: str, scope: str) -> PastLadder:
+    def __new__(cls, board: Board, window: str, period: str, scope: str) -> Self:
         """The ladder of a board."""
         ladder = super().__new__(cls, board.id, window, period, scope)
         ladder.generation = board.generation

@@ -116,6 +116,15 @@ class Places(NamedTuple):
         ranks, percentiles, top_percents = self
         return Places(ranks[start:stop], percentiles[start:stop], top_percents[start:stop])
 
+    def at(self, numbers: Sequence[int]) -> Places:
+        """Those of some of the entries."""
+        ranks, percentiles, top_percents = self
+        return Places(
+            [ranks[each] for each in numbers],
+            [percentiles[each] for each in numbers],
+            [top_percents[each] for each in numbers],
+        )
+
 
 def places_of(ranking: Ranking, counts: Sequence[TieCounts], total: int) -> Places:
     """The places of entries with these counts, on a ladder of so many."""

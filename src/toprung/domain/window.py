@@ -259,7 +259,9 @@ def _with_end(window: Window, members: Mapping[object, object], unsaid: UnsaidEn
     keep = _parse_keep(members["keep"]) if "keep" in members else usual.keep
     if keep != 0 and grace is None:
         if "keep" in members:
-            raise Invalid("keep", f'needs a grace that is not "{RETAINED}": only settled periods are archived')
+            raise Invalid(
+                "keep", f'needs a grace that is not "{RETAINED}": only settled periods are archived'
+            )
         keep = 0
     return msgspec.structs.replace(window, grace=grace, review_time=review_time, keep=keep)
 

@@ -30,9 +30,7 @@ class ArchiveStore(Protocol):
         """Write all entries of a period. Raises `ArchiveUnavailable`."""
         ...
 
-    async def without(
-        self, period: SettledPeriod, players: Collection[int]
-    ) -> ArchiveFiles | None:
+    async def without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
         """Write the archive of a period again, where players of these numbers have no ids.
 
         None if none of them is in it.
@@ -47,6 +45,6 @@ class ArchiveStore(Protocol):
         """Write a copy of the file of entries to a new file of this machine."""
         ...
 
-    async def delete(self, files: ArchiveFiles) -> None:
-        """Delete the files; harmless if they are gone."""
+    async def delete(self, names: Collection[str]) -> None:
+        """Delete files; harmless if they are gone."""
         ...

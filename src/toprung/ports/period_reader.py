@@ -23,9 +23,7 @@ class PeriodRows(NamedTuple):
     """Whether some ids are empty: those players were erased."""
 
     @classmethod
-    def of(
-        cls, numbers: bytes, records: bytes, offsets: Sequence[int], ids: bytes
-    ) -> PeriodRows:
+    def of(cls, numbers: bytes, records: bytes, offsets: Sequence[int], ids: bytes) -> PeriodRows:
         """Rows whose offsets are a list."""
         has_erased = any(map(int.__eq__, offsets, offsets[1:]))
         return cls(numbers, records, (array("i", offsets).tobytes(), ids), has_erased)

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.metadata import version
 
+from toprung.archives.files import ArchiveFilesAt
+from toprung.archives.index import ArchiveIndex
+from toprung.archives.store import ParquetArchives
 from toprung.config import allows_private_webhooks
 from toprung.domain.effects import ANNOUNCEMENT
+from toprung.domain.timekeeping import Moment
 from toprung.domain.webhooks import MESSAGE
-from toprung.ports import FollowerStore, Index, Journal, WebhookStore
+from toprung.ports import Clock, FollowerStore, Index, Journal, PeriodReader, WebhookStore
 from toprung.senders.poster import HttpPoster
 from toprung.service.activity import ActivityLog
+from toprung.service.archiving import Archives
 from toprung.service.background.activity import ActivityFollower
+from toprung.service.background.archiving import ArchivePeriods, ErasingFollower
 from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
 from toprung.service.background.runner import Background, Stores
@@ -31,6 +37,7 @@ def background_of(
     webhooks: WebhookStore,
     jobs: Sequence[Job],
     endings: Endings,
+    archives: Archives,
 ) -> tuple[Background, Webhooks]:
     """Followers, senders and jobs, and the webhooks; `jobs` are those of the profile itself."""
     book = WebhookBook(webhooks, stores.clock)
@@ -40,19 +47,39 @@ def background_of(
     sources = Sources(journal, index, stores.followers, stores.effects, stores.moment)
     background = Background(
         stores,
-        sources=[Fixed(ActivityFollower(stores.followers)), WebhookFollowers(book, sources)],
+        sources=[
+            Fixed(ActivityFollower(stores.followers)),
+            *([] if archives.store is None else [Fixed(ErasingFollower(archives))]),
+            WebhookFollowers(book, sources),
+        ],
         senders={
             MESSAGE: WebhookSender(book, journal, poster, stores.clock),
             ANNOUNCEMENT: AnnouncementSender(book, stores.clock),
         },
         jobs=[
             EndPeriods(journal, endings, stores.clock),
+            ArchivePeriods(journal, archives),
             *jobs,
             PruneEffects(stores.effects, stores.followers),
         ],
     )
     service = Webhooks(webhooks, book, stores.followers, stores.effects, poster, stores.clock)
     return background, service
+
+
+def archives_of(
+    journal: Journal,
+    reader: PeriodReader,
+    clock: Clock,
+    moment: Callable[[], Moment],
+    location: str | None,
+    folder: str | None = None,
+) -> tuple[Archives, ArchiveIndex]:
+    """The archives at a location, or none, and what reads them; `folder` is for files in work."""
+    files = None if location is None else ArchiveFilesAt(location)
+    past = ArchiveIndex(journal, reader, clock, files)
+    store = None if files is None else ParquetArchives(files, folder)
+    return Archives(journal, reader, moment, store, past.forget), past
 
 
 def activity_log(

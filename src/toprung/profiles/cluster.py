@@ -43,10 +43,11 @@ from toprung.ports import (
     Index,
     Journal,
     KeyStore,
+    LadderIndex,
     Maintenance,
     PeriodReader,
 )
-from toprung.profiles.background import activity_log, background_of
+from toprung.profiles.background import activity_log, archives_of, background_of
 from toprung.profiles.cluster_jobs import (
     BuryBoards,
     CountLadders,
@@ -58,6 +59,7 @@ from toprung.profiles.cluster_jobs import (
 )
 from toprung.profiles.embedded import SystemClock
 from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
+from toprung.service.archiving import Archives
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.catchup import CatchUp, IndexFollower
@@ -122,6 +124,8 @@ def open_cluster_blocking(
                 cast(PeriodReader, Crossing(profile.periods, portal)),
                 profile.time.moment,
             ),
+            cast(Archives, Crossing(profile.archives, portal)),
+            cast(LadderIndex, Crossing(profile.past, portal)),
         )
     )
 
@@ -174,6 +178,9 @@ class ClusterProfile:
         self.followers = PostgresFollowers(store, self.leases, clock)
         self.periods = PostgresPeriods(store)
         self.endings = Endings(self.journal, self.periods, time.moment)
+        self.archives, self.past = archives_of(
+            self.journal, self.periods, clock, time.moment, settings.archive_url
+        )
         self.jobs = self._jobs()
         self.background, self.webhooks = self._background()
         self._is_closed = False
@@ -216,6 +223,8 @@ class ClusterProfile:
             self.webhooks,
             activity_log(self.followers),
             self.endings,
+            self.archives,
+            self.past,
         )
 
     def _background(self) -> tuple[Background, Webhooks]:
@@ -230,7 +239,9 @@ class ClusterProfile:
             self.feed,
         )
         webhooks = PostgresWebhooks(store)
-        return background_of(stores, self.journal, self.index, webhooks, self.jobs, self.endings)
+        return background_of(
+            stores, self.journal, self.index, webhooks, self.jobs, self.endings, self.archives
+        )
 
     def _jobs(self) -> list[Job]:
         """What one process at a time does for all of them."""
@@ -324,6 +335,7 @@ class ClusterProfile:
         if self._is_closed:
             return
         self._is_closed = True
+        self.past.close()
         await self.journal.finish()
         await self.catch_up.close()
         await self.leases.end()

@@ -41,7 +41,7 @@ from toprung.journals.sqlite_store import SqliteStore
 from toprung.journals.sqlite_webhooks import SqliteWebhooks
 from toprung.journals.timer import machine_elapsed
 from toprung.ports import Clock, Maintenance
-from toprung.profiles.background import activity_log, background_of
+from toprung.profiles.background import activity_log, archives_of, background_of
 from toprung.profiles.embedded_jobs import ForgetKeys, PruneLadders
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
@@ -81,17 +81,18 @@ def open_embedded(
     clock: Clock | None = None,
     synchronous: Literal["full", "normal"] = "full",
     quotas: Mapping[str, int] | None = None,
+    archive: str | None = None,
 ) -> Leaderboards:
     """Open (or create) the leaderboards in one file; ``memory:`` keeps them in memory.
 
     `synchronous="normal"` answers before the disk has confirmed: several times faster on slow
     disks, and a power failure (not a crash) can lose the last moments before it. `quotas` replaces
-    some of `toprung.domain.quotas.EMBEDDED_QUOTAS`.
+    some of `toprung.domain.quotas.EMBEDDED_QUOTAS`. Settled periods are archived at `archive`.
     """
     if synchronous not in ("full", "normal"):
         raise Invalid("synchronous", 'must be "full" or "normal"')
     profile = EmbeddedProfile(
-        path, clock or SystemClock(), synchronous, EMBEDDED_QUOTAS.changed(quotas)
+        path, clock or SystemClock(), synchronous, EMBEDDED_QUOTAS.changed(quotas), archive
     )
     return Leaderboards(profile.parts)
 
@@ -105,7 +106,9 @@ class EmbeddedProfile:
         clock: Clock,
         synchronous: Literal["full", "normal"],
         quotas: Quotas = EMBEDDED_QUOTAS,
+        archive: str | None = None,
     ) -> None:
+        """`archive` is where settled periods are archived, a directory or a URL; None: nowhere."""
         self.clock = clock
         self._path = ":memory:" if path == MEMORY else str(Path(path).resolve())
         self._ownership = None if path == MEMORY else Ownership(self._path)
@@ -127,8 +130,11 @@ class EmbeddedProfile:
             self.feed = LocalFeed(self.journal.position)
             self.keys = SqliteKeys(self._path, self.journal.paused, in_thread)
             self.followers = SqliteFollowers(self.journal, self.store, clock, in_thread)
-            periods = MemoryPeriods(self.fold, lambda: self.journal.position)
-            self.endings = Endings(self.journal, periods, self.journal.time.moment)
+            periods, moment = self._periods(), self.journal.time.moment
+            self.endings = Endings(self.journal, periods, moment)
+            self.archives, self.past = archives_of(
+                self.journal, periods, clock, moment, archive, self.folder
+            )
             self.background, self.webhooks = self._background()
             self.journal.start(self.fold, self._prepare, self._after_commit)
         except BaseException as error:
@@ -154,7 +160,12 @@ class EmbeddedProfile:
             self.webhooks,
             activity_log(self.followers, self.background.catch_up),
             self.endings,
+            self.archives,
+            self.past,
         )
+
+    def _periods(self) -> MemoryPeriods:
+        return MemoryPeriods(self.fold, lambda: self.journal.position)
 
     def _background(self) -> tuple[Background, Webhooks]:
         journal, store = self.journal, self.store
@@ -167,11 +178,11 @@ class EmbeddedProfile:
             journal.time.moment,
             self.feed,
         )
-        jobs: list[Job] = [
-            job(self.fold, journal, in_thread) for job in (PruneLadders, ForgetKeys)
-        ]
+        jobs: list[Job] = [job(self.fold, journal, in_thread) for job in (PruneLadders, ForgetKeys)]
         webhooks = SqliteWebhooks(journal, store)
-        return background_of(stores, journal, self.index, webhooks, jobs, self.endings)
+        return background_of(
+            stores, journal, self.index, webhooks, jobs, self.endings, self.archives
+        )
 
     # --- recovery ------------------------------------------------------------------------------
 
@@ -417,6 +428,7 @@ class EmbeddedProfile:
         with self._closing:  # another thread that closes waits; after an interrupt one may again
             if self._is_closed:
                 return
+            self.past.close()
             await self.journal.finish()
             if self._repairing is not None:
                 self._repairing.is_over(None)

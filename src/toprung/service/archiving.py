@@ -130,7 +130,7 @@ class Archives:
             try:
                 found = await self._journal.record(command)
             except (EntriesChanged, DocumentChanged, UnknownBoard) as error:
-                await store.delete(files)
+                await store.delete(files.names)
                 if attempt == ATTEMPTS_MAX or not isinstance(error, EntriesChanged):
                     raise
             else:
@@ -161,9 +161,13 @@ class Archives:
         await self._journal.record(SetDocument(PERIOD, key, struck))
         await self._delete(store, period)
 
-    async def _delete(self, store: ArchiveStore, period: SettledPeriod) -> None:
+    async def _delete(
+        self, store: ArchiveStore, period: SettledPeriod, besides: ArchiveFiles | None = None
+    ) -> None:
+        """Delete the files of a period that others do not need."""
         if period.files is not None:
-            await store.delete(period.files)
+            needed = () if besides is None else besides.names
+            await store.delete([name for name in period.files.names if name not in needed])
             self._forget(period.files)
 
     async def bury(self, generations: Collection[int]) -> int:
@@ -207,9 +211,9 @@ class Archives:
         try:
             await self._journal.record(command)
         except UnknownBoard:  # `bury` deletes the old ones
-            await store.delete(files)
+            await store.delete(files.names)
         else:
-            await self._delete(store, period)
+            await self._delete(store, period, besides=files)
 
     # --- for people ------------------------------------------------------------------------------
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Unpack
 
 from toprung.domain.board import Board
-from toprung.domain.ladder import Ladder
 from toprung.domain.score import INT64_MAX, INT64_MIN, score_value
 from toprung.domain.standing import Bucket, Distribution
 from toprung.domain.values import bounded
 from toprung.ports import Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.options import AskedLadder, LadderOptions
+from toprung.service.view import View
 
 BUCKETS_MAX = 200
 TRIES = 5
@@ -34,19 +34,19 @@ class BoardDistribution(BoardAccess):
         asked = AskedLadder(**options)
         bounded(buckets, BUCKETS_MAX, "buckets")
         view = await self._view(asked)
-        board, ladder = view.board, view.ladder
-        tries = TRIES
-        while (ends := await self._ends(ladder)) is not None:
+        board, tries = view.board, TRIES
+        while (ends := await self._ends(view)) is not None:
             scores = [board.shape.entry(found.records[0]).score for found in ends]
             edges = _edges(min(scores), max(scores), buckets)
-            below, is_whole = await self._count_below(board, ladder, edges, ends[0].total)
+            below, is_whole = await self._count_below(view, edges, ends[0].total)
             tries -= 1
             if is_whole or not tries:
                 return _distribution(board, edges, below)
         return Distribution(0, ())
 
-    async def _ends(self, ladder: Ladder) -> tuple[Slice, Slice] | None:
+    async def _ends(self, view: View) -> tuple[Slice, Slice] | None:
         """The first and the last entry; None when there is none."""
+        ladder = view.ladder
         while (best := await view.index.slice(ladder, 0, 1)).players:
             worst = await view.index.slice(ladder, best.total - 1, best.total)
             if worst.players:  # else somebody left in between
@@ -54,7 +54,7 @@ class BoardDistribution(BoardAccess):
         return None
 
     async def _count_below(
-        self, board: Board, ladder: Ladder, edges: list[int], total: int
+        self, view: View, edges: list[int], total: int
     ) -> tuple[list[int], bool]:
         """For each edge how many entries lie at its lower side; from any common zero.
 
@@ -64,12 +64,13 @@ class BoardDistribution(BoardAccess):
         lay between the edges all the same.
         """
         # What the index counts lies before a key: the lower scores, or the higher ones.
+        board = view.board
         descending = board.order == "desc"
         limits = [edge - descending for edge in edges]
         inside = [limit for limit in limits if INT64_MIN <= limit <= INT64_MAX]
         last = INT64_MIN if descending else INT64_MAX
         *counted, nearly_all = await view.index.count_before(
-            ladder, [board.shape.prefix(limit) for limit in (*inside, last)]
+            view.ladder, [board.shape.prefix(limit) for limit in (*inside, last)]
         )
         before = dict(zip(inside, counted, strict=True))
         everybody = max([total, *counted])

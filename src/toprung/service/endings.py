@@ -16,6 +16,7 @@ from toprung.domain.standing import PeriodEnding
 from toprung.domain.timekeeping import Moment
 from toprung.errors import EntriesChanged, NotYet
 from toprung.ports import Journal, PeriodReader
+from toprung.ports.records import record_reader
 from toprung.waiting.pace import next_round
 
 BOARDS_AT_ONCE: Final = 100
@@ -119,7 +120,7 @@ class Endings:
     async def _digested(self, board: Board, name: PeriodName) -> Digested:
         """What a period holds; it is read in slices. O(n)."""
         contents = await self._reader.read(board, name)
-        digester, players = Digester(board.shape), 0
+        digester, players = Digester(record_reader(board.shape).digest_rows), 0
         for scope, size in contents.ladders:
             digester.begin(scope, size)
             players = size if scope == GLOBAL else players

@@ -196,7 +196,8 @@ class Leaderboards(Players):
         return await self._journal.boards_token()
 
     async def _set(self, command: SetBoard) -> Leaderboard:
-        board = await self._journal.record(command)
+        archives = self._parts.archives.store is not None
+        board = await self._journal.record(msgspec.structs.replace(command, archives=archives))
         assert isinstance(board, Board)
         return self._board(board)
 

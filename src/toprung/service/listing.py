@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
+from toprung.domain.ladder import PastLadder
 from toprung.domain.ranking import Places
 from toprung.domain.standing import Page, Standing
 from toprung.ports import Journal, Slice
@@ -44,6 +45,15 @@ class Listed(NamedTuple):
     total: int
     global_ranks: Iterable[int | None] = repeat(None)
 
+    def named(self) -> Listed:
+        """Those that have a player: who was erased from an archive has left an empty place."""
+        at = [number for number, player in enumerate(self.players) if player]
+        return self._replace(
+            players=[self.players[each] for each in at],
+            records=[self.records[each] for each in at],
+            places=self.places.at(at),
+        )
+
 
 class Lister(NamedTuple):
     """Shows entries of one ladder as one caller wants them."""
@@ -56,6 +66,8 @@ class Lister(NamedTuple):
 
     async def standings(self, listed: Listed) -> tuple[Standing, ...]:
         """The standings of the entries: one query for all names, one for all details."""
+        if isinstance(self.view.ladder, PastLadder) and "" in listed.players:
+            listed = listed.named()
         players, records = listed.players, listed.records
         names = await self.journal.names(players) if self.names and players else {}
         details = await self._details(players, records) if self.details else {}

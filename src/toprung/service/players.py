@@ -20,7 +20,7 @@ from toprung.domain.player import (
 )
 from toprung.domain.standing import Standing
 from toprung.errors import UnknownPlayer
-from toprung.ports import Clock, Index, Journal, PlayerProfile
+from toprung.ports import Clock, Journal, PlayerProfile
 from toprung.service.view import Indexes, view_of
 from toprung.waiting.pace import next_round
 

@@ -157,8 +157,6 @@ class View:
         for player, record, rank, percentile, top_percent, global_rank in zip(
             players, records, *places, global_ranks, strict=False
         ):
-            if not player:  # erased from an archive: its place stays, and is not shown
-                continue
             score, subscore, achieved_at, _ = read(record)
             name, avatar_url = name_of(player, NAMELESS)
             standings.append(

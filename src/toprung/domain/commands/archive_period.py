@@ -62,9 +62,7 @@ class ArchivePeriod(msgspec.Struct, frozen=True, kw_only=True):
         events: list[EventBody] = [DocumentSet(*name, plain_value(PERIOD, value))]
         if not board.is_archived(*ended.key):
             events.append(
-                PeriodArchived(
-                    board.id, board.generation, self.window, self.period, ended.ended_at
-                )
+                PeriodArchived(board.id, board.generation, self.window, self.period, ended.ended_at)
             )
             board = board.with_archived(self.window, ended.ended_at, state.position + 1)
         return Decision(tuple(events), result=board)

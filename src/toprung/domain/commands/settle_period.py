@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from toprung.domain.commands.deciding import Decision, Needs, State, require_generation
 from toprung.domain.archive import PERIOD, SettledPeriod, period_key
+from toprung.domain.commands.deciding import Decision, Needs, State, require_generation
 from toprung.domain.documents import plain_value
 from toprung.domain.ending import ended_period
 from toprung.domain.events import DocumentSet, PeriodSettled
