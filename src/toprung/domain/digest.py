@@ -15,13 +15,17 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
 
-from toprung.domain.sortkey import RecordShape
+from typing_extensions import Buffer
 
 START: Final = b"toprung-period-1\n"
-_ENTRY: Final = struct.Struct(">5q")
+
+EntryBytes: TypeAlias = Callable[[Buffer, Buffer], Buffer]
+"""Makes the bytes of entries, as they are described above, of the players' numbers (packed native
+64-bit) and the records (one after the other): `RecordReader.digest_rows` of the native core, which
+the domain does not import."""
 
 
 class Digested(NamedTuple):
@@ -39,12 +43,13 @@ class Digested(NamedTuple):
 class Digester:
     """Takes a period's ladders in, in order.
 
-    >>> Digester(RecordShape("desc", None, "first")).digest[:16]
+    >>> digester = Digester(lambda numbers, records: b"")
+    >>> digester.digest[:16]
     'f300f60b6689e113'
     """
 
-    def __init__(self, shape: RecordShape) -> None:
-        self._shape = shape
+    def __init__(self, entry_bytes: EntryBytes) -> None:
+        self._entry_bytes = entry_bytes
         self._hash = hashlib.sha256(START)
         self.entries = 0
 
@@ -54,14 +59,9 @@ class Digester:
         self._hash.update(struct.pack(f">I{len(text)}sQ", len(text), text, entries))
         self.entries += entries
 
-    def add(self, rows: Iterable[tuple[int, bytes]]) -> None:
-        """The next entries of the ladder: numbers of players, and records."""
-        values, pack = self._shape.values, _ENTRY.pack
-        pieces = []
-        for number, record in rows:
-            score, subscore, at, version = values(record)
-            pieces.append(pack(number, score, subscore or 0, at, version))
-        self._hash.update(b"".join(pieces))
+    def add(self, numbers: Buffer, records: Buffer) -> None:
+        """The next entries of the ladder: packed numbers of players, and their records."""
+        self._hash.update(self._entry_bytes(numbers, records))
 
     @property
     def digest(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final
 
+from toprung._native import RecordReader
 from toprung.domain.board import Board
 from toprung.domain.digest import Digested, Digester
 from toprung.domain.events import PeriodName
@@ -14,7 +15,9 @@ from toprung.indexes.memory import MemoryIndex
 from toprung.ports import PeriodReader
 from toprung.waiting.pace import LongWork
 
-ROWS_AT_ONCE: Final = 500
+ROWS_AT_ONCE: Final = 4_000
+"""Rows that are read and hashed at once while the event loop waits: 0.15 ms, and 0.45 ms without
+the processor's instructions for SHA-256."""
 
 
 class MemoryPeriods:
@@ -36,7 +39,11 @@ class MemoryPeriods:
 
     async def digested(self, board: Board, period: PeriodName) -> Digested:
         """What a period holds; it is read in slices. O(n)."""
-        position, digester = self._position(), Digester(board.shape)
+        shape, position = board.shape, self._position()
+        reader = RecordReader(
+            tied=shape.tied, descending=shape.descending, last_wins=shape.last_wins
+        )
+        digester = Digester(reader.digest_rows)
         everybody = self._index.find(Ladder(board.id, *period, GLOBAL))
         found = [each for each in self._index.sets(board.id) if each[0][1:3] == period]
         async with LongWork() as work:
@@ -44,8 +51,7 @@ class MemoryPeriods:
                 size = len(ranked)
                 digester.begin(ladder.scope, size)
                 for start in range(0, size, ROWS_AT_ONCE):
-                    rows = ranked.slice(start, min(start + ROWS_AT_ONCE, size))[4]
-                    digester.add((number, record) for number, _, record in rows)
+                    digester.add(*ranked.export(start, min(start + ROWS_AT_ONCE, size)))
                     if work.is_due():
                         await work.rest()
         players = 0 if everybody is None else len(everybody)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterator
 from heapq import merge
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
+from toprung._native import RecordReader
 from toprung.domain.board import Board
 from toprung.domain.card import (
     entry_record,
@@ -129,13 +131,16 @@ class PostgresPeriods:
 
 
 async def _digested(board: Board, ladders: dict[str, _Rows], position: int) -> Digested:
-    digester, width = Digester(board.shape), 8 * board.shape.words
+    shape, width = board.shape, 8 * board.shape.words
+    reader = RecordReader(tied=shape.tied, descending=shape.descending, last_wins=shape.last_wins)
+    digester = Digester(reader.digest_rows)
     async with LongWork() as work:
         for scope in sorted(ladders, key=str.encode):
             digester.begin(scope, ladders[scope].count)
             rows = ladders[scope].merged()
             while some := list(islice(rows, CARDS_AT_ONCE)):
-                digester.add((number, key[-width:]) for key, number in some)
+                numbers = array("q", [number for _, number in some])
+                digester.add(numbers, b"".join([key[-width:] for key, _ in some]))
                 if work.is_due():
                     await work.rest()
     players = ladders[GLOBAL].count if GLOBAL in ladders else 0
