@@ -114,7 +114,7 @@ def test_players_get_other_numbers_wherever_they_are_named() -> None:
 
     changed = [renumbered(body, hundred_more) for body in BODIES if not isinstance(body, BoardSet)]
     numbers = [getattr(body, "player", None) for body in changed]
-    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, *[None] * 4]
+    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, *[None] * 5]
     assert changed[5] == Befriended(103, 104)
     match = Match(
         1, ((1, 2), (3,)), {"goalkeeper": 4}, {1: 10}, (1, 10), Seat(2, 3), [8],

@@ -177,13 +177,10 @@ class ArchiveIndex:
     ) -> Slice:
         """A slice in which nobody is named who was erased."""
         found, numbers = await self._read(ladder, find)
-        known = await self._numbers(ladder, found.players)
-        if known == numbers:
-            return found
-        players = [
-            player if number == now else ""
-            for player, number, now in zip(found.players, numbers, known, strict=True)
-        ]
+        named = [player for player in found.players if player]
+        known = dict(zip(named, await self._numbers(ladder, named), strict=True))
+        rows = zip(found.players, numbers, strict=True)
+        players = [player if known.get(player) == number else "" for player, number in rows]
         return found._replace(players=players)
 
     async def _read(self, ladder: Ladder, work: Callable[[ArchivedLadder], T]) -> T:
