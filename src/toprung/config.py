@@ -13,6 +13,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,6 +27,12 @@ ENVIRONMENT_TARGET = "cluster:"
 
 PRIVATE_WEBHOOKS = "TOPRUNG_WEBHOOKS_PRIVATE"
 """The variable of the environment that allows webhooks at private addresses."""
+
+ARCHIVE_VARIABLE = "TOPRUNG_ARCHIVE_URL"
+"""The variable of the environment that says where settled periods are archived."""
+
+NO_ARCHIVE = "off"
+"""What people say instead of a place for archives."""
 
 JOURNAL_SCHEMES = ("postgresql", "postgres")
 INDEX_SCHEMES = ("redis", "rediss", "redis+cluster", "rediss+cluster")
@@ -46,6 +53,24 @@ class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     archive_url: str | None = None
     """Where settled periods are archived: a directory that all processes share, or ``s3://``,
     ``gs://`` or ``az://``. None: nothing is archived."""
+
+
+def archive_of(path: str, said: str | None, *, is_served: bool = False) -> str | None:
+    """Where the periods of a file are archived; None: nowhere.
+
+    What was said comes first, then the environment, then the directory beside the file: if it
+    exists, or if the file is served by a process that can write archives.
+
+    >>> archive_of("scores.db", "s3://bucket/archive"), archive_of("memory:", None, is_served=True)
+    ('s3://bucket/archive', None)
+    """
+    said = said or os.environ.get(ARCHIVE_VARIABLE) or None
+    if said is not None:
+        return None if said == NO_ARCHIVE else said
+    beside = f"{path}.archive"
+    if path == "memory:" or not (is_served or os.path.isdir(beside)):  # noqa: PTH112
+        return None
+    return beside if all(map(find_spec, ("pyarrow", "obstore"))) else None
 
 
 def is_cluster_target(target: str) -> bool:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from toprung.domain.calendar import PeriodState
 from toprung.domain.standing import (
+    ArchivedPeriod,
     ReadablePeriod,
     RecentSubmission,
     ScopeSize,
@@ -127,10 +128,16 @@ class LookupAnswer(Struct):
 
 
 class PeriodsAnswer(Struct):
-    """The retained periods of a window, newest first."""
+    """The periods of a window that can be read, newest first."""
 
     window: str
     periods: list[ReadablePeriod]
+
+
+class ArchivesAnswer(ListAnswer):
+    """The archives of a board, newest first."""
+
+    archives: list[ArchivedPeriod]
 
 
 class ScopesAnswer(ListAnswer):

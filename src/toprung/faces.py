@@ -102,6 +102,9 @@ class BoardMethods:
     version = method(Leaderboard.version)
     close_period = method(Leaderboard.close_period)
     settle_period = method(Leaderboard.settle_period)
+    archives = method(Leaderboard.archives)
+    verify_archive = method(Leaderboard.verify_archive)
+    export_archive = method(Leaderboard.export_archive)
 
 
 class BoardsMethods:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from toprung.blocking import Leaderboards as BlockingLeaderboards
-from toprung.config import chosen_quotas, cluster_settings, is_cluster_target
+from toprung.config import archive_of, chosen_quotas, cluster_settings, is_cluster_target
 from toprung.ports import Clock
 from toprung.profiles.embedded import open_embedded
 from toprung.service.leaderboards import Leaderboards
@@ -50,7 +50,7 @@ def open(  # noqa: A001 -- people write toprung.open
             clock=clock,
             synchronous=synchronous,
             quotas=quotas,
-            archive=None if archive is None else fspath(archive),
+            archive=archive_of(target, None if archive is None else fspath(archive)),
         )
     )
 
@@ -115,7 +115,7 @@ class Opening:
                 clock=self._clock,
                 synchronous=self._synchronous,
                 quotas=self._quotas,
-                archive=self._archive,
+                archive=archive_of(self._target, self._archive),
             )
         )
         try:

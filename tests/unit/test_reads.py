@@ -13,7 +13,8 @@ from toprung.domain.board import Board
 from toprung.domain.instant import parse_instant
 from toprung.domain.ranking import DISTINCT_MAX, Counts
 from toprung.domain.values import bounded
-from toprung.errors import DenseNotDeclared, Invalid, PeriodGone, UnknownPeriod
+from toprung.errors import DenseNotDeclared, Invalid, UnknownPeriod
+from toprung.indexes.memory import MemoryIndex
 from toprung.service.distribution import _edges
 from toprung.service.pages import score_range
 from toprung.service.submit import parse_batch
@@ -21,6 +22,7 @@ from toprung.service.view import view_of
 from toprung.waiting.blocking import run_blocking
 
 NOON = parse_instant("2026-11-15T12:00:00Z")
+INDEXES = Indexes(MemoryIndex(), MemoryIndex())
 SCORES = st.integers(-(2**63), 2**63 - 1)
 
 
@@ -52,32 +54,33 @@ def test_a_score_range_holds_exactly_what_lies_in_it(
 
 def test_the_default_view_is_the_current_period_of_all_time() -> None:
     board = Board.parse("blitz", {"ranking": "dense"})
-    assert view_of(board, NOON).ladder == ("blitz", "all-time", "all", "global")
-    assert view_of(board, NOON).ranking == "dense"
-    assert view_of(board, NOON, "daily").ladder.period == "2026-11-15"
+    assert view_of(board, NOON, INDEXES).ladder == ("blitz", "all-time", "all", "global")
+    assert view_of(board, NOON, INDEXES).ranking == "dense"
+    assert view_of(board, NOON, INDEXES, "daily").ladder.period == "2026-11-15"
 
 
 def test_named_periods_must_have_begun_and_be_retained() -> None:
     board = Board.parse("blitz", {"timezone": "Europe/Berlin"})
-    assert view_of(board, NOON, "daily", "2026-11-08").ladder.period == "2026-11-08"
-    with pytest.raises(PeriodGone):
-        view_of(board, NOON, "daily", "2026-11-07")
+    assert view_of(board, NOON, INDEXES, "daily", "2026-11-08").ladder.period == "2026-11-08"
+    past = view_of(board, NOON, INDEXES, "daily", "2026-11-07")
+    assert past.ladder == ("blitz", "daily", "2026-11-07", "global")
+    assert past.index is INDEXES.past
     with pytest.raises(UnknownPeriod, match="not begun"):
-        view_of(board, NOON, "daily", "2026-11-16")
+        view_of(board, NOON, INDEXES, "daily", "2026-11-16")
     eve = parse_instant("2026-11-15T22:59:59.999999Z")
     with pytest.raises(UnknownPeriod, match="not begun"):
-        view_of(board, eve, "daily", "2026-11-16")
-    assert view_of(board, eve + 1, "daily").ladder.period == "2026-11-16"
+        view_of(board, eve, INDEXES, "daily", "2026-11-16")
+    assert view_of(board, eve + 1, INDEXES, "daily").ladder.period == "2026-11-16"
 
 
 def test_a_dense_rank_is_bounded_unless_declared() -> None:
     plain, declared = Board.parse("a", {}), Board.parse("b", {"ranking": "dense"})
     last, beyond = Counts(0, 0, DISTINCT_MAX), Counts(0, 0, DISTINCT_MAX + 1)
-    assert view_of(plain, NOON, ranking="dense").rank(last) == DISTINCT_MAX + 1
-    assert view_of(declared, NOON, ranking="dense").rank(beyond) == DISTINCT_MAX + 2
-    assert view_of(plain, NOON).rank(beyond) == 1
+    assert view_of(plain, NOON, INDEXES, ranking="dense").rank(last) == DISTINCT_MAX + 1
+    assert view_of(declared, NOON, INDEXES, ranking="dense").rank(beyond) == DISTINCT_MAX + 2
+    assert view_of(plain, NOON, INDEXES).rank(beyond) == 1
     with pytest.raises(DenseNotDeclared):
-        view_of(plain, NOON, ranking="dense").rank(beyond)
+        view_of(plain, NOON, INDEXES, ranking="dense").rank(beyond)
 
 
 @pytest.mark.parametrize("value", [0, 11, -1, True, 5.0, "5", None])

@@ -89,8 +89,8 @@ class World:
         """Who leads each ladder of the boards that the webhook is for."""
         found: dict[Ladder, str] = {}
         for board in (await self._rules()).values():
-            for ladder, _ in await self.boards._index.ladders(board.id):
-                first = await self.boards._index.slice(ladder, 0, 1)
+            for ladder, _ in await self.boards._parts.index.ladders(board.id):
+                first = await self.boards._parts.index.slice(ladder, 0, 1)
                 if first.players and is_there(board, ladder, self.clock.now()):
                     found[ladder] = first.players[0]
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from toprung.cli import (
+    archives,
     background,
     boards,
     demo,
@@ -27,7 +28,7 @@ from toprung.cli import (
 from toprung.cli.options import CommandGroup
 
 _GROUPS = (
-    *(serve, demo, boards, scores, standings, overview, watching, periods, players),
+    *(serve, demo, boards, scores, standings, overview, watching, periods, archives, players),
     *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from toprung.cli.options import command
-from toprung.config import PRIVATE_WEBHOOKS, is_cluster_target
+from toprung.config import NO_ARCHIVE, PRIVATE_WEBHOOKS, archive_of, is_cluster_target
 from toprung.domain.quotas import QUOTA_MAX, Quotas
 from toprung.domain.values import whole_or_text
 from toprung.errors import Invalid
@@ -170,6 +170,14 @@ class ServeOptions:
         ),
     ] = None
     webhooks_private: WebhooksPrivate = False
+    archive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="where settled periods are archived: a directory, s3://, gs://, az://, or off",
+            show_default="DB.archive; a cluster's archive_url",
+        ),
+    ] = None
     no_work: Annotated[
         bool,
         typer.Option("--no-work", help="in a cluster: leave background work to other processes"),
@@ -208,7 +216,7 @@ async def _serve(
     from toprung.http.server import serve, url_of
     from toprung.opening import open_async
 
-    async with open_async(options.db, quotas=_quotas(options)) as boards:
+    async with open_async(options.db, quotas=_quotas(options), archive=_archive(options)) as boards:
         if settings.needs_keys:
             await _check_keys(options, boards)
         if options.webhooks_private:
@@ -228,6 +236,15 @@ async def _serve(
                 connections_per_address_max=settings.connections_per_address_max,
                 on_stop=service.stop,
             )
+
+
+def _archive(options: ServeOptions) -> str | None:
+    """Where this process archives periods."""
+    if not is_cluster_target(options.db):
+        return archive_of(options.db, options.archive, is_served=True) or NO_ARCHIVE
+    if options.archive is not None:
+        raise Invalid("archive", "a cluster's settings say it: archive_url")
+    return None
 
 
 def _quotas(options: ServeOptions) -> dict[str, int]:

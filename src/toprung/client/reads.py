@@ -84,7 +84,10 @@ class BoardReads(BoardAccess):
         )
 
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
-        """Return the available periods of a window, newest first."""
+        """Return the periods of a window that can be read, newest first: at most 1,000.
+
+        These are the periods that are retained, and those that are archived.
+        """
         return (await self._read(PeriodsAnswer, "periods", window=window)).periods
 
     async def current_periods(self) -> dict[str, ReadablePeriod]:
@@ -103,6 +106,10 @@ class BoardReads(BoardAccess):
         Options: `toprung.LadderOptions`.
         """
         raise NotServed("a service has no ladder versions; use the tokens of live messages")
+
+    async def export_archive(self, window: str, period: str, path: str) -> None:  # noqa: ARG002
+        """Not available through a service: raises NotServed."""
+        raise NotServed("a service hands out no archives; copy the file from its store of archives")
 
     async def _page(self, asked: AskedList, **options: object) -> Page:
         """Ask for a page of standings."""

@@ -201,6 +201,36 @@ class PeriodEnding(msgspec.Struct, frozen=True):
     """Whether nothing was recorded."""
 
 
+class ArchivedPeriod(msgspec.Struct, frozen=True):
+    """The archive of a settled period."""
+
+    board: str
+    window: str
+    period: str
+    opens_at: datetime | None
+    closes_at: datetime
+    players: int
+    """On everybody's ladder, when the period was settled."""
+    entries: int
+    """On all ladders, when the period was settled."""
+    digest: str
+    """Of all entries, as it was recorded when the period was settled."""
+    file: str
+    """The name of the Parquet file in the store of archives."""
+    bytes: int
+    """Of the file and its index together."""
+
+
+class ArchiveCheck(msgspec.Struct, frozen=True):
+    """What was found when an archive was read whole."""
+
+    board: str
+    window: str
+    period: str
+    problem: str | None
+    """What is wrong with it; null if nothing is."""
+
+
 class ScopeSize(msgspec.Struct, frozen=True):
     """A scope that has players, and how many."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toprung.contract import BoardAnswer, BoardsAnswer, PeriodsAnswer, ScopesAnswer
-from toprung.domain.standing import Distribution, PeriodEnding
+from toprung.contract import ArchivesAnswer, BoardAnswer, BoardsAnswer, PeriodsAnswer, ScopesAnswer
+from toprung.domain.standing import ArchiveCheck, Distribution, PeriodEnding
 from toprung.operations.operation import Subject
 from toprung.operations.requests import (
     BoardBody,
@@ -97,6 +97,25 @@ operations.post(
     query=EndingQuery,
     body=EmptyBody,
     answer=PeriodEnding,
+    is_repeatable=True,
+)
+operations.get(
+    "list_archives",
+    "/v1/boards/{board}/archives",
+    "read",
+    "List the archives of a board's settled periods, newest first.",
+    runs="board.archives",
+    query=WindowQuery,
+    answer=ArchivesAnswer,
+)
+operations.post(
+    "verify_archive",
+    "/v1/boards/{board}/periods/{window}/{period}/verify",
+    "admin",
+    "Read the archive of a period whole, and compare it with what was recorded.",
+    runs="board.verify_archive",
+    body=EmptyBody,
+    answer=ArchiveCheck,
     is_repeatable=True,
 )
 operations.get(

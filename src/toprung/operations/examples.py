@@ -35,6 +35,7 @@ EXAMPLES: Final[dict[str, Any]] = {
     "patch_player": {"name": "Alice B.", "attributes": {"team": "red", "country": None}},
     "close_period": {},
     "settle_period": {},
+    "verify_archive": {},
     "backup": {},
     "rebuild_follower": {},
     "put_webhook": {

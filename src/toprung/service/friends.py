@@ -14,7 +14,7 @@ from toprung.domain.player import parse_player
 from toprung.domain.ranking import Counts
 from toprung.domain.standing import Page
 from toprung.domain.values import bounded
-from toprung.errors import Invalid
+from toprung.errors import CursorGone, Invalid, PeriodGone
 from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import FriendsCursor, cursor_text, parse_cursor
@@ -56,9 +56,14 @@ class BoardFriends(BoardAccess):
             view = cursor_view(board, self._clock.now(), self._indexes, edge, asked)
             after = (edge.key, edge.player)
         friends = await self._journal.friends(player)
-        total, tied_until, found = await view.index.among(
-            view.ladder, player, friends, None if after else limit
-        )
+        try:
+            total, tied_until, found = await view.index.among(
+                view.ladder, player, friends, None if after else limit
+            )
+        except PeriodGone:
+            if after is None:
+                raise
+            raise CursorGone from None
         start = 0 if after is None else _passed(view, found, after)
         records = [place.record for _, place in found]
         places = view.places_along(NONE_BEFORE, records, tied_until, total)

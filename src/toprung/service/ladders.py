@@ -44,14 +44,6 @@ class BoardLadders(BoardAccess):
                     await work.rest()
         return periods
 
-    async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
-        """Return the available periods of a window, newest first."""
-        board = await self._journal.board(self.id)
-        now = self._clock.now()
-        chosen = board.window(window)
-        retained = board.calendar(chosen).retained(now)
-        return [shown_period(board, chosen, period, now) for period in retained]
-
     async def close_period(
         self, window: str, period: str, *, dry_run: bool = False
     ) -> PeriodEnding:

@@ -15,6 +15,7 @@ from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
 from toprung.domain.values import bounded, parse_text
 from toprung.service.activity import BoardActivity
+from toprung.service.board_archives import BoardArchives
 from toprung.service.distribution import BoardDistribution
 from toprung.service.friends import BoardFriends
 from toprung.service.keys import Keys
@@ -39,6 +40,7 @@ class Leaderboard(
     BoardSubmissions,
     BoardActivity,
     BoardLadders,
+    BoardArchives,
     BoardWrites,
 ):
     """One board.

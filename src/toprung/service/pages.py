@@ -14,7 +14,7 @@ from toprung.domain.player import GLOBAL
 from toprung.domain.score import parse_score
 from toprung.domain.standing import Page, Standing
 from toprung.domain.values import bounded
-from toprung.errors import CursorGone, Gone, Invalid, NotFound
+from toprung.errors import CursorGone, Gone, Invalid, NotFound, PeriodGone
 from toprung.ports import Slice
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import BEST, WORST, FriendsCursor, PageCursor, parse_cursor
@@ -95,7 +95,10 @@ class BoardPages(BoardAccess):
             edge = parse_cursor(cursor, PageCursor, board)
             view = cursor_view(board, self._clock.now(), self._indexes, edge, asked)
             lister = self._lister_of(view, asked)
-            return await self._walk(lister, edge, limit)
+            try:
+                return await self._walk(lister, edge, limit)
+            except PeriodGone:
+                raise CursorGone from None
         lister = await self._lister(asked)
         view = lister.view
         if min_score is not None or max_score is not None:

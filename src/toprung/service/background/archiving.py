@@ -40,9 +40,7 @@ class ArchivePeriods:
             await next_round()
         dropped += await self._archives.bury(generations)
         if waiting and self._archives.store is not None:
-            raise ArchiveUnavailable(
-                f"archived {done} periods, not {waiting} others: see the log"
-            )
+            raise ArchiveUnavailable(f"archived {done} periods, not {waiting} others: see the log")
         return f"archived {done} periods, {waiting} wait; deleted {dropped} archives"
 
 
