@@ -41,6 +41,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Have all PostgreSQL servers of a run, in whichever worker or program, made from one."""
+    if "TOPRUNG_POSTGRES_DATA" not in os.environ:  # workers inherit it
+        folder = tempfile.TemporaryDirectory(prefix="toprung-pg-data-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["TOPRUNG_POSTGRES_DATA"] = folder.name
+
+
 def pytest_report_header(config: pytest.Config) -> str:
     profile = config.getoption("--hypothesis-profile") or "ci"
     seed = config.getoption("--hypothesis-seed")

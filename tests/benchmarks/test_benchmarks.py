@@ -21,9 +21,10 @@ from benchmarks.runs import RUNS
 from toprung.testing.servers import postgres_programs, redis_program
 
 ROOT = Path(__file__).parents[2]
-SIZE = 1000
-TINY = ("--size", str(SIZE), "--rounds", "1", "--seconds", "0.005", "--json")
-SMOKE = os.environ | {"TOPRUNG_BENCH_SMOKE": "1"}
+SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
+SIZE, SECONDS = (2000, "0.02") if SOAK else (1000, "0.005")
+TINY = ("--size", str(SIZE), "--rounds", "1", "--seconds", SECONDS, "--json")
+SMOKE = os.environ | ({} if SOAK else {"TOPRUNG_BENCH_SMOKE": "1"})
 # The open loop asks for many seconds; its generator has tests of its own.
 MODULES = sorted({run.module for run in RUNS} - {"http_open_loop"})
 # Bars that few players cannot measure, or that need a machine which is not busy.

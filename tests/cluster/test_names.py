@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.workbench import ClusterWorkbench
+from toprung.feeds import redis as redis_feed
 from toprung.journals import postgres_names
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
@@ -19,6 +20,15 @@ from toprung.testing.servers import PostgresServer, RedisServer
 
 SECONDS_MAX = 30.0
 """For what takes milliseconds, on a machine that does other things."""
+
+
+@pytest.fixture(autouse=True)
+def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for a second does not make a process ask again.
+
+    What ends its trust at once is tested here, and no test is about the second itself.
+    """
+    monkeypatch.setattr(redis_feed, "TRUST_SECONDS", 10 * SECONDS_MAX)
 
 
 class Process:

@@ -21,6 +21,7 @@ from tests.crash.worker import (
     Kind,
     Life,
     append,
+    inherit,
     is_alive,
     logged,
     main,
@@ -122,6 +123,7 @@ async def check(target: str, log: Path) -> list[str]:
     boards = Leaderboards(profile.parts)
     await wait_for_leases(profile.background.stores)
     await boards.end_periods()
+    await inherit(profile)
     await wait_for_index(profile.background.stores)
     closed, settled = await facts(profile)
     told: dict[str, dict[str, set[str]]] = {}

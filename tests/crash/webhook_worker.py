@@ -30,6 +30,7 @@ from tests.crash.worker import (
     append,
     begin,
     end,
+    inherit,
     logged,
     main,
     opened,
@@ -176,6 +177,7 @@ async def check(target: str, log: Path) -> list[str]:
     boards = Leaderboards(profile.parts)
     background = real_background(profile, Fate(Life(), is_mortal=False))
     await wait_for_leases(profile.background.stores)
+    await inherit(profile)
     await settle(boards, background)
     now = {}
     for ladder, _ in await profile.index.ladders(BOARD):

@@ -35,7 +35,8 @@ def browser() -> Iterator[Browser]:
     program = chromium()
     with sync_playwright() as playwright:
         launch = playwright.chromium.launch
-        with launch(executable_path=program, args=["--no-sandbox"], timeout=60_000) as browser:
+        options = ["--no-sandbox", "--disable-gpu"]  # which it would imitate, at some expense
+        with launch(executable_path=program, args=options, timeout=60_000) as browser:
             yield browser
 
 

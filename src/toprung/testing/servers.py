@@ -2,12 +2,17 @@
 
 Each listens on a port of its own on 127.0.0.1, keeps its data in a temporary directory, and is
 stopped by its process id. PostgreSQL refuses to run as root, so root starts it as user postgres.
+
+Where `TOPRUNG_POSTGRES_DATA` names a folder, an empty database cluster is made in it once, and each
+server begins with a copy: that takes a tenth of the time.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
+import secrets
 import shutil
 import signal
 import socket
@@ -24,6 +29,7 @@ STOP_SECONDS_MAX = 15.0
 SLOTS = 16384
 PORTS = range(12_000, 22_000)
 CLUSTER_BUS = 10_000
+INITDB = ("initdb", "-A", "trust", "-U", "toprung", "-E", "UTF8", "--locale=C", "-N")
 
 
 class ServerError(Exception):
@@ -106,7 +112,25 @@ class PostgresServer:
         self.start()
 
     def _make_data(self) -> None:
-        self._run("initdb", "-A", "trust", "-U", "toprung", "-E", "UTF8", "--locale=C", "-N")
+        shared = os.environ.get("TOPRUNG_POSTGRES_DATA")
+        if shared is None:
+            self._run(*INITDB)
+            return
+        made = Path(shared) / "data"
+        with (Path(shared) / "lock").open("w") as turn:  # several processes share it
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            if not made.exists():
+                self._run(*INITDB)
+                shutil.copytree(self._data, made.with_name("begun"), ignore=_log_segments)
+                made.with_name("begun").rename(made)
+                return
+        shutil.copytree(made, self._data)
+        with (self._data / "global/pg_control").open("r+b") as file:
+            file.write(secrets.token_bytes(7) + b"\0")  # the identity: no two have the same
+        if self._as_user:
+            for path in (self._data, *self._data.rglob("*")):
+                shutil.chown(path, "postgres")
+        self._run("pg_resetwal", "-f")  # a new log of this identity
 
     @property
     def url(self) -> str:
@@ -327,6 +351,11 @@ class RedisClusterServers:
         """End all nodes."""
         for node in self.nodes:
             node.close()
+
+
+def _log_segments(folder: str, names: list[str]) -> list[str]:
+    """The files of PostgreSQL's log, which are made anew."""
+    return [name for name in names if Path(folder).name == "pg_wal" and len(name) == 24]
 
 
 def _is_ok(ask: Callable[[], str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Awaitable, Iterable, Sequence
 from itertools import product
@@ -25,6 +26,8 @@ AT = 1_794_745_800_000_000
 SHAPES = list(product(["desc", "asc"], [None, "asc", "desc"], ["first", "last", "player"]))
 PLAYERS = [f"p{number}" for number in range(30)] + ["\u00e9", "e\u0301", "\U0001f3c6", "\uffff"]
 GLOBAL = ("all-time", "all", "global")
+ALONE, TOGETHER = 10, 50
+"""How many questions of many wait for each other, and how many of the others are asked at once."""
 
 T = TypeVar("T")
 
@@ -49,10 +52,14 @@ class Stage:
         return self.opened.run(work)
 
     def ask_all(self, works: Iterable[Awaitable[T]]) -> list[T]:
-        """The answers to many questions, asked one after the other in one run of the loop."""
+        """The answers to many questions: some are asked one after the other, then many at once."""
 
         async def answers() -> list[T]:
-            return [await work for work in works]
+            asked = list(works)
+            found = [await work for work in asked[:ALONE]]
+            for start in range(ALONE, len(asked), TOGETHER):
+                found += await asyncio.gather(*asked[start : start + TOGETHER])
+            return found
 
         return self.opened.run(answers())
 
