@@ -101,17 +101,20 @@ def test_places_are_looked_at_one_by_one_although_the_table_is_small(
 
     async def main() -> None:
         async with held as (one, _):
-            for turn in range(8):
-                place = await one.fetchval("SELECT ctid FROM cards")
-                await one.fetchval(REPLACE, [place], [turn], [b""])
-            scans = "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'cards'"
+            await one.execute(
+                "INSERT INTO cards SELECT generation, player + n, version, entries"
+                " FROM cards, generate_series(1, 200) AS n"
+            )
+            scans = (
+                "SELECT seq_scan FROM pg_stat_xact_user_tables"
+                " WHERE schemaname = current_schema() AND relname = 'cards'"
+            )
             async with one.transaction():
-                place = await one.fetchval(
-                    "SELECT ctid FROM cards WHERE generation = $1", held.generation
-                )
-                before = await one.fetchval(scans)
-                await one.fetchval(REPLACE, [place], [100], [b""])
-                assert await one.fetchval(scans) == before
+                for turn in range(8):
+                    places = await one.fetchval("SELECT array_agg(ctid) FROM cards")
+                    before, versions = await one.fetchval(scans), [turn] * len(places)
+                    await one.fetchval(REPLACE, places, versions, [b""] * len(places))
+                    assert await one.fetchval(scans) == before
 
     asyncio.run(main())
 
