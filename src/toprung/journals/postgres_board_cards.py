@@ -16,6 +16,9 @@ from toprung.journals.postgres_routes import BoardRoutes, player_scopes
 from toprung.ports import AskedPlaces, Places
 from toprung.waiting.pace import LongWork
 
+SUBSCORE, ROUTE, DETAILS = 4, 5, 7
+"""Columns of what was decided that are often the same for all submissions of a batch."""
+
 
 class ChangedCard(NamedTuple):
     """A card that a batch changed."""
@@ -25,6 +28,8 @@ class ChangedCard(NamedTuple):
     card: Card
     found: Card
     """The card as it was before."""
+    place: tuple[int, int] | None
+    """Where the database keeps it while the transaction holds it; None: nowhere yet."""
 
 
 class BoardCards:
@@ -39,6 +44,8 @@ class BoardCards:
         self.numbers: Sequence[int] = ()
         self.attributes: Sequence[str] | None = None
         """Of the same players."""
+        self.places: Sequence[tuple[int, int] | None] = ()
+        """Where their cards are, as long as the transaction holds them; None: nowhere yet."""
         self.positions: Sequence[int] = ()
         self.decided: list[tuple[Any, ...]] = []
         """Submissions as `add_scores.sql` records them."""
@@ -54,6 +61,19 @@ class BoardCards:
     def number(self, player: str) -> int:
         """What events name a player by."""
         return self.numbers[self.index[player]]
+
+    def columns(self) -> list[Sequence[Any]]:
+        """What was decided by column, as `add_scores.sql` is told it.
+
+        A column that is the same for all is empty: the driver takes its time for every value.
+        """
+        columns: list[Sequence[Any]] = list(zip(*self.decided, strict=True))
+        for at in (SUBSCORE, ROUTE, DETAILS):
+            column = columns[at]
+            usual = column[0] if at == ROUTE else None
+            if column.count(usual) == len(column):
+                columns[at] = ()
+        return columns
 
     @property
     def rows(self) -> Iterator[tuple[Submission, RowId]]:

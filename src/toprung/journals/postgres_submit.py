@@ -1,7 +1,7 @@
 """A batch of submissions on its way through one transaction.
 
 Order of locks, the same everywhere: rules of boards (shared, by `begin_batch`), players by id where
-they are locked at all, then cards (`lock_cards`, which makes players that do not exist). Under the
+they are locked at all, then cards (`hold_cards`, which makes players that do not exist). Under the
 locks the cards are read, positions are drawn, every submission is decided in turn on the cards in
 memory, and what changed is written: events, keys, cards, and one outbox row per board. Names
 (routes, periods, scopes) are numbered on another connection and wait for nobody. The index is not
@@ -29,6 +29,7 @@ from toprung.domain.idempotency import unowned_digest
 from toprung.domain.timekeeping import Moment
 from toprung.errors import ToprungError
 from toprung.journals.postgres_board_cards import (
+    ROUTE,
     BoardCards,
     ChangedCard,
     player_cards,
@@ -159,14 +160,14 @@ class SubmitBatch:
         """Lock the players' cards on a board and read them; positions for all submissions."""
         group, board = each.group, each.board
         players = sorted({s.player for s in group.submissions}, key=str.encode)
-        numbers, attributes, versions, cards, each.positions = await connection.fetchrow(
-            "SELECT * FROM lock_cards($1, $2, $3, $4)",
+        numbers, attributes, versions, cards, places, each.positions = await connection.fetchrow(
+            "SELECT * FROM hold_cards($1, $2, $3, $4)",
             players,
             board.generation,
             len(group.submissions),
             self._needs_players(board),
         )
-        each.numbers, each.attributes = numbers, attributes
+        each.numbers, each.attributes, each.places = numbers, attributes, places
         each.found = list(map(Card, players, versions, [card or b"" for card in cards]))
 
     # --- deciding --------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ class SubmitBatch:
                     kept = join_card(entry for period, entry in split.items() if period not in dead)
                 found = each.found[at]
                 new = Card(found.player, version, kept)
-                each.changed.append(ChangedCard(each.numbers[at], new, found))
+                each.changed.append(ChangedCard(each.numbers[at], new, found, each.places[at]))
                 if work.is_due():
                     await work.rest()
 
@@ -374,17 +375,22 @@ class SubmitBatch:
     async def _write(self, connection: Any, each: BoardCards) -> None:
         if not each.decided:
             return
-        cards = [changed.card for changed in each.changed]
-        versions = [card.version for card in cards]
+        made = [changed for changed in each.changed if changed.place is None]
+        held = [changed for changed in each.changed if changed.place is not None]
         outbox_id = await connection.fetchval(
             statement("add_scores"),
             each.board.generation,
             self._moment.recorded_at,
-            *zip(*each.decided, strict=True),
+            *each.columns(),
             [changed.number for changed in each.changed],
-            versions,
-            [card.entries for card in cards],
-            max(versions, default=0),
+            [changed.number for changed in made],
+            [changed.card.version for changed in made],
+            [changed.card.entries for changed in made],
+            [changed.place for changed in held],
+            [changed.card.version for changed in held],
+            [changed.card.entries for changed in held],
+            max([changed.card.version for changed in each.changed], default=0),
+            each.decided[0][ROUTE],
         )
         changes = [CardChange(changed.card, changed.found) for changed in each.changed]
         asked = each.asked()
