@@ -18,7 +18,7 @@ from toprung.indexes.memory import MemoryIndex
 from toprung.service.distribution import _edges
 from toprung.service.pages import score_range
 from toprung.service.submit import parse_batch
-from toprung.service.view import view_of
+from toprung.service.view import Indexes, view_of
 from toprung.waiting.blocking import run_blocking
 
 NOON = parse_instant("2026-11-15T12:00:00Z")
