@@ -58,7 +58,7 @@ def background_of(
         },
         jobs=[
             EndPeriods(journal, endings, stores.clock),
-            ArchivePeriods(journal, archives),
+            ArchivePeriods(archives),
             *jobs,
             PruneEffects(stores.effects, stores.followers),
         ],

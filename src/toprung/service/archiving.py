@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -36,8 +36,18 @@ from toprung.waiting.pace import next_round
 ATTEMPTS_MAX: Final = 5
 """To archive a period while players are erased from it."""
 LISTED_AT_ONCE: Final = 100
+BOARDS_AT_ONCE: Final = 100
 
 _log = logging.getLogger("toprung")
+
+
+class Done(NamedTuple):
+    """What came of a look at all boards."""
+
+    archived: int
+    waiting: int
+    """Periods that are settled and could not be archived."""
+    deleted: int
 
 
 class Archives:
@@ -87,6 +97,22 @@ class Archives:
         if document is None or _settled(document).files is None:
             raise PeriodGone(f"period {period!r} of window {window!r} has no archive")
         return _settled(document)
+
+    # --- all of it -------------------------------------------------------------------------------
+
+    async def archive_all(self) -> Done:
+        """Archive what is settled, on all boards, and delete archives that are not kept."""
+        archived = waiting = deleted = 0
+        after, generations = "", set()
+        while boards := await self._journal.boards(after, BOARDS_AT_ONCE):
+            after = boards[-1].id
+            for board in boards:
+                generations.add(board.generation)
+                some, others = await self.archive_due(board)
+                archived, waiting = archived + some, waiting + others
+                deleted += await self.expire(board)
+            await next_round()
+        return Done(archived, waiting, deleted + await self.bury(generations))
 
     # --- writing ---------------------------------------------------------------------------------
 

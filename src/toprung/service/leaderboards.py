@@ -114,11 +114,12 @@ class Leaderboards(Players):
         return self._board(await self._journal.board(parse_board_id(board_id)))
 
     async def end_periods(self) -> int:
-        """Close and settle every period that is due; return how often something was recorded.
+        """Close, settle and archive what is due; return how many periods that happened to.
 
         A service does this by itself. Programs that open a file without one call it when they like.
         """
-        return await self._parts.endings.end_all()
+        ended = await self._parts.endings.end_all()
+        return ended + (await self._parts.archives.archive_all()).archived
 
     async def verify(self) -> list[str]:
         """Compare all ladders with the journal; return one line per difference."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from toprung.domain.events import PlayerErased
 from toprung.domain.jobs import Every
 from toprung.errors import ArchiveUnavailable
-from toprung.ports import FollowerState, Journal, Lease, Selection, Step, Stretch
+from toprung.ports import FollowerState, Lease, Selection, Step, Stretch
 from toprung.service.archiving import Archives
 from toprung.service.background.following import Follower
 from toprung.service.background.working import Job
-from toprung.waiting.pace import next_round
-
-BOARDS_AT_ONCE: Final = 100
 
 
 class ArchivePeriods:
@@ -22,26 +17,20 @@ class ArchivePeriods:
     name = "archives"
     schedule = Every(60.0)
 
-    def __init__(self, journal: Journal, archives: Archives) -> None:
-        self._journal = journal
+    def __init__(self, archives: Archives) -> None:
         self._archives = archives
 
     async def run(self, lease: Lease, mark: int) -> str:  # noqa: ARG002
         """Look at all boards; what cannot be archived now is tried the next time."""
-        done = waiting = dropped = 0
-        after, generations = "", set()
-        while boards := await self._journal.boards(after, BOARDS_AT_ONCE):
-            after = boards[-1].id
-            for board in boards:
-                generations.add(board.generation)
-                some, others = await self._archives.archive_due(board)
-                done, waiting = done + some, waiting + others
-                dropped += await self._archives.expire(board)
-            await next_round()
-        dropped += await self._archives.bury(generations)
-        if waiting and self._archives.store is not None:
-            raise ArchiveUnavailable(f"archived {done} periods, not {waiting} others: see the log")
-        return f"archived {done} periods, {waiting} wait; deleted {dropped} archives"
+        done = await self._archives.archive_all()
+        if done.waiting and self._archives.store is not None:
+            raise ArchiveUnavailable(
+                f"archived {done.archived} periods, not {done.waiting} others: see the log"
+            )
+        return (
+            f"archived {done.archived} periods, {done.waiting} wait;"
+            f" deleted {done.deleted} archives"
+        )
 
 
 class ErasingFollower:
