@@ -60,6 +60,8 @@ period close p{n} cup cup --dry-run --yes
 period close p{n} cup cup --yes
 period settle p{n} cup cup --dry-run --yes
 period settle p{n} cup cup --yes
+archive list p{n} --window cup
+archive verify p{n} --window cup
 distribution b{n} --buckets 4 --window all-time --period all --scope country:PT
 watch b{n} --window all-time --scope global --count 5 --updates 1
 watch b{n} -n 5 --updates 1

@@ -42,7 +42,7 @@ def list_archives(target: Target, board: BoardId, window: OnlyWindow = None) -> 
 
 
 def verify(target: Target, board: BoardId, window: OnlyWindow = None) -> None:
-    """Read the archives of a board whole, and compare them with what was recorded."""
+    """Check that the archives of a board are what was written."""
     with opened(target) as boards:
         of_board = boards.board(board)
         checks = [
