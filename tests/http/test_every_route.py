@@ -32,6 +32,7 @@ BODIES: dict[str, Any] = {
     "rebuild_follower": {},
     "close_period": {},
     "settle_period": {},
+    "verify_archive": {},
 }
 PARAMETERS = {
     "get_around_score": {"score": "7"},

@@ -79,8 +79,13 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
 _NO_RULES = ("id", "version", "generation")
 
 
-def shown_rules(board: Board) -> BoardRules:
-    """The board's rules as people see them."""
+def shown_rules(board: Board, *, archives: bool = False) -> BoardRules:
+    """The board's rules as people see them.
+
+    Where periods are archived by default, windows that do so need not say it.
+    """
     rules = board.rules()
-    rules["windows"], rules["scopes"] = tuple(rules["windows"]), tuple(rules["scopes"])
+    usual = None if archives else 0
+    rules["windows"] = tuple(each.to_json(unsaid_keep=usual) for each in board.windows)
+    rules["scopes"] = tuple(rules["scopes"])
     return BoardRules(id=board.id, version=board.version, generation=board.generation, **rules)

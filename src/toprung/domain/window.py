@@ -157,8 +157,8 @@ class Window(msgspec.Struct, frozen=True):
             raise Invalid("ends", "must be later than starts")
         return season
 
-    def to_json(self, unsaid: Grace = GRACE) -> str | dict[str, Any]:
-        """The shortest JSON form that parses back to this window, if `unsaid` is known then.
+    def to_json(self, unsaid: Grace = GRACE, unsaid_keep: Keep = 0) -> str | dict[str, Any]:
+        """The shortest JSON form that parses back to this window, if what is unsaid is known then.
 
         >>> Window.parse("daily").to_json(), Window.parse("daily").to_json(unsaid=None)
         ('daily', {'name': 'daily', 'grace': 3600})
@@ -174,7 +174,7 @@ class Window(msgspec.Struct, frozen=True):
             members["grace"] = RETAINED if self.grace is None else self.grace
         if self.review_time:
             members["review_time"] = self.review_time
-        if self.keep != 0:
+        if self.kind != "all-time" and self.keep != unsaid_keep:
             members["keep"] = FOREVER if self.keep is None else self.keep
         return self.name if len(members) == 1 else members
 

@@ -146,6 +146,7 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "state": Said("The state of the period.", "open"),
     "opens_at": Said("When the period opens; null if it always was open.", _TIME),
     "closes_at": Said("When the period closes; null if it never does.", _TIME),
+    "ArchivesAnswer.archives": Said("The archives, newest first."),
     "ScopesAnswer.scopes": Said("The scopes that have players."),
     "after": Said("The last scope of the page before.", "country:DE"),
     # --- submissions
@@ -266,6 +267,9 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "PeriodEnding.dry_run": Said("", False),
     "PeriodEnding.players": Said("", 2),
     "entries": Said("", 3),
+    "ArchivedPeriod.file": Said("", "blitz-1/daily/2026-11-15.6c512fcf25fd.parquet"),
+    "ArchivedPeriod.bytes": Said("", 51200),
+    "ArchiveCheck.problem": Said("", "there is no archive of this period"),
     "digest": Said("", "6c512fcf25fdbf0c2ccf127c69cd98ee696e297064f58bd65b55b5da42434110"),
     # --- how a service fares
     "HealthAnswer.status": Said("`ok`.", "ok"),

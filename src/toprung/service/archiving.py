@@ -26,7 +26,6 @@ from toprung.domain.timekeeping import Moment
 from toprung.errors import (
     DocumentChanged,
     EntriesChanged,
-    PeriodGone,
     ToprungError,
     UnknownBoard,
 )
@@ -68,6 +67,11 @@ class Archives:
         self.store = store
         self._forget = forget
 
+    @property
+    def is_on(self) -> bool:
+        """Whether there is a place for archives: then new windows keep them."""
+        return self.store is not None
+
     # --- the catalogue ---------------------------------------------------------------------------
 
     async def catalogue(self, after: str = "") -> AsyncIterator[tuple[str, Document]]:
@@ -88,14 +92,14 @@ class Archives:
             found.append(_settled(document))
         return found
 
-    async def find(self, board: Board, window: str, period: str) -> SettledPeriod:
-        """A period that is archived."""
+    async def find(self, board: Board, window: str, period: str) -> SettledPeriod | None:
+        """A period, if it is archived."""
         named_period(board, board.window(window), period)
         document = await self._journal.document(
             PERIOD, period_key(board.generation, window, period)
         )
         if document is None or _settled(document).files is None:
-            raise PeriodGone(f"period {period!r} of window {window!r} has no archive")
+            return None
         return _settled(document)
 
     # --- all of it -------------------------------------------------------------------------------
@@ -243,8 +247,10 @@ class Archives:
 
     # --- for people ------------------------------------------------------------------------------
 
-    async def verify(self, period: SettledPeriod) -> str | None:
+    async def verify(self, period: SettledPeriod | None) -> str | None:
         """Read an archive whole; what is wrong with it."""
+        if period is None:
+            return "there is no archive of this period"
         if self.store is None:
             return "this process was not told where archives are"
         try:

@@ -65,7 +65,8 @@ class BoardAccess:
 
     async def rules(self) -> BoardRules:
         """The board's rules as they are now, in the form in which they are set."""
-        return shown_rules(await self._journal.board(self.id))
+        archives = self._parts.archives.is_on
+        return shown_rules(await self._journal.board(self.id), archives=archives)
 
     async def definition(self) -> Board:
         """The board as the domain knows it: what programs of this house decide by."""

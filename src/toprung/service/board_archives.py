@@ -9,6 +9,7 @@ from toprung.domain.board import Board
 from toprung.domain.instant import instant_datetime
 from toprung.domain.standing import ArchiveCheck, ArchivedPeriod, ReadablePeriod
 from toprung.domain.values import parse_text
+from toprung.errors import PeriodGone
 from toprung.service.board_access import BoardAccess
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import shown_period
@@ -50,13 +51,16 @@ class BoardArchives(BoardAccess):
         Its files must be those that were written, and its entries must have the recorded digest.
         """
         found = await self._find(window, period)
-        return ArchiveCheck(self.id, *found.name, await self._parts.archives.verify(found))
+        return ArchiveCheck(self.id, window, period, await self._parts.archives.verify(found))
 
     async def export_archive(self, window: str, period: str, path: str) -> None:
         """Copy the Parquet file of a period to a new file of this machine."""
-        await self._parts.archives.export(await self._find(window, period), Path(path))
+        found = await self._find(window, period)
+        if found is None:
+            raise PeriodGone(f"period {period!r} of window {window!r} has no archive")
+        await self._parts.archives.export(found, Path(path))
 
-    async def _find(self, window: str, period: str) -> SettledPeriod:
+    async def _find(self, window: str, period: str) -> SettledPeriod | None:
         board = await self._journal.board(self.id)
         names = parse_text(window, "window"), parse_text(period, "period")
         return await self._parts.archives.find(board, *names)

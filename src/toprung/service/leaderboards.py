@@ -192,14 +192,15 @@ class Leaderboards(Players):
         """Return the rules of at most 1,000 boards with ids after `after`, sorted by id."""
         parse_text(after, "after")
         found = await self._journal.boards(after, bounded(limit, LISTED_MAX, "limit"))
-        return [shown_rules(board) for board in found]
+        archives = self._parts.archives.is_on
+        return [shown_rules(board, archives=archives) for board in found]
 
     async def listed_token(self) -> str:
         """A text that is another one whenever a board was created, changed or deleted."""
         return await self._journal.boards_token()
 
     async def _set(self, command: SetBoard) -> Leaderboard:
-        archives = self._parts.archives.store is not None
+        archives = self._parts.archives.is_on
         board = await self._journal.record(msgspec.structs.replace(command, archives=archives))
         assert isinstance(board, Board)
         return self._board(board)

@@ -88,6 +88,9 @@ _ENDINGS: Final[list[Step]] = [
     ask("POST /v1/boards/cup/periods/hourly/now/close", {}),
     ask("POST /v1/boards/cup/periods/daily/now/close", {}),
     ask("POST /v1/boards/nothing/periods/daily/2026-11-17/close", {}),
+    ask(f"POST {_DAY}/verify", {}),
+    ask("POST /v1/boards/cup/periods/daily/now/verify", {}),
+    *asks("GET /v1/boards/cup/archives", "GET /v1/boards/cup/archives?window=daily"),
     *asks(
         "GET /v1/boards/cup",
         "GET /v1/boards/cup/periods?window=daily",
