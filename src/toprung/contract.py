@@ -158,6 +158,8 @@ class BoardAnswer(Struct, omit_defaults=True):
     score_min: Score | None
     score_max: Score | None
     max_increase: Score | None
+    history: dict[str, Any] | None = None
+    """How often snapshots of its ladders are taken, `every`, and how many are kept, `keep`."""
     periods: dict[str, ReadablePeriod] = {}
 
 

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from toprung.domain.access import EVERY_BOARD, VERBS
 from toprung.domain.health import BOTH
+from toprung.domain.history import KEPT, KEPT_MAX, Every
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
 from toprung.domain.values import parse_choice
@@ -76,6 +77,15 @@ class WindowBody(Struct, forbid_unknown_fields=True):
     ends: str | UnsetType = UNSET
 
 
+class HistoryBody(Struct, forbid_unknown_fields=True):
+    """When snapshots of a board's ladders are taken."""
+
+    every: Every = "day"
+    """At the beginning of which spans of time, in the board's zone."""
+    keep: Annotated[int, Meta(ge=1, le=KEPT_MAX)] = KEPT
+    """How many of them are kept."""
+
+
 class BoardBody(Struct, forbid_unknown_fields=True):
     """The rules of a board; omitted rules take their defaults.
 
@@ -101,6 +111,8 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     score_min: SentScoreOrNull | UnsetType = UNSET
     score_max: SentScoreOrNull | UnsetType = UNSET
     max_increase: SentScoreOrNull | UnsetType = UNSET
+    history: HistoryBody | UnsetType | None = UNSET
+    """Snapshots of its ladders, for movement and history; null: none."""
 
 
 def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:
