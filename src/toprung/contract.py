@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from toprung.domain.calendar import PeriodState
 from toprung.domain.standing import (
@@ -18,6 +18,7 @@ from toprung.domain.standing import (
     RecentSubmission,
     ScopeSize,
     Score,
+    ShownMovement,
     SkipReason,
     Whole,
     WindowStanding,
@@ -47,6 +48,9 @@ class StandingRow(Struct, omit_defaults=True, gc=False):
     """The percentage of players that are strictly worse; with `include=percentile`, like
     `top_percent`."""
     top_percent: float | None = None
+    movement: ShownMovement | UnsetType = UNSET
+    """With `include=movement`: since the newest snapshot of the ladder; "new" if the player was not
+    on it then, null if there is none. Among friends, of `global_rank`."""
 
 
 class StandingAnswer(Struct, omit_defaults=True, gc=False):
@@ -68,6 +72,9 @@ class StandingAnswer(Struct, omit_defaults=True, gc=False):
     avatar_url: str | None = None
     details: Any = None
     board: str | None = None
+    movement: ShownMovement | UnsetType = UNSET
+    """With `include=movement`: since the newest snapshot of the ladder; "new" if the player was not
+    on it then, null if there is none."""
 
 
 class PageAnswer(Struct):

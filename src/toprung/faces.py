@@ -102,6 +102,7 @@ class BoardMethods:
     version = method(Leaderboard.version)
     close_period = method(Leaderboard.close_period)
     settle_period = method(Leaderboard.settle_period)
+    history = method(Leaderboard.history)
 
 
 class BoardsMethods:
@@ -123,6 +124,7 @@ class BoardsMethods:
     friends = method(Leaderboards.friends)
     standings = method(Leaderboards.standings)
     end_periods = method(Leaderboards.end_periods)
+    take_snapshots = method(Leaderboards.take_snapshots)
     verify = method(Leaderboards.verify)
     rebuild = method(Leaderboards.rebuild)
     backup = method(Leaderboards.backup)

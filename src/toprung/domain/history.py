@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -63,7 +63,7 @@ class HistoryRule(msgspec.Struct, frozen=True):
                 )
         every = parse_choice(value.get("every", "day"), tuple(_KINDS), "history/every")
         keep = bounded(value.get("keep", KEPT), KEPT_MAX, "history/keep")
-        return cls(cast(Every, every), keep)
+        return cls(every, keep)
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form."""
@@ -90,9 +90,7 @@ def _calendar(every: Every, timezone: str) -> Calendar:
     return endless_periods(slicing(_KINDS[every], WallClock(timezone)), 1)
 
 
-def open_periods(
-    windows: Sequence[tuple[str, Calendar]], now: int
-) -> list[tuple[str, str]]:
+def open_periods(windows: Sequence[tuple[str, Calendar]], now: int) -> list[tuple[str, str]]:
     """The (window, period) pairs that are open at a moment."""
     found = ((name, calendar.period_at(now)) for name, calendar in windows)
     return [(name, period.id) for name, period in found if period is not None]

@@ -11,8 +11,9 @@ A ladder is kept as *parts* of three kinds. All numbers are little-endian.
   each); a bit for each place that says whether a tie group begins there, the lowest bit of a byte
   first.
 * Scores, at most 4,096 tie groups per part; `first` is the number of its first group, counted from
-  0. Its body: the first word of the group's sort key (8 bytes), the width of steps in bytes (1
-  byte), the count of groups (2 bytes); the difference between each group's word and the one before.
+  0. Its body: the first word of the group's sort key (8 bytes), whether its bits are inverted (1
+  byte: 1 where more is better), the width of steps in bytes (1 byte), the count of groups (2
+  bytes); the difference between each group's word and the one before.
 
 Gaps, offsets and steps are written as *planes*: the lowest bytes of all of them, then the next
 bytes, as many as the greatest of the part needs. So the players of a crowded ladder, whose
@@ -46,10 +47,11 @@ GROUPS_PER_PART: Final = 4_096
 PLAYER_BYTES_MAX: Final = 5
 """That a player may take in a snapshot of a ladder, if more than one part's players are on it."""
 
+_ALL, _SIGN = 2**64 - 1, 2**63  # of words in sort keys
 _BUCKET_BITS: Final = 12
 _PLAYERS_HEAD: Final = struct.Struct("<BBH")
 _TIES_HEAD: Final = struct.Struct("<II")
-_SCORES_HEAD: Final = struct.Struct("<QBH")
+_SCORES_HEAD: Final = struct.Struct("<QBBH")
 _FLAT_SPAN: Final = 4
 """Numbers per player up to which ranks are found by number, and not by search."""
 _FLAGS: Final = bytes.maketrans(b"01", b"\0\1")
@@ -67,16 +69,16 @@ class Part(NamedTuple):
 
 
 def parts_of(
-    numbers: Sequence[int], starts: bytes, words: Sequence[int]
+    numbers: Sequence[int], starts: bytes, words: Sequence[int], *, descending: bool = True
 ) -> Iterator[Part | None]:
     """The parts of a ladder; None now and then, after some work that led to no part yet.
 
     `numbers` are the players, best first; `starts` the bits of its tie groups; `words` the first
-    words of their sort keys.
+    words of their sort keys, whose bits are inverted if the ladder is `descending`.
 
     >>> parts = [part for part in parts_of([7, 5, 6], b"\\x05", [10, 20]) if part]
     >>> [(part.kind, part.first, len(part.body)) for part in parts]
-    [(0, 5, 7), (1, 0, 9), (2, 0, 12)]
+    [(0, 5, 7), (1, 0, 9), (2, 0, 13)]
     """
     room = PLAYER_BYTES_MAX * len(numbers)
     if len(numbers) <= PLAYERS_PER_PART:
@@ -87,7 +89,7 @@ def parts_of(
     for part in _tie_parts(starts, len(numbers)):
         room -= len(part.body)
         yield part
-    for part in _score_parts(words):
+    for part in _score_parts(words, descending):
         room -= len(part.body)
         if room < 0:
             return
@@ -138,11 +140,12 @@ def _tie_parts(starts: bytes, places: int) -> Iterator[Part]:
             tied_from = first + number.bit_length() - 1
 
 
-def _score_parts(words: Sequence[int]) -> Iterator[Part]:
+def _score_parts(words: Sequence[int], descending: bool) -> Iterator[Part]:
     for first in range(0, len(words), GROUPS_PER_PART):
         some = words[first : first + GROUPS_PER_PART]
         width, planes = _planes([after - before for before, after in pairwise(some)])
-        yield Part(SCORES, first, _SCORES_HEAD.pack(some[0], width, len(some)) + planes)
+        head = _SCORES_HEAD.pack(some[0], descending, width, len(some))
+        yield Part(SCORES, first, head + planes)
 
 
 def _planes(values: Sequence[int]) -> tuple[int, bytes]:
@@ -177,7 +180,9 @@ def offset_in(part: Part, number: int) -> int | None:
 def counts_in(part: Part, offset: int) -> Counts:
     """What lay before the entry at a place, from the part of ties that it is in.
 
-    >>> ties = [part for part in parts_of([7, 5, 6], b"\\x05", [1, 2]) if part and part.kind == TIES]
+    >>> ties = [
+    ...     part for part in parts_of([7, 5, 6], b"\\x05", [1, 2]) if part and part.kind == TIES
+    ... ]
     >>> counts_in(ties[0], 1)
     Counts(offset=1, tied_before=0, distinct_before=0)
     """
@@ -189,13 +194,19 @@ def counts_in(part: Part, offset: int) -> Counts:
     return Counts(offset, tied_before, groups + bits.bit_count() - 1)
 
 
-def word_in(part: Part, group: int) -> int | None:
-    """The first word of a tie group's sort key, from the part of scores that it would be in."""
-    word, width, count = _SCORES_HEAD.unpack_from(part.body)
+def score_in(part: Part, group: int) -> int | None:
+    """The score of a tie group, from the part of scores that it would be in."""
+    first, descending, width, count = _SCORES_HEAD.unpack_from(part.body)
     at = group - part.first
     if at >= count:
         return None
-    return int(word) + sum(_values(part.body, _SCORES_HEAD.size, width, count - 1)[:at])
+    word = first + sum(_values(part.body, _SCORES_HEAD.size, width, count - 1)[:at])
+    return int(word ^ (_ALL if descending else 0)) - _SIGN
+
+
+def last_player(part: Part) -> int:
+    """The greatest number of a part of players."""
+    return _players(part)[0][-1]
 
 
 def _players(part: Part) -> tuple[list[int], memoryview]:
@@ -213,17 +224,19 @@ def _players(part: Part) -> tuple[list[int], memoryview]:
 class PastRanks:
     """The ranks that all players of a ladder had, in one ranking.
 
-    Parts are added in their order, those of ties first; then `of` tells ranks. Players whose numbers
-    lie close together are found by number, others by search.
+    Parts are added in their order, those of ties first; then `of` tells ranks. Players whose
+    numbers lie close together are found by number, others by search.
 
     >>> past = PastRanks("competition", total=3, least=5, greatest=7)
-    >>> for part in sorted(filter(None, parts_of([7, 5, 6], b"\\x05", [1, 2])), key=lambda p: -p[0]):
+    >>> for part in sorted(
+    ...     filter(None, parts_of([7, 5, 6], b"\\x05", [1, 2])), key=lambda p: -p[0]
+    ... ):
     ...     past.add(part)
     >>> past.of([5, 6, 7, 8]), past.is_complete
     ([1, 3, 1, 0], True)
     """
 
-    __slots__ = ("_by_number", "_count", "_least", "_numbers", "_ranks", "_ranking", "_total")
+    __slots__ = ("_by_number", "_count", "_least", "_numbers", "_ranking", "_ranks", "_total")
 
     def __init__(self, ranking: Ranking, total: int, least: int, greatest: int) -> None:
         """`least` and `greatest` are the numbers of players that are on it, or beyond them."""

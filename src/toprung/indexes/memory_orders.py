@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from functools import partial
 from typing import Any, Final
 
 from toprung._native import RankedSet
@@ -41,7 +42,7 @@ class MemoryOrders:
         sets = self._fold.index.sets(board.id)
         wanted = ((ladder, ranked) for ladder, ranked in sets if ladder[1:3] in periods)
         while some := _some(wanted):
-            for order in await self._in_thread(lambda some=some: self._read(board, some)):
+            for order in await self._in_thread(partial(self._read, board, some)):
                 yield order
 
     def _read(self, board: Board, some: list[tuple[Ladder, RankedSet]]) -> list[LadderOrder]:

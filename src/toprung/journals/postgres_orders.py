@@ -109,7 +109,9 @@ class PostgresOrders:
             for number, name in period_names.items()
             if (period := parse_period_name(name)) in periods
         }
-        scopes_of = {number_bytes(each): parse_scopes_name(name) for each, name in scope_names.items()}
+        scopes_of = {
+            number_bytes(number): parse_scopes_name(name) for number, name in scope_names.items()
+        }
         table, numbers = known
         ladders: dict[LadderName, _Entries] = {}
         after = 0
@@ -117,14 +119,14 @@ class PostgresOrders:
             while rows := await connection.fetch(_CARDS, board.generation, after, CARDS_AT_ONCE):
                 for number, player, card in rows:
                     at: int | None = None
-                    for period, entry in split_card(card, board.shape).items():
-                        if period not in wanted:
+                    for each, entry in split_card(card, board.shape).items():
+                        if each not in wanted:
                             continue
                         if at is None:
                             at = table.intern(player)
                             numbers.append(number)
                         for scope in scopes_of[entry_scopes(entry)]:
-                            name = (*wanted[period], scope)
+                            name = (*wanted[each], scope)
                             found = ladders.get(name)
                             if found is None:
                                 found = ladders[name] = _Entries(array("I"), bytearray())

@@ -166,9 +166,7 @@ class PostgresSnapshots:
                     [(*key, index, *part) for index, part in parts],
                 )
 
-    async def finish(
-        self, lease: Lease, generation: int, snapshot: Snapshot, ladders: int
-    ) -> bool:
+    async def finish(self, lease: Lease, generation: int, snapshot: Snapshot, ladders: int) -> bool:
         """Have a snapshot be there."""
         async with self._leases.fenced(lease) as connection:
             status = await connection.execute(

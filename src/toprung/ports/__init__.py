@@ -7,11 +7,12 @@ Embedded implementations never suspend in reads.
 One module per port, with the values that cross it. Every profile has `clock`, `journal`, `index`,
 `feed`, `key_store` and `maintenance`. What runs beside the journal needs `leases`, and keeps what
 it knows in `follower_store`, `effect_store`, `job_store` and `webhook_store`; a `sender` carries
-effects out, and a `poster` sends requests to addresses that others named. A `period_reader`
-reads whole periods that have ended; an `OrderReader` reads whole ladders for the `SnapshotStore`. An embedded journal decides against a `fold`. The others stand
-between a journal and an index that are reached over a network: what was committed goes to the
-`card_sink`, what did not arrive there goes from the `outbox` to the `shards`, and `histories` tell
-whether the cards of both are right; both sides know the `line` that the journal is on.
+effects out, and a `poster` sends requests to addresses that others named. A `period_reader` reads
+whole periods that have ended; an `OrderReader` reads whole ladders for the `SnapshotStore`. An
+embedded journal decides against a `fold`. The others stand between a journal and an index that are
+reached over a network: what was committed goes to the `card_sink`, what did not arrive there goes
+from the `outbox` to the `shards`, and `histories` tell whether the cards of both are right; both
+sides know the `line` that the journal is on.
 """
 
 from toprung.ports.card_sink import (

@@ -29,7 +29,7 @@ class Snapshot(NamedTuple):
 class KeptLadder(NamedTuple):
     """A ladder of a snapshot."""
 
-    index: int
+    ladder: int
     """Its place among the ladders of the snapshot."""
     window: str
     period: str
@@ -126,9 +126,7 @@ class SnapshotStore(Protocol):
         """Keep some ladders, and parts of ladders by their index, for (generation, boundary)."""
         ...
 
-    async def finish(
-        self, lease: Lease, generation: int, snapshot: Snapshot, ladders: int
-    ) -> bool:
+    async def finish(self, lease: Lease, generation: int, snapshot: Snapshot, ladders: int) -> bool:
         """Have a snapshot be there, with everything that was written for its boundary.
 
         False, and nothing is changed, if there is one of the same boundary already, or if there are

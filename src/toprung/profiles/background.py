@@ -14,9 +14,11 @@ from toprung.service.activity import ActivityLog
 from toprung.service.background.activity import ActivityFollower
 from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
+from toprung.service.background.history import TakeSnapshots
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
+from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.book import WebhookBook
 from toprung.service.webhooks.follower import Sources, WebhookFollowers
 from toprung.service.webhooks.pruning import PruneEffects
@@ -31,6 +33,7 @@ def background_of(
     webhooks: WebhookStore,
     jobs: Sequence[Job],
     endings: Endings,
+    snapshots: Snapshots,
 ) -> tuple[Background, Webhooks]:
     """Followers, senders and jobs, and the webhooks; `jobs` are those of the profile itself."""
     book = WebhookBook(webhooks, stores.clock)
@@ -47,6 +50,7 @@ def background_of(
         },
         jobs=[
             EndPeriods(journal, endings, stores.clock),
+            TakeSnapshots(journal, snapshots, stores.clock),
             *jobs,
             PruneEffects(stores.effects, stores.followers),
         ],

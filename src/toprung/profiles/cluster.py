@@ -30,8 +30,10 @@ from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_keys import PostgresKeys
 from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_leases import PostgresLeases
+from toprung.journals.postgres_orders import PostgresOrders
 from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_periods import PostgresPeriods
+from toprung.journals.postgres_snapshots import PostgresSnapshots
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_upkeep import PostgresUpkeep
@@ -45,6 +47,7 @@ from toprung.ports import (
     KeyStore,
     Maintenance,
     PeriodReader,
+    SnapshotStore,
 )
 from toprung.profiles.background import activity_log, background_of
 from toprung.profiles.cluster_jobs import (
@@ -63,9 +66,11 @@ from toprung.service.background.working import Job
 from toprung.service.catchup import CatchUp, IndexFollower
 from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboards
+from toprung.service.movement import Movements
 from toprung.service.parts import Parts
 from toprung.service.rebuilder import Rebuilder
 from toprung.service.reconcile import Reconciler
+from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 from toprung.waiting.blocking import run_blocking
 
@@ -122,6 +127,9 @@ def open_cluster_blocking(
                 cast(PeriodReader, Crossing(profile.periods, portal)),
                 profile.time.moment,
             ),
+            cast(Snapshots, Crossing(profile.snapshots, portal)),
+            snapshot_store := cast(SnapshotStore, Crossing(profile.snapshot_store, portal)),
+            Movements(cast(Journal, Crossing(profile.journal, portal)), snapshot_store),
         )
     )
 
@@ -174,6 +182,10 @@ class ClusterProfile:
         self.followers = PostgresFollowers(store, self.leases, clock)
         self.periods = PostgresPeriods(store)
         self.endings = Endings(self.journal, self.periods, time.moment)
+        self.snapshot_store = PostgresSnapshots(store, self.leases)
+        self.snapshots = Snapshots(
+            self.journal, PostgresOrders(store), self.snapshot_store, self.leases, time.moment
+        )
         self.jobs = self._jobs()
         self.background, self.webhooks = self._background()
         self._is_closed = False
@@ -216,6 +228,9 @@ class ClusterProfile:
             self.webhooks,
             activity_log(self.followers),
             self.endings,
+            self.snapshots,
+            self.snapshot_store,
+            Movements(self.journal, self.snapshot_store),
         )
 
     def _background(self) -> tuple[Background, Webhooks]:
@@ -230,7 +245,9 @@ class ClusterProfile:
             self.feed,
         )
         webhooks = PostgresWebhooks(store)
-        return background_of(stores, self.journal, self.index, webhooks, self.jobs, self.endings)
+        return background_of(
+            stores, self.journal, self.index, webhooks, self.jobs, self.endings, self.snapshots
+        )
 
     def _jobs(self) -> list[Job]:
         """What one process at a time does for all of them."""

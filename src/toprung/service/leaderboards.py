@@ -17,6 +17,7 @@ from toprung.domain.values import bounded, parse_text
 from toprung.service.activity import BoardActivity
 from toprung.service.distribution import BoardDistribution
 from toprung.service.friends import BoardFriends
+from toprung.service.history import BoardHistory
 from toprung.service.keys import Keys
 from toprung.service.ladders import BoardLadders
 from toprung.service.listing import ReadDetails
@@ -35,6 +36,7 @@ class Leaderboard(
     BoardPages,
     BoardFriends,
     BoardDistribution,
+    BoardHistory,
     BoardSubmissions,
     BoardActivity,
     BoardLadders,
@@ -116,6 +118,13 @@ class Leaderboards(Players):
         A service does this by itself. Programs that open a file without one call it when they like.
         """
         return await self._parts.endings.end_all()
+
+    async def take_snapshots(self) -> int:
+        """Take every snapshot that is due, on boards with a `history`; return how many.
+
+        A service does this by itself. Programs that open a file without one call it when they like.
+        """
+        return await self._parts.snapshots.take_all()
 
     async def verify(self) -> list[str]:
         """Compare all ladders with the journal; return one line per difference."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance
+from toprung.ports import Clock, Feed, Index, Journal, KeyStore, Maintenance, SnapshotStore
 from toprung.service.activity import ActivityLog
 from toprung.service.background.runner import Background
 from toprung.service.endings import Endings
+from toprung.service.movement import Movements
+from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 
 
@@ -29,3 +31,7 @@ class Parts:
     """The newest submissions of boards."""
     endings: Endings
     """What closes and settles periods."""
+    snapshots: Snapshots
+    """What takes snapshots of ladders."""
+    snapshot_store: SnapshotStore
+    movements: Movements

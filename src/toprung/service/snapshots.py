@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from math import inf
 from typing import Final
@@ -30,8 +29,6 @@ LADDERS_WRITTEN: Final = 500
 """That are written in one commit, for which submissions wait."""
 JOBS: Final = "jobs"
 """The lease that snapshots are taken under."""
-
-_log = logging.getLogger("toprung")
 
 
 class Snapshots:
@@ -107,7 +104,7 @@ class Snapshots:
         await self._store.clear(lease, board.generation)  # what somebody left behind who was killed
         calendars = [(window.name, board.calendar(window)) for window in board.windows]
         periods = set(open_periods(calendars, snapshot.taken_at))
-        writing = _Writing(self._store, lease, (board.generation, snapshot.boundary))
+        writing = _Writing(self._store, lease, board, snapshot.boundary)
         try:
             async for order in self._reader.orders(board, periods):
                 await writing.add(order)
@@ -128,10 +125,11 @@ class Snapshots:
 class _Writing:
     """Ladders on their way into the store, several parts at a time."""
 
-    def __init__(self, store: SnapshotStore, lease: Lease, key: tuple[int, int]) -> None:
+    def __init__(self, store: SnapshotStore, lease: Lease, board: Board, boundary: int) -> None:
         self._store = store
         self._lease = lease
-        self._key = key
+        self._key = board.generation, boundary
+        self._descending = board.order == "desc"
         self._waiting: list[KeptLadder] = []
         self._parts: list[tuple[int, Part]] = []
         self._bytes = 0
@@ -142,7 +140,7 @@ class _Writing:
         """Keep a ladder."""
         index, self.ladders = self.ladders, self.ladders + 1
         self._waiting.append(KeptLadder(index, *order.name, len(order.numbers), order.position))
-        steps = parts_of(order.numbers, order.starts, order.words)
+        steps = parts_of(order.numbers, order.starts, order.words, descending=self._descending)
         is_over = False
         while not is_over:
             is_over = await self._encode(index, steps)

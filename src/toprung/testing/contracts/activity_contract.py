@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,7 +17,6 @@ from toprung.service.background.activity import ActivityFollower
 from toprung.service.background.following import Fixed, Following
 from toprung.service.background.runner import Background
 from toprung.service.leaderboards import Leaderboard, Leaderboards
-from toprung.service.parts import Parts
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.suite import ContractSuite
 from toprung.testing.contracts.workbench import Session
@@ -212,10 +211,8 @@ class _History:
 
     def _reading(self, catch_up: Any) -> Leaderboards:
         log = ActivityLog(self.stores.followers, self.follower, catch_up)
-        opened, boards = self.opened.opened, self.opened.boards
-        ports = opened.journal, opened.index, self.opened.clock, opened.maintenance
-        beside = boards.background, boards.webhooks, log, boards._parts.endings  # noqa: SLF001
-        return Leaderboards(Parts(*ports, None, None, *beside))
+        parts = self.opened.boards._parts  # noqa: SLF001
+        return Leaderboards(replace(parts, keys=None, feed=None, activity=log))
 
     async def _nothing(self, follower: str) -> None:
         raise AssertionError(f"{follower} is not so far behind")
