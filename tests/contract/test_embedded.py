@@ -17,6 +17,7 @@ from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.effect_contract import EffectContract
 from toprung.testing.contracts.ending_contract import Ending, EndingContract
 from toprung.testing.contracts.follower_contract import FollowerContract
+from toprung.testing.contracts.history_contract import HistoryContract, Past
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.job_contract import JobContract
 from toprung.testing.contracts.journal_contract import JournalContract
@@ -52,6 +53,17 @@ class TestEnding(OnEmbedded, EndingContract):
         ending.opened.reopen()
         ending.step()
         assert ending.state() == "settled"
+
+
+class TestHistory(OnEmbedded, HistoryContract):
+    def test_after_being_closed_for_days_there_is_one(self, past: Past) -> None:
+        past.create()
+        past.submit(ann=5, bob=7)
+        past.step()
+        past.run(past.opened.boards.close())
+        past.clock.advance(days=5)
+        past.opened.reopen()
+        self.check_one_for_all(past, "2026-11-20")
 
 
 class TestBatch(OnEmbedded, BatchContract):
