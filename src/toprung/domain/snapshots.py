@@ -3,8 +3,8 @@
 A ladder is kept as *parts* of three kinds. All numbers are little-endian.
 
 * Players, ordered by their numbers, at most 4,096 per part. The part's `first` is the number of its
-  first player. Its body: the width of gaps and of offsets in bytes (1 byte each), the count of
-  players (2 bytes); the gap between each player's number and the one before, less one; the offset
+  first player. Its body: the widths of gaps and of offsets (1 byte each), the count of players (2
+  bytes); the gap between each player's number and the one before, less one; the offset
   (the 0-based place in the order) of each player.
 * Ties, at most 32,768 places per part; `first` is the offset of the first. Its body: where the tie
   group begins that the places before it belong to, and how many tie groups begin before it (4 bytes
@@ -12,14 +12,15 @@ A ladder is kept as *parts* of three kinds. All numbers are little-endian.
   first.
 * Scores, at most 4,096 tie groups per part; `first` is the number of its first group, counted from
   0. Its body: the first word of the group's sort key (8 bytes), whether its bits are inverted (1
-  byte: 1 where more is better), the width of steps in bytes (1 byte), the count of groups (2
-  bytes); the difference between each group's word and the one before.
+  byte: 1 where more is better), the width of steps (1 byte), the count of groups (2 bytes); the
+  difference between each group's word and the one before.
 
 Gaps, offsets and steps are written as *planes*: the lowest bytes of all of them, then the next
-bytes, as many as the greatest of the part needs. So the players of a crowded ladder, whose
-numbers follow each other, take 3 bytes each up to 16 million, and a bit; scores take what is left
-of `PLAYER_BYTES_MAX` per player. Where that is not enough, the best have scores and the others have
-none.
+bytes, and last the lowest halves of bytes if no more is left of any, two in a byte. The width is
+the number of half bytes that the greatest of the part needs. So the players of a crowded ladder,
+whose numbers follow each other, take 2.5 bytes each at a million, and a bit; scores take what is
+left of `PLAYER_BYTES_MAX` per player. Where that is not enough, the best have scores and the others
+have none.
 
 Players are numbers here, never ids: a number is never given again, and tells nothing of a player
 who was erased.
@@ -30,7 +31,7 @@ from __future__ import annotations
 import struct
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate, pairwise
 from operator import mul
 from typing import Final, NamedTuple
@@ -78,7 +79,7 @@ def parts_of(
 
     >>> parts = [part for part in parts_of([7, 5, 6], b"\\x05", [10, 20]) if part]
     >>> [(part.kind, part.first, len(part.body)) for part in parts]
-    [(0, 5, 7), (1, 0, 9), (2, 0, 13)]
+    [(0, 5, 6), (1, 0, 9), (2, 0, 13)]
     """
     room = PLAYER_BYTES_MAX * len(numbers)
     if len(numbers) <= PLAYERS_PER_PART:
@@ -149,22 +150,41 @@ def _score_parts(words: Sequence[int], descending: bool) -> Iterator[Part]:
 
 
 def _planes(values: Sequence[int]) -> tuple[int, bytes]:
-    """How many bytes the greatest value needs, and the values byte by byte.
+    """How many half bytes the greatest value needs, and the values plane by plane.
 
-    >>> _planes([1, 515])
-    (2, b'\\x01\\x03\\x00\\x02')
+    >>> _planes([1, 515, 2])
+    (3, b'\\x01\\x03\\x02 \\x00')
     """
-    width = (max(values, default=0).bit_length() + 7) // 8
+    width = (max(values, default=0).bit_length() + 3) // 4
     packed = array("Q", values).tobytes()
-    return width, b"".join([packed[plane::8] for plane in range(width)])
+    planes = [packed[plane::8] for plane in range(width // 2)]
+    if width % 2:
+        halves = packed[width // 2 :: 8]
+        low, high = (int.from_bytes(halves[at::2], "little") for at in (0, 1))
+        planes.append((low | high << 4).to_bytes((len(halves) + 1) // 2, "little"))
+    return width, b"".join(planes)
 
 
 def _values(body: bytes, start: int, width: int, count: int) -> memoryview:
     """The values that were written as planes."""
     packed = bytearray(8 * count)
-    for plane in range(width):
+    for plane in range(width // 2):
         packed[plane::8] = body[start + plane * count : start + (plane + 1) * count]
+    if width % 2:
+        start += width // 2 * count
+        pairs = (count + 1) // 2
+        both = int.from_bytes(body[start : start + pairs], "little")
+        mask = int.from_bytes(b"\x0f" * pairs, "little")
+        halves = bytearray(2 * pairs)
+        halves[0::2] = (both & mask).to_bytes(pairs, "little")
+        halves[1::2] = (both >> 4 & mask).to_bytes(pairs, "little")
+        packed[width // 2 :: 8] = halves[:count]
     return memoryview(packed).cast("Q")
+
+
+def _length(width: int, count: int) -> int:
+    """How many bytes so many values take."""
+    return width // 2 * count + width % 2 * ((count + 1) // 2)
 
 
 # --- one player -----------------------------------------------------------------------------------
@@ -215,7 +235,8 @@ def _players(part: Part) -> tuple[list[int], memoryview]:
     start = _PLAYERS_HEAD.size
     gaps = _values(part.body, start, gap_width, count - 1)
     players = list(accumulate(gaps, lambda number, gap: number + gap + 1, initial=part.first))
-    return players, _values(part.body, start + gap_width * (count - 1), offset_width, count)
+    start += _length(gap_width, count - 1)
+    return players, _values(part.body, start, offset_width, count)
 
 
 # --- all players ----------------------------------------------------------------------------------
@@ -242,6 +263,8 @@ class PastRanks:
         """`least` and `greatest` are the numbers of players that are on it, or beyond them."""
         self._ranking = ranking
         self._total = total
+        if greatest < _FLAT_SPAN * total:  # then nothing has to be subtracted
+            least = 0
         self._least = least
         self._count = 0
         self._ranks = array("I")
@@ -289,10 +312,15 @@ class PastRanks:
                 for number, rank in zip(players, ranks, strict=True):
                     by_number[number - least] = rank
 
-    def of(self, numbers: Iterable[int]) -> list[int]:
+    def of(self, numbers: Collection[int]) -> list[int]:
         """The rank of each player; 0 if it was not on the ladder. O(1) or O(log n) for each."""
         ranks, least, order = self._by_number, self._least, self._numbers
         if order is None:
+            if not least:
+                try:
+                    return list(map(ranks.__getitem__, numbers))
+                except IndexError:  # somebody came later
+                    pass
             size = len(ranks)
             return [ranks[n - least] if 0 <= n - least < size else 0 for n in numbers]
         found = []

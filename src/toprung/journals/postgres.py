@@ -421,7 +421,8 @@ class PostgresJournal:
             rows = await connection.fetch(
                 "SELECT id, number FROM players WHERE id = ANY ($1)", list(players)
             )
-        return dict(map(tuple, rows))
+        found = dict(map(tuple, rows))
+        return {player: found[player] for player in players if player in found}
 
     async def document(self, kind: str, key: str) -> Document | None:
         """A document, if there is one."""

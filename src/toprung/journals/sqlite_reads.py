@@ -88,8 +88,7 @@ class SqliteReads:
 
     async def numbers(self, players: Sequence[str]) -> dict[str, int]:
         """What events name these players by, where they are known."""
-        found = ((player, self._fold.number(player)) for player in players)
-        return {player: number for player, number in found if number is not None}
+        return self._fold.known_numbers(players)
 
     async def document(self, kind: str, key: str) -> Document | None:
         """A document, if there is one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from toprung.domain.instant import instant_datetime
@@ -22,7 +22,7 @@ from toprung.domain.snapshots import (
     offset_in,
 )
 from toprung.domain.standing import NEW, Movement, ShownMovement
-from toprung.ports import Journal, KeptLadder, PartPlace, Snapshot, SnapshotStore
+from toprung.ports import KeptLadder, PartPlace, Snapshot, SnapshotStore
 from toprung.service.view import View
 from toprung.waiting.pace import LongWork
 from toprung.waiting.pending import Pending, resolve_all
@@ -32,8 +32,11 @@ RANKS_BYTES_MAX: Final = 64 * 1024 * 1024
 LADDERS_MAX: Final = 10_000
 """Of which it is remembered where their newest snapshot is."""
 PARTS_AT_ONCE: Final = 32
-LAST: Final = 2**62
-"""No player's number is greater."""
+NOBODY: Final = 2**62
+"""No player has a number as great as this."""
+
+FindNumbers: TypeAlias = Callable[[Sequence[str]], Awaitable[Mapping[str, int]]]
+"""Tells the numbers of players, in the order in which they are asked for."""
 
 _RanksKey: TypeAlias = tuple[int, int, int, Ranking]
 _LadderKey: TypeAlias = tuple[int, str, str, str]
@@ -50,9 +53,9 @@ class Movements:
     """Tells how players have moved. Threads may share it."""
 
     def __init__(
-        self, journal: Journal, store: SnapshotStore, bytes_max: int = RANKS_BYTES_MAX
+        self, numbers: FindNumbers, store: SnapshotStore, bytes_max: int = RANKS_BYTES_MAX
     ) -> None:
-        self._journal = journal
+        self._numbers = numbers
         self._store = store
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
@@ -75,8 +78,10 @@ class Movements:
         if found is None or not players:
             return [None] * len(players)
         snapshot, ladder = found
-        numbers = await self._journal.numbers(players)
-        sought = [numbers.get(player, -1) for player in players]
+        numbers = await self._numbers(players)
+        sought: Collection[int] = numbers.values()
+        if len(sought) < len(players):
+            sought = [numbers.get(player, NOBODY) for player in players]
         then = await self._ranks_then(view, snapshot, ladder, sought)
         if then is None:  # it was removed meanwhile
             return [None] * len(players)
@@ -102,13 +107,13 @@ class Movements:
         return known.found
 
     async def _ranks_then(
-        self, view: View, snapshot: Snapshot, ladder: KeptLadder, numbers: Sequence[int]
+        self, view: View, snapshot: Snapshot, ladder: KeptLadder, numbers: Collection[int]
     ) -> list[int] | None:
         """The rank of each player then; 0: was not there."""
         generation, ranking = view.board.generation, view.ranking
         if PastRanks.bytes_of(ladder.total) > self._bytes_max:
             kept = [(snapshot, ladder)] * len(numbers)
-            counts = await counts_then(self._store, generation, kept, numbers)
+            counts = await counts_then(self._store, generation, kept, list(numbers))
             return [0 if each is None else rank(ranking, each) for each in counts]
         key = (generation, snapshot.boundary, ladder.ladder, ranking)
         past = self._ranks.get(key)
@@ -144,7 +149,7 @@ class Movements:
     async def _decode(self, key: _RanksKey, ladder: KeptLadder) -> PastRanks | None:
         generation, boundary, index, ranking = key
         (last,) = await self._store.parts_at(
-            generation, [PartPlace(boundary, index, PLAYERS, LAST)]
+            generation, [PartPlace(boundary, index, PLAYERS, NOBODY)]
         )
         first = await self._store.parts(generation, PartPlace(boundary, index, PLAYERS, 0), 1)
         if last is None or not first:

@@ -117,7 +117,7 @@ class Past:
                 found = self.listed(window, scope, ranking)
                 self.ranks[window, scope, ranking] = {each.player: each.rank for each in found}
 
-    def listed(self, window: str, scope: str, ranking: str, **options: Any) -> list[Standing]:
+    def listed(self, window: str, scope: str, ranking: Any, **options: Any) -> list[Standing]:
         listed: list[Standing] = []
         cursor = None
         while True:
@@ -361,7 +361,7 @@ class HistoryContract(ContractSuite):
         moved = [(player, rng.randrange(6_000)) for player in rng.sample(players, 500)]
         past.run(past.board.submit_many([*moved, ("late", 4_000)]))
         parts = past.opened.boards._parts  # noqa: SLF001
-        piecemeal = Movements(parts.journal, parts.snapshot_store, bytes_max=0)
+        piecemeal = Movements(parts.journal.numbers, parts.snapshot_store, bytes_max=0)
         for ranking in RANKINGS:
             if ranking == "dense":
                 past.run(past.opened.boards.patch("blitz", ranking="dense"))
@@ -440,8 +440,8 @@ class HistoryContract(ContractSuite):
                             key = (each.player, window, scope, ranking)
                             wanted.setdefault(key, []).insert(0, point)
         past.opened.restart()
-        for (player, window, scope, ranking), points in wanted.items():
-            found = past.points(player, window=window, scope=scope, ranking=ranking)
+        for (player, window, scope, kind), points in wanted.items():
+            found = past.points(player, window=window, scope=scope, ranking=kind)
             assert found == [HistoryPoint(*point) for point in points]
             assert past.points(player, window=window, scope=scope, limit=1) == [
                 each
