@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import groupby
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -125,7 +126,8 @@ def test_long_ladders(gap: int, distinct: int) -> None:
     players = [part for part in parts if part.kind == PLAYERS]
     assert [part.first for part in players] == sorted(entries)[::PLAYERS_PER_PART]
     ordinal = dict(zip(oracle.order, range(1, count + 1), strict=True))
-    first, dense, ranks, groups = 0, 0, {}, []
+    first, dense, ranks = 0, 0, {}
+    groups: list[int] = []
     for place, each in enumerate(oracle.order):
         if not place or entries[each] != groups[-1]:
             first, dense = place + 1, dense + 1
@@ -176,9 +178,9 @@ def test_no_step_takes_long() -> None:
     st.sampled_from(["first", "last", "player"]),
 )
 def test_the_native_core_tells_the_order(
-    rows: list[tuple[int, int, int]], subscore: str | None, tie_break: str
+    rows: list[tuple[int, int, int]], subscore: Any, tie_break: str
 ) -> None:
-    shape = record_shape("desc", subscore, tie_break)  # type: ignore[arg-type]
+    shape = record_shape("desc", subscore, tie_break)
     players = PlayerTable()
     ranked = RankedSet(players, words=shape.words, order=shape.order, tied=shape.tied)
     for number, (score, sub, at) in enumerate(rows):

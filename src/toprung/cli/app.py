@@ -10,6 +10,7 @@ from toprung.cli import (
     demo,
     doctor,
     exporting,
+    history,
     importing,
     keys,
     migrate,
@@ -27,7 +28,7 @@ from toprung.cli import (
 from toprung.cli.options import CommandGroup
 
 _GROUPS = (
-    *(serve, demo, boards, scores, standings, overview, watching, periods, players),
+    *(serve, demo, boards, scores, standings, overview, history, watching, periods, players),
     *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 
