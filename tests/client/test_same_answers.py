@@ -50,6 +50,7 @@ INSIDE = {
     "for_owner",
     "health",
     "listed_token",
+    "movement_mark",
     "newest_activity",
     "own_writes",
     "page_of",

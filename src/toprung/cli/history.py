@@ -36,7 +36,7 @@ def history(
         ),
     ] = KEPT,
 ) -> None:
-    """Show where a player stood when snapshots were taken, newest first."""
+    """Show where a player stood over time."""
     with opened(target) as boards:
         found = boards.board(board).history(
             player,
