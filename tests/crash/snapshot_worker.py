@@ -27,6 +27,7 @@ from tests.crash.worker import (
     wait_for_index,
     wait_for_leases,
 )
+from toprung.domain.ranking import RANKINGS
 from toprung.domain.standing import Movement
 from toprung.errors import LeaseLost
 from toprung.profiles.embedded import SystemClock
@@ -125,19 +126,23 @@ async def check(target: str, log: Path) -> list[str]:
         taken = await store.all(rules.generation)
         if len(taken) != 1:
             found.append(f"{rules.id} has {len(taken)} snapshots")
-        if rules.id not in made:  # it died while that was made
-            continue
-        board = await boards.board(rules.id)
-        for ranking in ("ordinal", "competition", "dense"):
-            top = await board.top(PLAYERS, movement=True, ranking=ranking)
-            for each in top:
-                moved = each.movement
-                if not isinstance(moved, Movement) or moved.delta:
-                    found.append(f"{each.player} of {rules.id} has moved: {moved}")
-        if [point.score for point in (await board.history("p7")).points] != [997]:
-            found.append(f"{rules.id} has lost a score")
+        if rules.id in made:  # else it died while that was made
+            found += await wrong_with(await boards.board(rules.id))
     await profile.background.stop()
     await boards.close()
+    return found
+
+
+async def wrong_with(board: Leaderboard) -> list[str]:
+    """What is wrong with a board's snapshot."""
+    found = []
+    for ranking in RANKINGS:
+        for each in await board.top(PLAYERS, movement=True, ranking=ranking):
+            moved = each.movement
+            if not isinstance(moved, Movement) or moved.delta:
+                found.append(f"{each.player} of {board.id} has moved: {moved}")
+    if [point.score for point in (await board.history("p7")).points] != [997]:
+        found.append(f"{board.id} has lost a score")
     return found
 
 

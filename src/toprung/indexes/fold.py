@@ -107,12 +107,6 @@ class MemoryFold:
         """`number` of each; that of a player who is not recorded is one that nobody has yet."""
         return memoryview(self.players.numbers(players)).cast("I")
 
-    def known_numbers(self, players: Sequence[str]) -> dict[str, int]:
-        """`number` of those players that have one."""
-        limit = self._players_recorded
-        found = zip(players, self.numbers(players), strict=True)
-        return {player: number for player, number in found if number < limit}
-
     def id(self, number: int) -> str | None:
         """The id behind a number; None if the player was erased."""
         if number >= self._players_recorded:

@@ -421,8 +421,7 @@ class PostgresJournal:
             rows = await connection.fetch(
                 "SELECT id, number FROM players WHERE id = ANY ($1)", list(players)
             )
-        found = dict(map(tuple, rows))
-        return {player: found[player] for player in players if player in found}
+        return dict(map(tuple, rows))
 
     async def document(self, kind: str, key: str) -> Document | None:
         """A document, if there is one."""

@@ -30,6 +30,9 @@ BYTES_MAX = 48 * 1024 * 1024
 PLAYER_BYTES = 250
 """What a player takes besides its texts."""
 
+NOBODY = 2**62
+"""No player has a number as great as this."""
+
 REMEMBERED_SECONDS = 60.0
 READS_MAX = 2
 """Queries under way at a time: connections are few."""
@@ -90,10 +93,10 @@ class PostgresNames:
             shown |= {player: found_now[player] for player in missing if player in found_now}
         return shown
 
-    async def numbers(self, players: Sequence[str]) -> dict[str, int]:
-        """The numbers of those players that are known, in the order of `players`.
+    async def number_of_each(self, players: Sequence[str]) -> Sequence[int]:
+        """The number of each player; of one who is not known, a number that nobody has.
 
-        They are remembered like names. One that is not known may be any moment.
+        They are remembered like names. Who is not known may be at any moment.
         """
         known = self._numbers if time.monotonic() < self._trusted_until else {}
         missing = [player for player in players if player not in known]
@@ -109,8 +112,7 @@ class PostgresNames:
                 self._numbers.update(found)
             while len(self._numbers) > PLAYERS_MAX:
                 self._numbers.popitem(last=False)
-        both = {player: found.get(player) or known.get(player) for player in players}
-        return {player: number for player, number in both.items() if number is not None}
+        return [found.get(player) or known.get(player) or NOBODY for player in players]
 
     # --- what is dropped -------------------------------------------------------------------------
 

@@ -97,10 +97,6 @@ class Fold(Protocol):
         """`number` of each; that of a player who is not recorded is one that nobody has yet."""
         ...
 
-    def known_numbers(self, players: Sequence[str]) -> dict[str, int]:
-        """`number` of those players that have one."""
-        ...
-
     def number(self, player: str) -> int | None:
         """The number that events name the player by."""
         ...

@@ -101,7 +101,7 @@ class Journal(Protocol):
         ...
 
     async def numbers(self, players: Sequence[str]) -> dict[str, int]:
-        """What events name these players by, where they are known, in the same order."""
+        """What events name these players by, where they are known."""
         ...
 
     async def friends(self, player: str) -> Sequence[str]:

@@ -129,7 +129,7 @@ def open_cluster_blocking(
             ),
             cast(Snapshots, Crossing(profile.snapshots, portal)),
             snapshot_store := cast(SnapshotStore, Crossing(profile.snapshot_store, portal)),
-            Movements(Crossing(profile.journal.shown, portal).numbers, snapshot_store),
+            Movements(Crossing(profile.journal.shown, portal).number_of_each, snapshot_store),
         )
     )
 
@@ -230,7 +230,7 @@ class ClusterProfile:
             self.endings,
             self.snapshots,
             self.snapshot_store,
-            Movements(self.journal.shown.numbers, self.snapshot_store),
+            Movements(self.journal.shown.number_of_each, self.snapshot_store),
         )
 
     def _background(self) -> tuple[Background, Webhooks]:

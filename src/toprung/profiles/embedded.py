@@ -164,7 +164,7 @@ class EmbeddedProfile:
             self.endings,
             self.snapshots,
             self.snapshot_store,
-            Movements(self.journal.numbers, self.snapshot_store),
+            Movements(self.journal.number_of_each, self.snapshot_store),
         )
 
     def _snapshots(self) -> Snapshots:

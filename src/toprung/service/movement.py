@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from toprung.domain.instant import instant_datetime
@@ -35,8 +35,8 @@ PARTS_AT_ONCE: Final = 32
 NOBODY: Final = 2**62
 """No player has a number as great as this."""
 
-FindNumbers: TypeAlias = Callable[[Sequence[str]], Awaitable[Mapping[str, int]]]
-"""Tells the numbers of players, in the order in which they are asked for."""
+FindNumbers: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[int]]]
+"""Tells the number of each player; of one who is not known, a number that nobody has."""
 
 _RanksKey: TypeAlias = tuple[int, int, int, Ranking]
 _LadderKey: TypeAlias = tuple[int, str, str, str]
@@ -79,10 +79,7 @@ class Movements:
             return [None] * len(players)
         snapshot, ladder = found
         numbers = await self._numbers(players)
-        sought: Collection[int] = numbers.values()
-        if len(sought) < len(players):
-            sought = [numbers.get(player, NOBODY) for player in players]
-        then = await self._ranks_then(view, snapshot, ladder, sought)
+        then = await self._ranks_then(view, snapshot, ladder, numbers)
         if then is None:  # it was removed meanwhile
             return [None] * len(players)
         since = instant_datetime(snapshot.taken_at)
@@ -107,13 +104,13 @@ class Movements:
         return known.found
 
     async def _ranks_then(
-        self, view: View, snapshot: Snapshot, ladder: KeptLadder, numbers: Collection[int]
+        self, view: View, snapshot: Snapshot, ladder: KeptLadder, numbers: Sequence[int]
     ) -> list[int] | None:
         """The rank of each player then; 0: was not there."""
         generation, ranking = view.board.generation, view.ranking
         if PastRanks.bytes_of(ladder.total) > self._bytes_max:
             kept = [(snapshot, ladder)] * len(numbers)
-            counts = await counts_then(self._store, generation, kept, list(numbers))
+            counts = await counts_then(self._store, generation, kept, numbers)
             return [0 if each is None else rank(ranking, each) for each in counts]
         key = (generation, snapshot.boundary, ladder.ladder, ranking)
         past = self._ranks.get(key)

@@ -361,7 +361,7 @@ class HistoryContract(ContractSuite):
         moved = [(player, rng.randrange(6_000)) for player in rng.sample(players, 500)]
         past.run(past.board.submit_many([*moved, ("late", 4_000)]))
         parts = past.opened.boards._parts  # noqa: SLF001
-        piecemeal = Movements(parts.journal.numbers, parts.snapshot_store, bytes_max=0)
+        piecemeal = Movements(parts.movements._numbers, parts.snapshot_store, bytes_max=0)  # noqa: SLF001
         for ranking in RANKINGS:
             if ranking == "dense":
                 past.run(past.opened.boards.patch("blitz", ranking="dense"))
