@@ -2,7 +2,7 @@
 
 Players are on four ladders of one board in one file, whose best scores count. Bytes are those of
 the tables of snapshots, for each player of each ladder; the time to take a snapshot of all four and
-the longest wait of an event loop meanwhile are printed. Top 100 is read from memory, with the
+the longest turn of the event loop meanwhile are printed. Top 100 is read from memory, with the
 snapshot's ranks decoded. Batches of 1,000 go to the same board, in turn, while nothing else happens
 and while a snapshot is taken again and again, far more often than any rule allows.
 """
@@ -40,9 +40,8 @@ def run(options: argparse.Namespace) -> harness.Report:
         size, count = _stored(boards)
         harness.print_header("A snapshot of 4 ladders", players=options.size)
         print(f"  {seconds:.2f} s, {size / count:.2f} bytes per player and ladder")
-        print(f"  the longest wait of the event loop was {longest_ms:.1f} ms")
         report.add_figure("a snapshot of 4 ladders", seconds, "s")
-        report.add_figure("longest wait of the event loop meanwhile", longest_ms, "ms")
+        report.add_figure("longest turn of the event loop, processor time", longest_ms, "ms")
         report.add_bar("history-bytes", size / count)
         _read(report, options, board)
         _submit(report, options, boards, board)
@@ -101,16 +100,16 @@ def _submit(
 
 
 def _take(boards: Leaderboards) -> tuple[float, float]:
-    """How long a snapshot takes, and the longest wait of the event loop (ms) meanwhile."""
+    """How long a snapshot takes, and how long it held the event loop at most (ms)."""
 
     async def main() -> tuple[float, float]:
         longest = 0.0
         begin = time.perf_counter()
         task = asyncio.ensure_future(boards._face_of.take_snapshots())
         while not task.done():
-            before = time.perf_counter()
+            before = time.thread_time()  # others may keep the processor busy
             await asyncio.sleep(0)
-            longest = max(longest, time.perf_counter() - before)
+            longest = max(longest, time.thread_time() - before)
         assert await task == 1
         return time.perf_counter() - begin, longest * 1e3
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,26 @@ class TestHistory(OnEmbedded, HistoryContract):
         past.clock.advance(days=5)
         past.opened.reopen()
         self.check_one_for_all(past, "2026-11-20")
+
+    def test_backups_have_them(self, past: Past, workbench: EmbeddedWorkbench) -> None:
+        past.create()
+        past.submit(ann=5, bob=7)
+        past.step()
+        found = past.points("ann")
+        path = workbench.backup_path()
+        past.run(past.opened.boards.backup(path))
+
+        async def read() -> Any:
+            boards = (await workbench.open_backup(path, past.clock)).boards
+            try:
+                board = await boards.board("blitz")
+                return (await board.history("ann")).points, await board.top(movement=True)
+            finally:
+                await boards.close()
+
+        points, top = past.run(read())
+        assert list(points) == found != []
+        assert [each.movement for each in top] == list(past.movement().values())
 
 
 class TestBatch(OnEmbedded, BatchContract):
