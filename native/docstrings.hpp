@@ -307,6 +307,18 @@ inline constexpr char kSetDump[] = R"(All entries in order, players by number, u
 >>> RankedSet.load(players, ladder.dump()).at(0)
 (0, b'ann', b'12345678'))";
 
+inline constexpr char kSetOrdered[] = R"(The order at one moment, without records: O(n).
+
+Players as packed u32 numbers, best first; a bit for each that says whether it begins a tie group,
+the lowest bit of each byte first; and the first words of the tie groups' records, as packed u64.
+
+>>> players = PlayerTable()
+>>> ladder = RankedSet(players, words=1)
+>>> for player in "ann", "bob":
+...     _ = ladder.put(players.intern(player), bytes(7) + b"x")
+>>> ladder.ordered()
+(b'\x00\x00\x00\x00\x01\x00\x00\x00', b'\x01', b'x\x00\x00\x00\x00\x00\x00\x00'))";
+
 inline constexpr char kSetLoad[] = R"(A set from its dump over the table it was dumped with: O(n).
 
 ValueError if the dump is damaged, out of order, or names players that the table does not have.

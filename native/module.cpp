@@ -485,6 +485,24 @@ nb::object set_dump(PySet& self) {
   return make_dump(self.gate(), *self.set);
 }
 
+// Like a dump: without the GIL, and readers are let through.
+nb::object set_ordered(PySet& self) {
+  for (;;) {
+    const std::size_t size = reading(self.gate(), [&] { return static_cast<std::size_t>(self.set->size()); });
+    Vector<u32> numbers(size);
+    Vector<u8> starts((size + 7) / 8);
+    Vector<u64> words(size);
+    const bool fits = writing_long(self.gate(), [&] {
+      if (self.set->size() != size) return false;  // it changed meanwhile
+      Gate& gate = self.gate();
+      words.resize(self.set->write_order(numbers.data(), starts.data(), words.data(),
+                                         [&] { gate.state.give_way(); }));
+      return true;
+    });
+    if (fits) return nb::make_tuple(to_bytes(numbers), to_bytes(starts), to_bytes(words));
+  }
+}
+
 nb::object set_load(nb::handle players, nb::handle dump) {
   if (!nb::isinstance<PlayerTable>(players)) refuse_type("players must be a PlayerTable", players);
   const StillBytes bytes(dump, "dump");
@@ -974,6 +992,7 @@ NB_MODULE(_native, module) {
            kSetBuild)
       .def("clear", set_clear, kSetClear)
       .def("dump", set_dump, nb::sig("def dump(self) -> bytes"), kSetDump)
+      .def("ordered", set_ordered, nb::sig("def ordered(self) -> tuple[bytes, bytes, bytes]"), kSetOrdered)
       .def_static("load", set_load,
                   nb::sig("def load(players: PlayerTable, dump: Buffer, /) -> RankedSet"), kSetLoad)
       .def_prop_ro("words", [](PySet& s) { return s.shape().words; }, kSetWords)

@@ -105,6 +105,9 @@ class RankedSet : public NumberHolder {
            static_cast<std::size_t>(size_) * shape_.words * 8;
   }
   virtual void write_dump(u8* dump, std::size_t size, const Pause& pause) const = 0;
+  // Room for size() numbers, a bit for each in `starts` (zeros; the lowest bit of a byte first) and a
+  // word for each tie group; returns how many of those there are.
+  virtual std::size_t write_order(u32* numbers, u8* starts, u64* words, const Pause& pause) const = 0;
   virtual void load(const u8* dump, std::size_t length, const DumpHeader& header) = 0;
   virtual std::size_t nbytes() const noexcept = 0;
   virtual void check() const = 0;

@@ -280,6 +280,34 @@ class Tree final : public RankedSet {
     std::fill(dump + kHeaderBytes + count * 4, dump + words_at, u8{0});
   }
 
+  std::size_t write_order(u32* numbers, u8* starts, u64* words, const Pause& pause) const override {
+    std::size_t done = 0;
+    std::size_t paused = 0;
+    std::size_t groups = 0;
+    u64 tie[W] = {};
+    for (u32 i = first_leaf(); i != kNone; i = leaves_[i].next) {
+      const LeafNode& leaf = leaves_[i];
+      for (unsigned k = 0; k < leaf.count; ++k, ++done) {
+        const unsigned slot = leaf.slot(k);
+        numbers[done] = leaf.players[slot];
+        bool is_start = done == 0;
+        for (unsigned w = 0; w < shape_.tied; ++w) {
+          is_start = is_start || leaf.words[w][slot] != tie[w];
+          tie[w] = leaf.words[w][slot];
+        }
+        if (is_start) {
+          starts[done / 8] = static_cast<u8>(starts[done / 8] | (1u << (done % 8)));
+          words[groups++] = tie[0];
+        }
+      }
+      if (done - paused >= kDumpChunk) {
+        pause();
+        paused = done;
+      }
+    }
+    return groups;
+  }
+
   // The frame is verified already; the content is not.
   void load(const u8* dump, std::size_t length, const DumpHeader& header) override {
     const std::size_t body = length - kHeaderBytes;

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from toprung.domain.calendar import PeriodState
 from toprung.domain.standing import (
@@ -19,6 +19,7 @@ from toprung.domain.standing import (
     RecentSubmission,
     ScopeSize,
     Score,
+    ShownMovement,
     SkipReason,
     Whole,
     WindowStanding,
@@ -48,6 +49,9 @@ class StandingRow(Struct, omit_defaults=True, gc=False):
     """The percentage of players that are strictly worse; with `include=percentile`, like
     `top_percent`."""
     top_percent: float | None = None
+    movement: ShownMovement | UnsetType = UNSET
+    """With `include=movement`: since the newest snapshot of the ladder; "new" if the player was not
+    on it then, null if there is none. Among friends, of `global_rank`."""
 
 
 class StandingAnswer(Struct, omit_defaults=True, gc=False):
@@ -69,6 +73,9 @@ class StandingAnswer(Struct, omit_defaults=True, gc=False):
     avatar_url: str | None = None
     details: Any = None
     board: str | None = None
+    movement: ShownMovement | UnsetType = UNSET
+    """With `include=movement`: since the newest snapshot of the ladder; "new" if the player was not
+    on it then, null if there is none."""
 
 
 class PageAnswer(Struct):
@@ -165,6 +172,8 @@ class BoardAnswer(Struct, omit_defaults=True):
     score_min: Score | None
     score_max: Score | None
     max_increase: Score | None
+    history: dict[str, Any] | None = None
+    """How often snapshots of its ladders are taken, `every`, and how many are kept, `keep`."""
     periods: dict[str, ReadablePeriod] = {}
 
 

@@ -105,6 +105,7 @@ class BoardMethods:
     archives = method(Leaderboard.archives)
     verify_archive = method(Leaderboard.verify_archive)
     export_archive = method(Leaderboard.export_archive)
+    history = method(Leaderboard.history)
 
 
 class BoardsMethods:
@@ -126,6 +127,7 @@ class BoardsMethods:
     friends = method(Leaderboards.friends)
     standings = method(Leaderboards.standings)
     end_periods = method(Leaderboards.end_periods)
+    take_snapshots = method(Leaderboards.take_snapshots)
     verify = method(Leaderboards.verify)
     rebuild = method(Leaderboards.rebuild)
     backup = method(Leaderboards.backup)

@@ -50,6 +50,7 @@ INSIDE = {
     "for_owner",
     "health",
     "listed_token",
+    "movement_mark",
     "newest_activity",
     "own_writes",
     "page_of",
@@ -393,6 +394,7 @@ def test_an_unknown_option_is_a_type_error_here_too(served: Serving) -> None:
 def test_what_a_service_does_not_offer_says_so(served: Serving) -> None:
     with client.connect(served.url) as boards:
         board = boards.create("blitz")
-        for step in (boards.verify, boards.rebuild, boards.end_periods, board.version):
+        unserved = (boards.verify, boards.rebuild, boards.end_periods, boards.take_snapshots)
+        for step in (*unserved, board.version):
             with pytest.raises(NotServed, match="service"):
                 step()

@@ -17,6 +17,8 @@ from tests.crash.test_background import (
 )
 from tests.crash.test_endings import POINTS as ENDING_POINTS
 from tests.crash.test_endings import WORKER as ENDING_WORKER
+from tests.crash.test_snapshots import POINTS as SNAPSHOT_POINTS
+from tests.crash.test_snapshots import WORKER as SNAPSHOT_WORKER
 from tests.crash.test_webhooks import WORKER
 from tests.crash.worker import OUSTED, Life
 
@@ -87,3 +89,20 @@ def test_periods_are_ended_once_whoever_is_killed_at_random(
     print(f"seed {seed}")
     lives = random_lives(random.Random(seed), 2)
     assert len(run_lives(cluster_file, tmp_path, lives, ENDING_WORKER)) == ROUNDS
+
+
+def test_snapshots_are_taken_once_whoever_is_killed(cluster_file: Path, tmp_path: Path) -> None:
+    lives = lives_at_points(2, SNAPSHOT_POINTS)
+    found = run_lives(cluster_file, tmp_path, lives, SNAPSHOT_WORKER)
+    assert [codes[0] for codes in found] == [KILLED] * len(lives)
+    assert {codes[1] for codes in found} <= {0, OUSTED}
+
+
+@pytest.mark.slow
+def test_snapshots_are_taken_once_whoever_is_killed_at_random(
+    cluster_file: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    seed = int(request.config.getoption("hypothesis_seed") or 0)
+    print(f"seed {seed}")
+    lives = random_lives(random.Random(seed), 2)
+    assert len(run_lives(cluster_file, tmp_path, lives, SNAPSHOT_WORKER)) == ROUNDS

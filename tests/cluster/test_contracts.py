@@ -19,6 +19,7 @@ from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.effect_contract import EffectContract
 from toprung.testing.contracts.ending_contract import EndingContract
 from toprung.testing.contracts.follower_contract import FollowerContract
+from toprung.testing.contracts.history_contract import HistoryContract
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.job_contract import Counting, JobContract
 from toprung.testing.contracts.journal_contract import JournalContract
@@ -51,6 +52,10 @@ class TestCommands(OnCluster, CommandContract):
 
 
 class TestEnding(OnCluster, EndingContract):
+    pass
+
+
+class TestHistory(OnCluster, HistoryContract):
     pass
 
 

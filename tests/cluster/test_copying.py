@@ -132,6 +132,29 @@ def test_documents_and_entries_that_were_set_are_copied(make: Make) -> None:
     asyncio.run(main())
 
 
+def test_snapshots_go_along(make: Make, clock: FrozenClock) -> None:
+    async def main() -> None:
+        async with make() as sides:
+            board = await sides.file.create("past", history={"every": "hour"})
+            await board.submit_many([(f"p{n}", n % 700) for n in range(5_000)])
+            await sides.file.take_snapshots()
+            clock.advance(hours=1)
+            await board.submit_many([(f"p{n}", 900 + n) for n in range(0, 5_000, 7)])
+            await sides.file.take_snapshots()
+            await board.submit("p3", 10_000)
+            assert (await copy_into_cluster(sides.source, sides.target)).differences == []
+            copied = await sides.cluster.board("past")
+            assert await copied.history("p3") == await board.history("p3")
+            assert len((await copied.history("p3")).points) == 2
+            found = await copied.standings(1_000, movement=True, names=False)
+            assert found.standings == (await board.standings(1_000, movement=True)).standings
+            clock.advance(hours=1)
+            assert await sides.cluster.take_snapshots() == 1
+            assert len((await copied.history("p3")).points) == 3
+
+    asyncio.run(main())
+
+
 def test_webhooks_go_on_where_they_are(make: Make) -> None:
     """With what waits for them, what they were told last, and other numbers of players."""
 

@@ -211,3 +211,26 @@ def test_so_many_players_and_bytes_are_remembered(
             assert "p40" in shown._known
 
     asyncio.run(main())
+
+
+def test_numbers_are_remembered_until_a_player_is_erased(
+    postgres: PostgresServer, redis_server: RedisServer
+) -> None:
+    """Movement goes by them, and who comes back under an old id is somebody else."""
+
+    async def main() -> None:
+        async with processes(postgres, redis_server, 2) as (one, other):
+            numbers = other.profile.journal.shown.number_of_each
+            before = await numbers(["p1", "nobody", "p2"])
+            assert before[1] == postgres_names.NOBODY
+            assert await numbers(["p1", "p2"]) == [before[0], before[2]]
+            assert other.profile.journal.shown._numbers.keys() == {"p1", "p2"}
+            await one.boards.erase("p1")
+            await (await one.boards.board("blitz")).submit("p1", 1)
+            deadline = time.monotonic() + SECONDS_MAX
+            while (found := await numbers(["p1", "p2"]))[0] == before[0]:
+                assert time.monotonic() < deadline
+                await asyncio.sleep(0.01)
+            assert found == [max(*found), before[2]]
+
+    asyncio.run(main())

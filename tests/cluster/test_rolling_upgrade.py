@@ -21,8 +21,8 @@ import pytest
 
 import toprung
 from toprung.config import cluster_settings
-from toprung.domain.events import CARDS_FORMAT, FORMAT
-from toprung.errors import DatabaseDamaged
+from toprung.domain.events import CARDS_FORMAT, FORMAT, KEEPING_FORMAT
+from toprung.errors import DatabaseDamaged, OlderProcesses
 
 PROCESS = """
 import json, sys
@@ -250,3 +250,17 @@ def test_who_begins_while_the_format_is_raised_hears_of_it(left_cluster: Path) -
 def test_who_raises_the_format_while_somebody_begins_hears_of_it(left_cluster: Path) -> None:
     before = CARDS_FORMAT  # raised by whoever has opened it
     assert asyncio.run(together(left_cluster, TELL, RAISE)) == ([before], ["example:1"])
+
+
+def test_a_board_has_no_history_while_older_processes_are_at_work(left_cluster: Path) -> None:
+    async def tell() -> None:
+        async with connections(left_cluster, 1) as (one,):
+            await one.fetch(TELL, KEEPING_FORMAT - 1)
+
+    asyncio.run(tell())
+    with toprung.open(left_cluster) as boards:
+        board = boards.create("blitz")
+        with pytest.raises(OlderProcesses, match=f"format {KEEPING_FORMAT} cannot be read"):
+            boards.patch("blitz", history={"every": "day"})
+        assert board.rules().history is None
+        boards.patch("blitz", title="as before")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.effect_contract import EffectContract
 from toprung.testing.contracts.ending_contract import Ending, EndingContract
 from toprung.testing.contracts.follower_contract import FollowerContract
+from toprung.testing.contracts.history_contract import HistoryContract, Past
 from toprung.testing.contracts.index_contract import IndexContract
 from toprung.testing.contracts.job_contract import JobContract
 from toprung.testing.contracts.journal_contract import JournalContract
@@ -52,6 +54,37 @@ class TestEnding(OnEmbedded, EndingContract):
         ending.opened.reopen()
         ending.step()
         assert ending.state() == "settled"
+
+
+class TestHistory(OnEmbedded, HistoryContract):
+    def test_after_being_closed_for_days_there_is_one(self, past: Past) -> None:
+        past.create()
+        past.submit(ann=5, bob=7)
+        past.step()
+        past.run(past.opened.boards.close())
+        past.clock.advance(days=5)
+        past.opened.reopen()
+        self.check_one_for_all(past, "2026-11-20")
+
+    def test_backups_have_them(self, past: Past, workbench: EmbeddedWorkbench) -> None:
+        past.create()
+        past.submit(ann=5, bob=7)
+        past.step()
+        found = past.points("ann")
+        path = workbench.backup_path()
+        past.run(past.opened.boards.backup(path))
+
+        async def read() -> Any:
+            boards = (await workbench.open_backup(path, past.clock)).boards
+            try:
+                board = await boards.board("blitz")
+                return (await board.history("ann")).points, await board.top(movement=True)
+            finally:
+                await boards.close()
+
+        points, top = past.run(read())
+        assert list(points) == found != []
+        assert [each.movement for each in top] == list(past.movement().values())
 
 
 class TestBatch(OnEmbedded, BatchContract):

@@ -87,7 +87,8 @@ def real_background(profile: Any, fate: Fate) -> Background:
     fated: dict[str, Any] = {name: Fated(name, getattr(stores, name), fate) for name in names}
     store = cast(Any, Fated("webhooks", profile.webhooks._store, fate))
     ports = profile.journal, profile.index, store
-    wired = background_of(stores._replace(**fated), *ports, [], profile.endings, profile.archives)
+    beside = profile.endings, profile.archives, profile.snapshots
+    wired = background_of(stores._replace(**fated), *ports, [], *beside)
     background, webhooks = wired
     webhooks.allow_private_addresses()
     senders = background.delivering._senders

@@ -8,8 +8,10 @@ from typing import Annotated, NamedTuple
 import msgspec
 import pytest
 
+from toprung.domain.board import Board
 from toprung.domain.documents import declare
 from toprung.domain.events import (
+    KEEPING_FORMAT,
     KINDS,
     Befriended,
     BoardDeleted,
@@ -134,3 +136,15 @@ def test_players_where_nobody_finds_them_are_refused() -> None:
 
     with pytest.raises(TypeError, match="more than one"):
         declare("test-odd", Odd)
+
+
+def test_boards_are_of_the_format_that_brought_their_rules() -> None:
+    formats = {
+        ("all-time",): 1,
+        ("daily",): 4,  # it has a grace
+    }
+    for windows, written in formats.items():
+        board = Board.parse("b", {"windows": windows})
+        assert BoardSet("b", board.kept(), 1).written_format == written
+        kept = Board.parse("b", {"windows": windows, "history": {}}).kept()
+        assert BoardSet("b", kept, 1).written_format == KEEPING_FORMAT == 5

@@ -11,6 +11,7 @@ from toprung.cli import (
     demo,
     doctor,
     exporting,
+    history,
     importing,
     keys,
     migrate,
@@ -28,7 +29,8 @@ from toprung.cli import (
 from toprung.cli.options import CommandGroup
 
 _GROUPS = (
-    *(serve, demo, boards, scores, standings, overview, watching, periods, archives, players),
+    *(serve, demo, boards, scores, standings, overview, history, watching),
+    *(periods, archives, players),
     *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 

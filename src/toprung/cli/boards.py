@@ -86,13 +86,23 @@ class Rules:
         str | None,
         typer.Option(metavar="SCORE", help="the most that one submission may improve a score"),
     ] = None
+    history: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EVERY",
+            help='snapshots every hour, day, week or month; or {"every": ..., "keep": ...} as JSON',
+        ),
+    ] = None
 
     def given(self) -> dict[str, Any]:
         """The rules that were given, as the library takes them."""
         rules = {field.name: getattr(self, field.name) for field in fields(self)}
         rules = {name: value for name, value in rules.items() if value is not None}
         if "windows" in rules:
-            rules["windows"] = [_window(text) for text in rules["windows"]]
+            rules["windows"] = [_as_json(text, "--window") for text in rules["windows"]]
+        if "history" in rules:
+            history = _as_json(rules["history"], "--history")
+            rules["history"] = {"every": history} if isinstance(history, str) else history
         return rules
 
 
@@ -220,6 +230,8 @@ def _facts(rules: BoardRules) -> list[tuple[str, str]]:
     shown["windows"] = _names(rules)
     shown["scopes"] = ",".join(rules.scopes)
     shown["public"] = "yes" if rules.public else "no"
+    if rules.history is not None:
+        shown["history"] = "every {every}, the newest {keep} kept".format(**rules.history)
     return [
         (name.replace("_", " "), text_of(value))
         for name, value in shown.items()
@@ -231,10 +243,11 @@ def _names(rules: BoardRules) -> str:
     return ",".join(rules.window_names)
 
 
-def _window(text: str) -> Any:
+def _as_json(text: str, option: str) -> Any:
+    """An object that is given as JSON, or else the text itself."""
     if not text.startswith("{"):
         return text
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        raise misused(f"--window is not JSON: {error}") from None
+        raise misused(f"{option} is not JSON: {error}") from None

@@ -155,6 +155,16 @@ class ReadOptions(LadderFlags):
     ] = None
 
 
+@dataclass(frozen=True)
+class StandingOptions(ReadOptions):
+    """What is shown of standings besides."""
+
+    movement: Annotated[
+        bool,
+        typer.Option("--movement", help="show how players have moved since the newest snapshot"),
+    ] = False
+
+
 def _in_style(parameters: list[Any]) -> list[Any]:
     """The same parameters; what Typer says of its own options reads like the rest of the help."""
     for parameter in parameters:

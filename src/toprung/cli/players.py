@@ -15,7 +15,7 @@ from toprung.cli.options import (
     Count,
     Cursor,
     PlayerId,
-    ReadOptions,
+    StandingOptions,
     Target,
     Yes,
     command,
@@ -166,14 +166,14 @@ def top_friends(
     target: Target,
     board: BoardId,
     player: PlayerId,
-    read: ReadOptions,
+    read: StandingOptions,
     n: Count = 20,
     cursor: Cursor = None,
 ) -> None:
     """Rank a player and their friends on a board."""
     with opened(target) as boards:
         page = boards.board(board).friends(player, n, cursor, **read.words())
-    print_page(target, page, player)
+    print_page(target, page, player, movement=read.movement)
     if page.next is not None and not target.json:
         note(f"there are more: --cursor {page.next}")
 

@@ -41,14 +41,14 @@ class Column:
     is_number: bool = False
 
 
-def json_line(value: Any) -> str:
+def json_line(value: Any, *, movement: bool = False) -> str:
     """What the service answers for a value of the library, on one line."""
-    return printable_json(_encoder.encode(wire.shown(value)).decode())
+    return printable_json(_encoder.encode(wire.shown(value, movement=movement)).decode())
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Any, *, movement: bool = False) -> None:
     """Print one JSON document on one line."""
-    print(json_line(value))
+    print(json_line(value, movement=movement))
 
 
 def print_found(value: Any, rows: Iterable[Any], titles: str, *, as_json: bool) -> bool:

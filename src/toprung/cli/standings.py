@@ -8,11 +8,21 @@ from typing import Annotated
 
 import typer
 
-from toprung.cli.options import BoardId, Count, PlayerId, ReadOptions, Target, command, whole
+from toprung.cli.options import BoardId, Count, PlayerId, StandingOptions, Target, command, whole
 from toprung.cli.outcome import misused
-from toprung.cli.show import Cell, Column, filled, number, percent, print_json, print_table, say
+from toprung.cli.show import (
+    Cell,
+    Column,
+    filled,
+    moment,
+    number,
+    percent,
+    print_json,
+    print_table,
+    say,
+)
 from toprung.cli.target import opened
-from toprung.domain.standing import Page, Standing
+from toprung.domain.standing import Movement, Page, ShownMovement, Standing
 
 
 def add_to(app: typer.Typer) -> None:
@@ -26,7 +36,7 @@ def add_to(app: typer.Typer) -> None:
 def top(
     target: Target,
     board: BoardId,
-    read: ReadOptions,
+    read: StandingOptions,
     n: Count = 10,
     first: Annotated[
         int | None,
@@ -36,27 +46,29 @@ def top(
     """Show the top of a board."""
     with opened(target) as boards:
         page = boards.board(board).standings(n, from_rank=first, **read.words())
-    print_page(target, page)
+    print_page(target, page, movement=read.movement)
 
 
-def rank(target: Target, board: BoardId, player: PlayerId, read: ReadOptions) -> None:
+def rank(target: Target, board: BoardId, player: PlayerId, read: StandingOptions) -> None:
     """Show a player's rank."""
     with opened(target) as boards:
         found = boards.board(board).standing(player, names=True, **read.words())
     if target.json:
-        print_json(found)
+        print_json(found, movement=read.movement)
         return
     name = f" ({found.name})" if found.name else ""
     say(f"{found.player}{name}: rank {number(found.rank)} of {number(found.total)}")
     beaten, best = percent(found.percentile), percent(found.top_percent, up=True)
     say(f"score {number(found.score)}{_subscore(found)}, better than {beaten} %, top {best} %")
+    if read.movement:
+        say(_moved(found.movement))
     say(ladder_words(found))
 
 
 def around(
     target: Target,
     board: BoardId,
-    read: ReadOptions,
+    read: StandingOptions,
     player: Annotated[str | None, typer.Argument(metavar="PLAYER", help="the player's id")] = None,
     score: Annotated[
         str | None, typer.Option(metavar="SCORE", help="a score instead of a player")
@@ -79,7 +91,7 @@ def around(
             page = found.around(player, above, below, **read.words())
         else:
             page = found.around_score(score, above, below, **read.words())
-    print_page(target, page, player)
+    print_page(target, page, player, movement=read.movement)
 
 
 def find(
@@ -88,7 +100,7 @@ def find(
     text: Annotated[
         str, typer.Argument(metavar="TEXT", help="the start of a name, or a player's id")
     ],
-    read: ReadOptions,
+    read: StandingOptions,
     n: Annotated[
         int,
         typer.Option(
@@ -99,13 +111,15 @@ def find(
     """Find players on a board by name or id."""
     with opened(target) as boards:
         page = boards.board(board).find(text, n, **read.words())
-    print_page(target, page)
+    print_page(target, page, movement=read.movement)
 
 
-def print_page(target: Target, page: Page, player: str | None = None) -> None:
+def print_page(
+    target: Target, page: Page, player: str | None = None, *, movement: bool = False
+) -> None:
     """Print a list; the player's line is marked."""
     if target.json:
-        print_json(page)
+        print_json(page, movement=movement)
         return
     print_table(*standing_table(page.standings, player))
     if sys.stdout.isatty():
@@ -123,9 +137,12 @@ def standing_table(
 ) -> tuple[list[Column], list[list[Cell]]]:
     """Columns and rows of a list; those that no line fills are left out."""
     columns = [Column("rank", True), Column("player"), Column("name"), Column("score", True)]
-    columns += [Column("subscore", True), Column("achieved"), Column("")]
+    columns += [Column("subscore", True), Column("achieved"), Column("moved", True), Column("")]
     rows: list[list[Cell]] = [
-        [s.rank, s.player, s.name, s.score, s.subscore, s.achieved_at, _arrow(s, player)]
+        [
+            *(s.rank, s.player, s.name, s.score, s.subscore, s.achieved_at),
+            *(_step(s.movement), _arrow(s, player)),
+        ]
         for s in standings
     ]
     return filled(columns, rows)
@@ -133,6 +150,31 @@ def standing_table(
 
 def _arrow(standing: Standing, player: str | None) -> str | None:
     return "<" if standing.player == player else None
+
+
+def _step(movement: ShownMovement) -> str | None:
+    """A movement as a cell.
+
+    >>> from datetime import UTC, datetime
+    >>> then = datetime(2026, 11, 15, tzinfo=UTC)
+    >>> [_step(Movement(then, 7, delta)) for delta in (5, 0, -2)], _step("new"), _step(None)
+    (['+5', '=', '-2'], 'new', None)
+    """
+    if not isinstance(movement, Movement):
+        return movement
+    return f"{movement.delta:+d}" if movement.delta else "="
+
+
+def _moved(movement: ShownMovement) -> str:
+    """A movement as a sentence."""
+    if movement is None:
+        return "there is no snapshot of this ladder"
+    if not isinstance(movement, Movement):
+        return "new since the newest snapshot"
+    since = f"since {moment(movement.since)}"
+    if not movement.delta:
+        return f"rank unchanged {since}"
+    return f"{'up' if movement.delta > 0 else 'down'} {number(abs(movement.delta))} {since}"
 
 
 def _subscore(standing: Standing) -> str:

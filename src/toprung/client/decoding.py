@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from toprung.contract import (
@@ -120,6 +121,7 @@ def _standing(row: StandingRow | StandingAnswer, ladder: LadderName, *, names: b
         row.avatar_url if names else None,
         row.details,
         getattr(row, "global_rank", None),
+        None if row.movement is UNSET else row.movement,
     )
 
 

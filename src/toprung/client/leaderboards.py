@@ -144,6 +144,10 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         """Not available through a service, which does it itself: raises NotServed."""
         raise NotServed("a service ends periods by itself")
 
+    async def take_snapshots(self) -> int:
+        """Not available through a service, which does it itself: raises NotServed."""
+        raise NotServed("a service takes snapshots by itself")
+
     async def rebuild(self) -> None:
         """Not available through a service: raises NotServed."""
         raise NotServed("a service cannot rebuild; run this on the database itself")

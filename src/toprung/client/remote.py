@@ -132,6 +132,8 @@ def listed(asked: AskedList, *, has_rows: bool = True) -> dict[str, str | None]:
     includes = ["details"] if asked.details else []
     if has_rows:
         includes.append("percentile")
+    if asked.movement:
+        includes.append("movement")
     return {
         "window": asked.window,
         "period": asked.period,

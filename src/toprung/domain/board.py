@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from toprung.domain.calendar import Calendar, Period, PeriodState
+from toprung.domain.history import HistoryRule
 from toprung.domain.player import GLOBAL, check_attribute
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.score import DECIMALS_MAX, number_text, parse_score, score_value
@@ -69,6 +70,8 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     score_min: int | None = None
     score_max: int | None = None
     max_increase: int | None = None
+    history: HistoryRule | None = None
+    """When snapshots of its ladders are taken; None: never."""
     version: int = 0
     """The journal position that set these rules; 0 before they were recorded."""
     generation: int = 0
@@ -110,6 +113,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             timezone=parse_timezone(rules.get("timezone", "UTC")),
             scopes=_scopes(rules["scopes"]) if "scopes" in rules else (GLOBAL,),
             public=parse_flag(rules.get("public", False), "public"),
+            history=HistoryRule.parse(rules.get("history")),
             **{
                 name: parse_choice(rules.get(name, choices[0]), choices, name)
                 for name, choices in CHOICES.items()
@@ -398,4 +402,5 @@ _TO_JSON: dict[str, Any] = {
     "score_min": _limit,
     "score_max": _limit,
     "max_increase": _limit,
+    "history": lambda _, value: None if value is None else value.to_json(),
 }

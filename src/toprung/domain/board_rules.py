@@ -47,6 +47,8 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     score_min: ScoreValue | None
     score_max: ScoreValue | None
     max_increase: ScoreValue | None
+    history: dict[str, Any] | None
+    """How often snapshots are taken (`every`), and how many are kept (`keep`); None: none."""
     version: int
     """The journal position that set these rules."""
     generation: int

@@ -70,7 +70,9 @@ class BoardSet(EventBody, frozen=True):
 
     @property
     def written_format(self) -> int:
-        """Boards whose periods are closed are of the format of closing."""
+        """Boards with newer rules are of the format that brought them."""
+        if not KEEPING_RULES.isdisjoint(self.rules):
+            return KEEPING_FORMAT
         windows = self.rules.get("windows", ())
         ends = any(not isinstance(each, str) and "grace" in each for each in windows)
         return PeriodClosed.format if ends or "closed" in self.rules else self.format
@@ -231,7 +233,13 @@ CARDS_FORMAT: Final = 3
 """From this format on, processes of a cluster read packed cards in the index, and lock cards in the
 database. No event is of it, but what is said of formats holds for it, too."""
 
-FORMAT: Final = max(CARDS_FORMAT, *(kind.format for kind in KINDS.values()))
+KEEPING_FORMAT: Final = 5
+"""From this format on, boards may say what is kept of them: see `KEEPING_RULES`."""
+
+KEEPING_RULES: Final = frozenset({"history"})
+"""The rules that processes of older formats do not know; null is as good as not said."""
+
+FORMAT: Final = max(CARDS_FORMAT, KEEPING_FORMAT, *(kind.format for kind in KINDS.values()))
 """The highest format that this version reads. A cluster writes events of a format once no process
 is left that reads less."""
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from toprung.domain.calendar import PeriodState
+from toprung.domain.ranking import Ranking
 
 NUMBER: Final = "number"
 """Marks members of answers that callers may ask for as text, so that no digit is lost."""
@@ -24,6 +25,22 @@ Whole: TypeAlias = Annotated[int, NUMBER]
 SkipReason: TypeAlias = Literal["closed", "not-open", "not-retained"]
 """Why a submission does not count in a window: at its time the window was over or not yet open,
 or that period is no longer retained."""
+
+
+class Movement(msgspec.Struct, frozen=True, gc=False):
+    """How a player has moved since the newest snapshot of the ladder."""
+
+    since: datetime
+    """When the snapshot was taken."""
+    rank: int
+    """The rank then, in the ranking of this read."""
+    delta: int
+    """The rank then less the rank now: positive if the player has gone up."""
+
+
+NEW: Final = "new"
+ShownMovement: TypeAlias = Movement | Literal["new"] | None
+"""`new`: the player was not on the ladder then; None: there is no snapshot of the ladder."""
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False):
@@ -51,6 +68,8 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     details: Any = None
     global_rank: int | None = None
     """Among friends: the rank on the whole ladder."""
+    movement: ShownMovement = None
+    """With `movement`: since the newest snapshot; among friends, of `global_rank`."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -236,3 +255,31 @@ class ScopeSize(msgspec.Struct, frozen=True):
 
     scope: str
     total: int
+
+
+class HistoryPoint(msgspec.Struct, frozen=True, gc=False):
+    """Where a player stood when a snapshot was taken."""
+
+    snapshot: str
+    """The boundary that it was due at, such as 2026-11-15."""
+    at: datetime
+    """When it was taken."""
+    period: str
+    """The period of the window that was open then."""
+    rank: int
+    total: int
+    """The number of players on the ladder then."""
+    score: Score | None
+    """Null if it was not kept."""
+
+
+class RankHistory(msgspec.Struct, frozen=True):
+    """Where a player stood on ladders of a window, newest snapshot first."""
+
+    board: str
+    window: str
+    scope: str
+    player: str
+    ranking: Ranking
+    points: tuple[HistoryPoint, ...]
+    """Only of snapshots that have the player."""

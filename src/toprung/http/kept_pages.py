@@ -160,7 +160,8 @@ class KeptPages:
         board = await call.board()
         seen = await board.first_rows(call.query.limit, **call.query.options())
         view, digest = seen.lister.view, _digest(seen.found.fingerprint())
-        stamp = (view.board.version, view.board.generation, view.ladder, view.state)
+        mark = await board.movement_mark(**call.query.options())
+        stamp = (view.board.version, view.board.generation, view.ladder, view.state, mark)
         if (
             known is not None
             and (known.stamp, known.digest, known.names) == (stamp, digest, names)
@@ -197,11 +198,13 @@ class KeptPages:
 
 
 async def _stamp(call: Call[StandingsQuery, None], names: int) -> tuple[object, int]:
-    """Board rules, ladder, its state and names, and its version: equal ones mean equal pages."""
+    """Board rules, ladder, its state, names, snapshots; its version: equal ones, equal pages."""
     query, board = call.query, await call.board()
     rules = await board.definition()
     stamp = await board.stamp(window=query.window, period=query.period, scope=query.scope)
-    return (rules.version, rules.generation, stamp.ladder, stamp.state, names), stamp.version
+    mark = await board.movement_mark(**query.options()) if query.movement else None
+    seen = (rules.version, rules.generation, stamp.ladder, stamp.state, names, mark)
+    return seen, stamp.version
 
 
 async def _compare(

@@ -84,7 +84,7 @@ def _show(operation: Operation) -> Show:
     answer = operation.answer
     if answer is PageAnswer:
         return lambda page, query: page_answer(
-            page, shows(query.numbers), percentile=query.percentile
+            page, shows(query.numbers), percentile=query.percentile, movement=query.movement
         )
     has_numbers = issubclass(operation.query, Numbers)
     is_listed = isinstance(answer, type) and issubclass(answer, ListAnswer)

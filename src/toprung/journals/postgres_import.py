@@ -37,10 +37,15 @@ WEBHOOK_COLUMNS = (
 )  # fmt: skip
 FOLLOWER_COLUMNS = ("name", "position", "note", "fault")
 DERIVED_COLUMNS = ("follower", "board", "key", "player", "value")
+SNAPSHOT_COLUMNS = ("generation", "boundary", "name", "taken_at")
+SNAPSHOT_LADDER_COLUMNS = (
+    "generation", "boundary", "ladder", "window", "period", "scope", "total", "position",
+)  # fmt: skip
+SNAPSHOT_PART_COLUMNS = ("generation", "boundary", "ladder", "kind", "first", "body")
 
 _TABLES = (
     "boards, players, friends, cards, events, keys, documents, copies, effects, webhooks,"
-    " followers, derived"
+    " followers, derived, snapshots, snapshot_ladders, snapshot_parts"
 )
 
 

@@ -30,6 +30,9 @@ BYTES_MAX = 48 * 1024 * 1024
 PLAYER_BYTES = 250
 """What a player takes besides its texts."""
 
+NOBODY = 2**62
+"""No player has a number as great as this."""
+
 REMEMBERED_SECONDS = 60.0
 READS_MAX = 2
 """Queries under way at a time: connections are few."""
@@ -62,6 +65,10 @@ class PostgresNames:
         self._known: OrderedDict[str, tuple[NameAndAvatar | None, float, int]] = OrderedDict()
         """What is shown, until when it is remembered, and its bytes; most players have no name."""
         self._bytes = 0
+        self._numbers: OrderedDict[str, int] = OrderedDict()
+        """Numbers of players, which only erasing changes."""
+        self._drops = 0
+        """How often something was dropped."""
         self._trusted_until = 0.0
         self._waiting: deque[_Reading] = deque()
         self._under_way: dict[_Reading, asyncio.Task[None]] = {}
@@ -86,15 +93,40 @@ class PostgresNames:
             shown |= {player: found_now[player] for player in missing if player in found_now}
         return shown
 
+    async def number_of_each(self, players: Sequence[str]) -> Sequence[int]:
+        """The number of each player; of one who is not known, a number that nobody has.
+
+        They are remembered like names. Who is not known may be at any moment.
+        """
+        known = self._numbers if time.monotonic() < self._trusted_until else {}
+        missing = [player for player in players if player not in known]
+        found: dict[str, int] = {}
+        if missing:
+            drops = self._drops
+            async with self._store.connection() as connection:
+                rows = await connection.fetch(
+                    "SELECT id, number FROM players WHERE id = ANY ($1)", missing
+                )
+            found = dict(map(tuple, rows))
+            if drops == self._drops and time.monotonic() < self._trusted_until:
+                self._numbers.update(found)
+            while len(self._numbers) > PLAYERS_MAX:
+                self._numbers.popitem(last=False)
+        return [found.get(player) or known.get(player) or NOBODY for player in players]
+
     # --- what is dropped -------------------------------------------------------------------------
 
     def drop(self, players: Collection[str] | None) -> None:
         """Names of these players are others now, or may be; None: of all players."""
+        self._drops += 1
         if players is None:
+            numbers, self._numbers = self._numbers, OrderedDict()
+            _let_go(numbers)
             old, self._known, self._bytes = self._known, OrderedDict(), 0
             _let_go(old)
         else:
             for player in players:
+                self._numbers.pop(player, None)
                 found = self._known.pop(player, None)
                 self._bytes -= 0 if found is None else found[2]
         for reading in self._under_way:

@@ -92,8 +92,13 @@ def _background(writer: apsw.Connection) -> None:
     writer.execute(_statements("0005_background"))
 
 
+def _snapshots(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0006_snapshots"))
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
+    _snapshots,
 )
 """By number, from 1."""
 

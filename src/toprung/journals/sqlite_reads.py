@@ -91,6 +91,10 @@ class SqliteReads:
         found = ((player, self._fold.number(player)) for player in players)
         return {player: number for player, number in found if number is not None}
 
+    async def number_of_each(self, players: Sequence[str]) -> Sequence[int]:
+        """The number of each player; of one who is not known, a number that nobody has."""
+        return self._fold.numbers(players)
+
     async def document(self, kind: str, key: str) -> Document | None:
         """A document, if there is one."""
         return self._store.document(kind, key)

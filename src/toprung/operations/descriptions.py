@@ -271,6 +271,15 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "ArchivedPeriod.bytes": Said("", 51200),
     "ArchiveCheck.problem": Said("", "there is no archive of this period"),
     "digest": Said("", "6c512fcf25fdbf0c2ccf127c69cd98ee696e297064f58bd65b55b5da42434110"),
+    # --- history
+    "history": Said("", {"every": "day", "keep": 90}),
+    "every": Said("", "day"),
+    "keep": Said("", 90),
+    "movement": Said("", {"since": "2026-11-15T00:00:00Z", "rank": 3, "delta": 2}),
+    "since": Said("", "2026-11-15T00:00:00Z"),
+    "delta": Said("", 2),
+    "points": Said("The newest first."),
+    "snapshot": Said("", "2026-11-15"),
     # --- how a service fares
     "HealthAnswer.status": Said("`ok`.", "ok"),
     "for": Said("What to check.", "all"),

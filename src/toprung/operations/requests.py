@@ -7,13 +7,14 @@ is checked here. Bodies of hot routes are decoded with their types, which is qui
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from toprung.domain.access import EVERY_BOARD, VERBS
 from toprung.domain.health import BOTH
+from toprung.domain.history import KEPT, KEPT_MAX, Every
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
 from toprung.domain.values import parse_choice
@@ -47,7 +48,16 @@ ACTIVITY_MAX: Final = 50
 """Submissions that it is told of at once."""
 
 NUMBERS: Final = ("number", "string")
-INCLUDES: Final = ("details", "percentile", "details,percentile")
+Include = Literal[
+    "details",
+    "percentile",
+    "movement",
+    "details,percentile",
+    "details,movement",
+    "percentile,movement",
+    "details,percentile,movement",
+]
+INCLUDES: Final = get_args(Include)
 
 # --- what callers send ----------------------------------------------------------------------------
 
@@ -76,6 +86,15 @@ class WindowBody(Struct, forbid_unknown_fields=True):
     ends: str | UnsetType = UNSET
 
 
+class HistoryBody(Struct, forbid_unknown_fields=True):
+    """When snapshots of a board's ladders are taken."""
+
+    every: Every = "day"
+    """At the beginning of which spans of time, in the board's zone."""
+    keep: Annotated[int, Meta(ge=1, le=KEPT_MAX)] = KEPT
+    """How many of them are kept."""
+
+
 class BoardBody(Struct, forbid_unknown_fields=True):
     """The rules of a board; omitted rules take their defaults.
 
@@ -101,6 +120,8 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     score_min: SentScoreOrNull | UnsetType = UNSET
     score_max: SentScoreOrNull | UnsetType = UNSET
     max_increase: SentScoreOrNull | UnsetType = UNSET
+    history: HistoryBody | UnsetType | None = UNSET
+    """Snapshots of its ladders, for movement and history; null: none."""
 
 
 def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:
@@ -188,7 +209,7 @@ class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
     """Which ladder is read, and how its ranks count."""
 
     ranking: Ranking | None = None
-    include: Literal["details", "percentile", "details,percentile"] | None = None
+    include: Include | None = None
     """What else to include in each row."""
 
     def __post_init__(self) -> None:
@@ -211,6 +232,11 @@ class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
         """Whether the rows of a list hold percentiles."""
         return self.include is not None and "percentile" in self.include
 
+    @property
+    def movement(self) -> bool:
+        """Whether rows tell how players have moved."""
+        return self.include is not None and "movement" in self.include
+
     def options(self) -> ListOptions:
         """The options of every read of the library."""
         return {
@@ -220,6 +246,7 @@ class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
             "ranking": self.ranking,
             "names": True,
             "details": self.details,
+            "movement": self.movement,
         }
 
 
@@ -267,6 +294,16 @@ class DistributionQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
     """A spread of scores."""
 
     buckets: Annotated[int, Meta(ge=1, le=BUCKETS_MAX)] = 20
+
+
+class HistoryQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """Where a player stood over time."""
+
+    window: str | None = None
+    scope: str = GLOBAL
+    ranking: Ranking | None = None
+    limit: Annotated[int, Meta(ge=1, le=KEPT_MAX)] = KEPT
+    """How many snapshots to look at, from the newest."""
 
 
 class WindowQuery(Struct, forbid_unknown_fields=True, frozen=True):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from toprung.contract import LookupAnswer, PageAnswer, StandingAnswer
+from toprung.domain.standing import RankHistory
 from toprung.operations.operation import Subject
 from toprung.operations.requests import (
     AroundQuery,
     AroundScoreQuery,
     FindQuery,
     FriendsQuery,
+    HistoryQuery,
     ListQuery,
     LiveQuery,
     LookupBody,
@@ -81,6 +83,17 @@ operations.get(
     runs="board.find",
     query=FindQuery,
     answer=PageAnswer,
+    public=True,
+)
+operations.get(
+    "get_history",
+    "/v1/boards/{board}/standings/{player}/history",
+    "read",
+    "Get where a player stood when snapshots were taken, newest first.",
+    description="A board has snapshots if it has the rule `history`.",
+    runs="board.history",
+    query=HistoryQuery,
+    answer=RankHistory,
     public=True,
 )
 operations.get(

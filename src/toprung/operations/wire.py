@@ -13,7 +13,7 @@ from operator import attrgetter
 from types import UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct
 from msgspec.structs import replace
 
 from toprung.contract import (
@@ -138,7 +138,13 @@ def _holds_numbers(hint: Any) -> bool:
 _submit_members = attrgetter(*SubmitAnswer.__struct_fields__)
 
 
-def row(standing: Standing, show: Show = number_of, *, percentile: bool = False) -> StandingRow:
+def row(
+    standing: Standing,
+    show: Show = number_of,
+    *,
+    percentile: bool = False,
+    movement: bool = False,
+) -> StandingRow:
     """A line of a list. Hot, so its members are spelled out."""
     return StandingRow(
         standing.rank,
@@ -152,11 +158,12 @@ def row(standing: Standing, show: Show = number_of, *, percentile: bool = False)
         standing.global_rank,
         standing.percentile if percentile else None,
         standing.top_percent if percentile else None,
+        standing.movement if movement else UNSET,
     )
 
 
 def standing_answer(
-    standing: Standing, show: Show = number_of, *, board: bool = False
+    standing: Standing, show: Show = number_of, *, board: bool = False, movement: bool = False
 ) -> StandingAnswer:
     """A standing by itself. Hot, so its members are spelled out."""
     return StandingAnswer(
@@ -176,10 +183,13 @@ def standing_answer(
         standing.avatar_url,
         standing.details,
         standing.board if board else None,
+        standing.movement if movement else UNSET,
     )
 
 
-def page_answer(page: Page, show: Show = number_of, *, percentile: bool = False) -> PageAnswer:
+def page_answer(
+    page: Page, show: Show = number_of, *, percentile: bool = False, movement: bool = False
+) -> PageAnswer:
     """A page of standings."""
     return PageAnswer(
         page.board,
@@ -188,14 +198,18 @@ def page_answer(page: Page, show: Show = number_of, *, percentile: bool = False)
         page.scope,
         page.state,
         page.total,
-        rows(page.standings, show, percentile=percentile),
+        rows(page.standings, show, percentile=percentile, movement=movement),
         page.next,
         page.prev,
     )
 
 
 def rows(
-    standings: Sequence[Standing], show: Show = number_of, *, percentile: bool = False
+    standings: Sequence[Standing],
+    show: Show = number_of,
+    *,
+    percentile: bool = False,
+    movement: bool = False,
 ) -> list[StandingRow]:
     """The lines of a list: `row` of each, without a call for each where numbers stay as they are.
 
@@ -203,7 +217,25 @@ def rows(
     """
     is_plain = show is number_of and not percentile
     if not (is_plain and standings and type(standings[0].score) is int):
-        return [row(each, show, percentile=percentile) for each in standings]
+        return [row(each, show, percentile=percentile, movement=movement) for each in standings]
+    if movement:
+        return [
+            StandingRow(
+                each.rank,
+                each.player,
+                each.score,
+                each.achieved_at,
+                each.subscore,
+                each.name,
+                each.avatar_url,
+                each.details,
+                each.global_rank,
+                None,
+                None,
+                each.movement,
+            )
+            for each in standings
+        ]
     return [
         StandingRow(
             each.rank,
@@ -221,10 +253,11 @@ def rows(
 
 
 def lookup_answer(
-    found: Lookup, show: Show = number_of, *, percentile: bool = False
+    found: Lookup, show: Show = number_of, *, percentile: bool = False, movement: bool = False
 ) -> LookupAnswer:
     """The standings of many; which ladder they are on is told once."""
-    answer = LookupAnswer(rows(found.standings, show, percentile=percentile), found.missing)
+    listed = rows(found.standings, show, percentile=percentile, movement=movement)
+    answer = LookupAnswer(listed, found.missing)
     if found.standings:
         one = found.standings[0]
         answer.total, answer.scope = one.total, one.scope
@@ -264,12 +297,14 @@ def board_answer(
     return BoardAnswer(id=board.id, **rules, periods=periods or {})
 
 
-def shown(value: Any, show: Show = number_of, *, percentile: bool = False) -> Any:
+def shown(
+    value: Any, show: Show = number_of, *, percentile: bool = False, movement: bool = False
+) -> Any:
     """What is answered for a value of the library."""
     if isinstance(value, Page):
-        return page_answer(value, show, percentile=percentile)
+        return page_answer(value, show, percentile=percentile, movement=movement)
     if isinstance(value, Standing):
-        return standing_answer(value, show)
+        return standing_answer(value, show, movement=movement)
     if isinstance(value, SubmitResult):
         return submit_answer(value, show)
     if isinstance(value, list) and value and isinstance(value[0], Standing):

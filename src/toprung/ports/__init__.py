@@ -7,11 +7,12 @@ Embedded implementations never suspend in reads.
 One module per port, with the values that cross it. Every profile has `clock`, `journal`, `index`,
 `feed`, `key_store` and `maintenance`. What runs beside the journal needs `leases`, and keeps what
 it knows in `follower_store`, `effect_store`, `job_store` and `webhook_store`; a `sender` carries
-effects out, and a `poster` sends requests to addresses that others named. A `period_reader`
-reads whole periods that have ended. An embedded journal decides against a `fold`. The others stand
-between a journal and an index that are reached over a network: what was committed goes to the
-`card_sink`, what did not arrive there goes from the `outbox` to the `shards`, and `histories` tell
-whether the cards of both are right; both sides know the `line` that the journal is on.
+effects out, and a `poster` sends requests to addresses that others named. A `period_reader` reads
+whole periods that have ended; an `OrderReader` reads whole ladders for the `SnapshotStore`. An
+embedded journal decides against a `fold`. The others stand between a journal and an index that are
+reached over a network: what was committed goes to the `card_sink`, what did not arrive there goes
+from the `outbox` to the `shards`, and `histories` tell whether the cards of both are right; both
+sides know the `line` that the journal is on.
 """
 
 from toprung.ports.archive_store import ArchiveStore
@@ -56,6 +57,15 @@ from toprung.ports.period_reader import PeriodContents, PeriodReader, PeriodRows
 from toprung.ports.poster import Posted, Poster
 from toprung.ports.sender import Sender, Senders
 from toprung.ports.shards import Names, Shards, ShardState
+from toprung.ports.snapshot_store import (
+    KeptLadder,
+    LadderName,
+    LadderOrder,
+    OrderReader,
+    PartPlace,
+    Snapshot,
+    SnapshotStore,
+)
 from toprung.ports.webhook_store import WebhookStore
 
 __all__ = [
@@ -82,8 +92,11 @@ __all__ = [
     "JobStore",
     "Journal",
     "JournalLine",
+    "KeptLadder",
     "KeyStore",
     "LadderIndex",
+    "LadderName",
+    "LadderOrder",
     "Lease",
     "LeaseHolder",
     "Leases",
@@ -92,9 +105,11 @@ __all__ = [
     "NameAndAvatar",
     "NameNews",
     "Names",
+    "OrderReader",
     "Outbox",
     "OutboxRow",
     "OutboxWork",
+    "PartPlace",
     "PeriodContents",
     "PeriodReader",
     "PeriodRows",
@@ -114,6 +129,8 @@ __all__ = [
     "ShardState",
     "Shards",
     "Slice",
+    "Snapshot",
+    "SnapshotStore",
     "Step",
     "Stretch",
     "WebhookStore",

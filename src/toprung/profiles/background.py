@@ -20,9 +20,11 @@ from toprung.service.background.activity import ActivityFollower
 from toprung.service.background.archiving import ArchivePeriods, ErasingFollower
 from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
+from toprung.service.background.history import TakeSnapshots
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
+from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.book import WebhookBook
 from toprung.service.webhooks.follower import Sources, WebhookFollowers
 from toprung.service.webhooks.pruning import PruneEffects
@@ -38,6 +40,7 @@ def background_of(
     jobs: Sequence[Job],
     endings: Endings,
     archives: Archives,
+    snapshots: Snapshots,
 ) -> tuple[Background, Webhooks]:
     """Followers, senders and jobs, and the webhooks; `jobs` are those of the profile itself."""
     book = WebhookBook(webhooks, stores.clock)
@@ -59,6 +62,7 @@ def background_of(
         jobs=[
             EndPeriods(journal, endings, stores.clock),
             ArchivePeriods(archives),
+            TakeSnapshots(journal, snapshots, stores.clock),
             *jobs,
             PruneEffects(stores.effects, stores.followers),
         ],

@@ -30,8 +30,10 @@ from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_keys import PostgresKeys
 from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_leases import PostgresLeases
+from toprung.journals.postgres_orders import PostgresOrders
 from toprung.journals.postgres_outbox import PostgresOutbox
 from toprung.journals.postgres_periods import PostgresPeriods
+from toprung.journals.postgres_snapshots import PostgresSnapshots
 from toprung.journals.postgres_store import PostgresStore
 from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_upkeep import PostgresUpkeep
@@ -46,6 +48,7 @@ from toprung.ports import (
     LadderIndex,
     Maintenance,
     PeriodReader,
+    SnapshotStore,
 )
 from toprung.profiles.background import activity_log, archives_of, background_of
 from toprung.profiles.cluster_jobs import (
@@ -65,9 +68,11 @@ from toprung.service.background.working import Job
 from toprung.service.catchup import CatchUp, IndexFollower
 from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboards
+from toprung.service.movement import Movements
 from toprung.service.parts import Parts
 from toprung.service.rebuilder import Rebuilder
 from toprung.service.reconcile import Reconciler
+from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 from toprung.waiting.blocking import run_blocking
 
@@ -126,6 +131,9 @@ def open_cluster_blocking(
             ),
             cast(Archives, Crossing(profile.archives, portal)),
             cast(LadderIndex, Crossing(profile.past, portal)),
+            cast(Snapshots, Crossing(profile.snapshots, portal)),
+            snapshot_store := cast(SnapshotStore, Crossing(profile.snapshot_store, portal)),
+            Movements(Crossing(profile.journal.shown, portal).number_of_each, snapshot_store),
         )
     )
 
@@ -181,6 +189,10 @@ class ClusterProfile:
         self.archives, self.past = archives_of(
             self.journal, self.periods, clock, time.moment, settings.archive_url
         )
+        self.snapshot_store = PostgresSnapshots(store, self.leases)
+        self.snapshots = Snapshots(
+            self.journal, PostgresOrders(store), self.snapshot_store, self.leases, time.moment
+        )
         self.jobs = self._jobs()
         self.background, self.webhooks = self._background()
         self._is_closed = False
@@ -225,6 +237,9 @@ class ClusterProfile:
             self.endings,
             self.archives,
             self.past,
+            self.snapshots,
+            self.snapshot_store,
+            Movements(self.journal.shown.number_of_each, self.snapshot_store),
         )
 
     def _background(self) -> tuple[Background, Webhooks]:
@@ -240,7 +255,14 @@ class ClusterProfile:
         )
         webhooks = PostgresWebhooks(store)
         return background_of(
-            stores, self.journal, self.index, webhooks, self.jobs, self.endings, self.archives
+            stores,
+            self.journal,
+            self.index,
+            webhooks,
+            self.jobs,
+            self.endings,
+            self.archives,
+            self.snapshots,
         )
 
     def _jobs(self) -> list[Job]:

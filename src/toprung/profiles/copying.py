@@ -28,6 +28,7 @@ from toprung.domain.events import Event, Scored, renumbered, renumbered_document
 from toprung.domain.idempotency import key_digest, owner_of, unowned_digest
 from toprung.domain.ladder import Route, is_kept
 from toprung.domain.player import GLOBAL
+from toprung.domain.snapshots import PLAYERS
 from toprung.domain.webhooks import MESSAGE
 from toprung.errors import Invalid
 from toprung.journals import postgres_import as into
@@ -41,6 +42,8 @@ from toprung.service.webhooks.leaders import renumbered_told
 from toprung.service.webhooks.messages import renumbered_message
 
 PAGE = 5000
+PARTS = 100
+"""Parts of ladders that are read at once: two megabytes."""
 DIFFERENCES_MAX = 100
 
 T = TypeVar("T")
@@ -113,6 +116,7 @@ class _Copying:
             await self._copy_keys(target)
             await self._copy_effects(target)
             await self._copy_webhooks(target)
+            await self._copy_snapshots(target)
             await target.finish(self._source.store.database, self.last_position)
         return None
 
@@ -342,6 +346,45 @@ class _Copying:
                 for board, key, player, value in page
             ]
             await target.add("derived", into.DERIVED_COLUMNS, rows)
+
+    async def _copy_snapshots(self, target: PostgresImport) -> None:
+        """Snapshots that are finished, oldest first. Numbers of players grow by one in all parts.
+
+        Parts say by how much the numbers of players differ, so only the first number changes.
+        """
+        select = self._source.store.select
+        columns = into.SNAPSHOT_COLUMNS
+        rows = select(f"SELECT {', '.join(columns)} FROM snapshots ORDER BY number")  # noqa: S608
+        await target.add("snapshots", columns, rows)
+        for at, (generation, boundary, *_) in enumerate(rows, 1):
+            await self._copy_ladders(target, (generation, boundary))
+            self._tell("snapshots", at, len(rows))
+
+    async def _copy_ladders(self, target: PostgresImport, key: tuple[int, int]) -> None:
+        """The ladders of a snapshot, with their parts."""
+        select = self._source.store.select
+        ladders, parts = into.SNAPSHOT_LADDER_COLUMNS, into.SNAPSHOT_PART_COLUMNS
+        after: tuple[int, ...] = (-1,)
+        while rows := select(
+            f"SELECT {', '.join(ladders)} FROM snapshot_ladders"  # noqa: S608
+            " WHERE generation = ? AND boundary = ? AND ladder > ? ORDER BY ladder LIMIT ?",
+            (*key, *after, PAGE),
+        ):
+            after = (rows[-1][2],)
+            await target.add("snapshot_ladders", ladders, rows)
+        after = (-1, 0, 0)
+        while rows := select(
+            f"SELECT {', '.join(parts)} FROM snapshot_parts"  # noqa: S608
+            " WHERE generation = ? AND boundary = ? AND (ladder, kind, first) > (?, ?, ?)"
+            " ORDER BY ladder, kind, first LIMIT ?",
+            (*key, *after, PARTS),
+        ):
+            after = rows[-1][2:5]
+            moved = [
+                (*where, kind, _number(first) if kind == PLAYERS else first, body)
+                for *where, kind, first, body in rows
+            ]
+            await target.add("snapshot_parts", parts, moved)
 
     # --- comparing -----------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from toprung.indexes.difference import differences
 from toprung.indexes.fold import MemoryFold
 from toprung.indexes.held import Held, Holding
 from toprung.indexes.memory import MemoryIndex
+from toprung.indexes.memory_orders import MemoryOrders
 from toprung.indexes.memory_periods import MemoryPeriods
 from toprung.indexes.replay import replay_submissions, restore_players
 from toprung.journals.local_leases import LocalLeases
@@ -37,6 +38,7 @@ from toprung.journals.sqlite_effects import SqliteEffects
 from toprung.journals.sqlite_followers import SqliteFollowers
 from toprung.journals.sqlite_jobs import SqliteJobs
 from toprung.journals.sqlite_keys import SqliteKeys
+from toprung.journals.sqlite_snapshots import SqliteSnapshots
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.journals.sqlite_webhooks import SqliteWebhooks
 from toprung.journals.timer import machine_elapsed
@@ -47,7 +49,9 @@ from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboards
+from toprung.service.movement import Movements
 from toprung.service.parts import Parts
+from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 from toprung.waiting.threads import in_thread
 
@@ -135,6 +139,9 @@ class EmbeddedProfile:
             self.archives, self.past = archives_of(
                 self.journal, periods, clock, moment, archive, self.folder
             )
+            self.leases = LocalLeases()
+            self.snapshot_store = SqliteSnapshots(self.journal, self.store, in_thread)
+            self.snapshots = self._snapshots()
             self.background, self.webhooks = self._background()
             self.journal.start(self.fold, self._prepare, self._after_commit)
         except BaseException as error:
@@ -162,15 +169,23 @@ class EmbeddedProfile:
             self.endings,
             self.archives,
             self.past,
+            self.snapshots,
+            self.snapshot_store,
+            Movements(self.journal.number_of_each, self.snapshot_store),
         )
 
     def _periods(self) -> MemoryPeriods:
         return MemoryPeriods(self.fold, lambda: self.journal.position)
 
+    def _snapshots(self) -> Snapshots:
+        journal = self.journal
+        orders = MemoryOrders(self.fold, journal.paused, lambda: journal.position, in_thread)
+        return Snapshots(journal, orders, self.snapshot_store, self.leases, journal.time.moment)
+
     def _background(self) -> tuple[Background, Webhooks]:
         journal, store = self.journal, self.store
         stores = Stores(
-            LocalLeases(),
+            self.leases,
             self.followers,
             SqliteEffects(journal, store, in_thread),
             SqliteJobs(journal, store),
@@ -181,7 +196,14 @@ class EmbeddedProfile:
         jobs: list[Job] = [job(self.fold, journal, in_thread) for job in (PruneLadders, ForgetKeys)]
         webhooks = SqliteWebhooks(journal, store)
         return background_of(
-            stores, journal, self.index, webhooks, jobs, self.endings, self.archives
+            stores,
+            journal,
+            self.index,
+            webhooks,
+            jobs,
+            self.endings,
+            self.archives,
+            self.snapshots,
         )
 
     # --- recovery ------------------------------------------------------------------------------

@@ -82,7 +82,14 @@ class BoardAccess:
         return self._lister_of(view, asked)
 
     def _lister_of(self, view: View, asked: AskedList) -> Lister:
-        return Lister(self._journal, view, self._read_details, asked.names, asked.details)
+        return Lister(
+            self._journal,
+            view,
+            self._read_details,
+            asked.names,
+            asked.details,
+            self._parts.movements if asked.movement else None,
+        )
 
     def _view_on(
         self,

@@ -18,6 +18,7 @@ from toprung.service.activity import BoardActivity
 from toprung.service.board_archives import BoardArchives
 from toprung.service.distribution import BoardDistribution
 from toprung.service.friends import BoardFriends
+from toprung.service.history import BoardHistory
 from toprung.service.keys import Keys
 from toprung.service.ladders import BoardLadders
 from toprung.service.listing import ReadDetails
@@ -37,6 +38,7 @@ class Leaderboard(
     BoardPages,
     BoardFriends,
     BoardDistribution,
+    BoardHistory,
     BoardSubmissions,
     BoardActivity,
     BoardLadders,
@@ -120,6 +122,13 @@ class Leaderboards(Players):
         """
         ended = await self._parts.endings.end_all()
         return ended + (await self._parts.archives.archive_all()).archived
+
+    async def take_snapshots(self) -> int:
+        """Take every snapshot that is due, on boards with a `history`; return how many.
+
+        A service does this by itself. Programs that open a file without one call it when they like.
+        """
+        return await self._parts.snapshots.take_all()
 
     async def verify(self) -> list[str]:
         """Compare all ladders with the journal; return one line per difference."""

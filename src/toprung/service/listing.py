@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from toprung.domain.ladder import PastLadder
 from toprung.domain.ranking import Places
-from toprung.domain.standing import Page, Standing
+from toprung.domain.standing import Page, ShownMovement, Standing
 from toprung.ports import Journal, Slice
 from toprung.service.cursor import BEST, WORST, PageCursor, cursor_text
+from toprung.service.movement import Movements
 from toprung.service.view import View
 from toprung.waiting.pace import in_turn
 
@@ -63,6 +64,8 @@ class Lister(NamedTuple):
     read_details: ReadDetails
     names: bool = True
     details: bool = False
+    movements: Movements | None = None
+    """Where it is asked for."""
 
     async def standings(self, listed: Listed) -> tuple[Standing, ...]:
         """The standings of the entries: one query for all names, one for all details."""
@@ -71,7 +74,15 @@ class Lister(NamedTuple):
         players, records = listed.players, listed.records
         names = await self.journal.names(players) if self.names and players else {}
         details = await self._details(players, records) if self.details else {}
-        return await in_turn(lambda: self.view.standings(*listed, names, details), len(players))
+        moved: Iterable[ShownMovement] = repeat(None)
+        if self.movements is not None:
+            # Among friends ranks are counted for this answer alone: nobody kept any of them.
+            is_whole = isinstance(listed.global_ranks, repeat)
+            ranks = listed.places.ranks if is_whole else listed.global_ranks
+            moved = await self.movements.of(self.view, players, cast(Iterable[int], ranks))
+        return await in_turn(
+            lambda: self.view.standings(*listed, names, details, moved), len(players)
+        )
 
     async def page(
         self,

@@ -36,11 +36,14 @@ class ListOptions(LadderOptions, total=False):
     - `ranking`: ``ordinal``, ``competition`` or ``dense``. Default: the board's `ranking`.
     - `names`: whether to include names and pictures. Default: true in lists, false in `standing`.
     - `details`: whether to include the details of each entry's submission. Default: false.
+    - `movement`: whether to include how each player has moved since the newest snapshot of the
+      ladder. Default: false.
     """
 
     ranking: Ranking | None
     names: bool
     details: bool
+    movement: bool
 
 
 class AskedLadder(Struct, frozen=True, gc=False):
@@ -66,3 +69,4 @@ class AskedList(AskedLadder, frozen=True, gc=False):
     ranking: Ranking | None = None
     names: bool = True
     details: bool = False
+    movement: bool = False

@@ -62,6 +62,13 @@ class BoardPages(BoardAccess):
         """The page that `standings` would have answered then."""
         return await seen.lister.page(seen.found)
 
+    async def movement_mark(self, **options: Unpack[ListOptions]) -> object:
+        """While it is the same, and so are the entries, so is the movement of rows."""
+        asked = AskedList(**options)
+        if not asked.movement:
+            return None
+        return await self._parts.movements.mark((await self._lister(asked)).view)
+
     async def top(self, n: int = 10, **options: Unpack[ListOptions]) -> list[Standing]:
         """Return the best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
         lister = await self._lister(AskedList(**options))

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toprung.ports import Clock, Feed, Index, Journal, KeyStore, LadderIndex, Maintenance
+from toprung.ports import (
+    Clock,
+    Feed,
+    Index,
+    Journal,
+    KeyStore,
+    LadderIndex,
+    Maintenance,
+    SnapshotStore,
+)
 from toprung.service.activity import ActivityLog
 from toprung.service.archiving import Archives
 from toprung.service.background.runner import Background
 from toprung.service.endings import Endings
+from toprung.service.movement import Movements
+from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 
 
@@ -34,3 +45,7 @@ class Parts:
     """What archives them."""
     past: LadderIndex
     """Ladders that are in archives."""
+    snapshots: Snapshots
+    """What takes snapshots of ladders."""
+    snapshot_store: SnapshotStore
+    movements: Movements

@@ -12,7 +12,7 @@ from toprung.domain.standing import Lookup, Page, Standing
 from toprung.domain.values import bounded
 from toprung.errors import Invalid, NotRanked
 from toprung.service.board_access import BoardAccess
-from toprung.service.listing import Listed, Lister
+from toprung.service.listing import Listed
 from toprung.service.options import AskedLadder, AskedList, LadderOptions, ListOptions
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.view import View
@@ -40,6 +40,7 @@ class BoardReads(BoardAccess):
         ranking: Ranking | None = None,
         names: bool = False,
         details: bool = False,
+        movement: bool = False,
     ) -> Standing:
         """Return a player's standing; raises NotRanked if there is no entry.
 
@@ -56,11 +57,12 @@ class BoardReads(BoardAccess):
             raise
         if place is None:
             raise _not_ranked(parse_player(player), view)
-        if names and not details:
+        if names and not (details or movement):
             shown = (await self._journal.names((player,))).get(player)
             return view.standing(player, place.record, place, place.total, None, shown)
-        if details:
-            lister = Lister(self._journal, view, self._read_details, names, details)
+        if details or movement:
+            asked = AskedList(names=names, details=details, movement=movement)
+            lister = self._lister_of(view, asked)
             places = view.places([place], place.total)
             listed = Listed([player], [place.record], places, place.total)
             return (await lister.standings(listed))[0]

@@ -30,7 +30,7 @@ from toprung.domain.ranking import (
 )
 from toprung.domain.score import score_value
 from toprung.domain.sortkey import RecordShape
-from toprung.domain.standing import ReadablePeriod, Standing
+from toprung.domain.standing import ReadablePeriod, ShownMovement, Standing
 from toprung.domain.values import parse_choice, parse_text
 from toprung.domain.window import Window
 from toprung.errors import DenseNotDeclared, UnknownPeriod
@@ -148,14 +148,15 @@ class View:
         global_ranks: Iterable[int | None],
         names: Mapping[str, NameAndAvatar],
         details: Mapping[str, Any],
+        moved: Iterable[ShownMovement],
     ) -> tuple[Standing, ...]:
         """`standing` of each entry; what is the same for all is looked up once."""
         read, state, name_of, detail_of = self._read, self.state, names.get, details.get
         decimals = self.board.decimals
         board_id, window, period, scope = self.ladder
         standings = []
-        for player, record, rank, percentile, top_percent, global_rank in zip(
-            players, records, *places, global_ranks, strict=False
+        for player, record, rank, percentile, top_percent, global_rank, movement in zip(
+            players, records, *places, global_ranks, moved, strict=False
         ):
             score, subscore, achieved_at, _ = read(record)
             name, avatar_url = name_of(player, NAMELESS)
@@ -178,6 +179,7 @@ class View:
                     avatar_url,
                     detail_of(player),
                     global_rank,
+                    movement,
                 )
             )
         return tuple(standings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from toprung.domain.standing import Page
@@ -55,7 +56,7 @@ async def get_standing(call: Call[ListQuery, None]) -> Answer:
         standing = await board.standing(call.values[1], names=True)
         return Answer(200, encode(standing_answer(standing)))
     standing = await board.standing(call.values[1], **query.options())
-    return ok(standing_answer(standing, shows(query.numbers)))
+    return ok(standing_answer(standing, shows(query.numbers), movement=query.movement))
 
 
 @handles
@@ -73,15 +74,17 @@ async def lookup_standings(call: Call[ListQuery, LookupBody | dict[str, Any]]) -
     else:
         players = members_of(body, LookupBody)["players"]
     found = await board.lookup(players, **query.options())
-    show, percentile = shows(query.numbers), query.percentile
-    rows = len(found.standings)
-    return Answer(
-        200, await in_turn(lambda: encode(lookup_answer(found, show, percentile=percentile)), rows)
-    )
+    show = partial(
+        lookup_answer, found, shows(query.numbers), percentile=query.percentile,
+        movement=query.movement,
+    )  # fmt: skip
+    return Answer(200, await in_turn(lambda: encode(show()), len(found.standings)))
 
 
 async def _encoded(page: Page, query: ListQuery) -> bytes:
     """The page as it is sent, with scores and rows as the query wants them."""
-    show, percentile = shows(query.numbers), query.percentile
-    rows = len(page.standings)
-    return await in_turn(lambda: encode(page_answer(page, show, percentile=percentile)), rows)
+    show = partial(
+        page_answer, page, shows(query.numbers), percentile=query.percentile,
+        movement=query.movement,
+    )  # fmt: skip
+    return await in_turn(lambda: encode(show()), len(page.standings))

@@ -17,7 +17,6 @@ from toprung.service.background.activity import ActivityFollower
 from toprung.service.background.following import Fixed, Following
 from toprung.service.background.runner import Background
 from toprung.service.leaderboards import Leaderboard, Leaderboards
-from toprung.service.parts import Parts
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.suite import ContractSuite
 from toprung.testing.contracts.workbench import Session
@@ -212,7 +211,7 @@ class _History:
 
     def _reading(self, catch_up: Any) -> Leaderboards:
         log = ActivityLog(self.stores.followers, self.follower, catch_up)
-        parts: Parts = self.opened.boards._parts  # noqa: SLF001
+        parts = self.opened.boards._parts  # noqa: SLF001
         return Leaderboards(replace(parts, activity=log, keys=None, feed=None))
 
     async def _nothing(self, follower: str) -> None:

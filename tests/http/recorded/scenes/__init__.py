@@ -5,7 +5,7 @@ from typing import Final
 from tests.http.recorded.asking import Scene
 from tests.http.recorded.scenes.access import ACCESS, KEYS, LIMITS, LOCAL
 from tests.http.recorded.scenes.boards import BOARDS, RULES
-from tests.http.recorded.scenes.ladders import ENDINGS, SCOPES, TIES, WINDOWS
+from tests.http.recorded.scenes.ladders import ENDINGS, MOVEMENT, SCOPES, TIES, WINDOWS
 from tests.http.recorded.scenes.players import EVERYWHERE, FRIENDS, HISTORY, PROFILES
 from tests.http.recorded.scenes.scores import BATCHES, POLICIES, REFUSED, SUBMITTING
 from tests.http.recorded.scenes.service import ROUTING, STATE, WEBHOOKS
@@ -24,6 +24,7 @@ SCENES: Final[list[Scene]] = [
     TOGETHER,
     WINDOWS,
     ENDINGS,
+    MOVEMENT,
     SCOPES,
     TIES,
     PROFILES,

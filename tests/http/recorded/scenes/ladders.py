@@ -7,6 +7,7 @@ from typing import Final
 from tests.http.recorded.asking import Move, Scene, Step, ask, asks, bodies
 from tests.http.recorded.scenes.world import BLITZ, PLAYERS, score
 
+EARLY: Final = "2026-11-17T11:00:00Z"
 _WINDOWS: Final[list[Step]] = [
     ask(
         "PUT /v1/boards/raids",
@@ -174,8 +175,67 @@ _SMALL: Final[list[Step]] = [
     *asks("GET /v1/boards/small/standings", "GET /v1/boards/small/standings/ann?numbers=string"),
 ]
 
+_RACE: Final = "GET /v1/boards/race/standings"
+_PAST: Final[list[Step]] = [
+    ask("PUT /v1/boards/race", {"windows": ["all-time"], "scopes": ["country"], "decimals": 1}),
+    ask("PUT /v1/players/ann", {"attributes": {"country": "NZ"}}),
+    *bodies(
+        "POST /v1/boards/race/scores", score("ann", 9.5), score("ben", 7), score("cat", 7, at=EARLY)
+    ),
+    *asks(
+        f"{_RACE}?include=movement",
+        f"{_RACE}/ann?include=movement",
+        f"{_RACE}/ann/history",
+    ),
+    *bodies(
+        "PATCH /v1/boards/race",
+        {"history": "day"},
+        {"history": {"every": "year"}},
+        {"history": {"keep": 0}},
+        {"history": {"every": "hour", "keep": 5, "from": 1}},
+        {"history": {"every": "hour", "keep": 5}},
+    ),
+    Move("2026-11-17T12:05:00Z"),
+    ask(f"{_RACE}/ann/history", until='"rank"'),
+    *bodies("POST /v1/boards/race/scores", score("ben", 20), score("dan", 1)),
+    *asks(
+        f"{_RACE}?include=movement",
+        f"{_RACE}?include=movement",  # from the pages that are kept
+        f"{_RACE}?include=percentile,movement&ranking=competition&numbers=string&limit=2",
+        f"{_RACE}?include=details,percentile,movement&from=2&ranking=dense",
+        f"{_RACE}?include=details,movement&scope=country:NZ",
+        f"{_RACE}?include=movement,details",
+        f"{_RACE}/ben?include=movement",
+        f"{_RACE}/dan?include=movement",
+        f"{_RACE}/ben/around?include=movement&above=1&below=1",
+        "GET /v1/boards/race/around?score=8&include=movement",
+        "GET /v1/boards/race/find?text=ben&include=movement",
+        f"{_RACE}/ben/friends?include=movement",
+    ),
+    ask("POST /v1/boards/race/standings/lookup?include=movement", {"players": ["cat", "dan"]}),
+    Move("2026-11-17T13:00:00Z"),
+    ask(f"{_RACE}/dan/history", until='"rank"'),
+    *asks(
+        f"{_RACE}/ben/history",
+        f"{_RACE}/ben/history?limit=1&numbers=string",
+        f"{_RACE}/cat/history?ranking=competition",
+        f"{_RACE}/ann/history?window=all-time&scope=country:NZ",
+        f"{_RACE}/nobody/history",
+        f"{_RACE}/ann/history?window=daily",
+        f"{_RACE}/ann/history?scope=team:red",
+        f"{_RACE}/ann/history?limit=1001",
+        f"{_RACE}/ann/history?period=all",
+        "GET /v1/boards/nothing/standings/ann/history",
+        f"{_RACE}?include=movement",
+        "GET /v1/boards/race",
+    ),
+    ask("PATCH /v1/boards/race", {"history": None}),
+    *asks(f"{_RACE}/ben/history", f"{_RACE}?include=movement&limit=1"),
+]
+
 WINDOWS = Scene("windows", [*PLAYERS, *_WINDOWS])
 ENDINGS = Scene("endings", _ENDINGS)
+MOVEMENT = Scene("movement", _PAST)
 SCOPES = Scene("scopes", [*PLAYERS, *BLITZ, *_SCOPES, *_SPREAD])
 TIES = Scene(
     "ties",
