@@ -94,7 +94,6 @@ operations.get(
     runs="board.history",
     query=HistoryQuery,
     answer=RankHistory,
-    public=True,
 )
 operations.get(
     "get_friends_standings",
