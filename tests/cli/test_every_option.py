@@ -26,12 +26,12 @@ SCRIPT = """
 board create b{n} --title T --order desc --policy best --decimals 2 --subscore asc
     --tie-break first --ranking competition --window all-time --window daily
     --default-window all-time --timezone Europe/Oslo --scope country --private --score-min 0
-    --score-max 1000 --max-increase 100
+    --score-max 1000 --max-increase 100 --history day
 board create c{n} --public
 board change b{n} --title U --order desc --policy best --decimals 2 --subscore asc
     --tie-break first --ranking dense --window all-time --window daily --default-window daily
     --timezone UTC --scope country --public --score-min 1 --score-max 900 --max-increase 90
-    --reset max-increase
+    --reset max-increase --history week
 board change b{n} --private
 board list
 board show b{n}
@@ -41,13 +41,16 @@ submit b{n} a{n} 5 --at 2026-11-01T10:00:00Z --subscore 3 --details '{{"car": "r
     --submission-key k
 submit b{n} z{n} 7 --subscore 1
 top b{n} --window all-time --period all --scope country:PT --ranking dense --count 3 --from 1
+    --movement
 top b{n} -n 3
-rank b{n} a{n} --window all-time --period all --scope country:PT --ranking ordinal
+rank b{n} a{n} --window all-time --period all --scope country:PT --ranking ordinal --movement
 around b{n} a{n} --above 1 --below 1 --window all-time --period all --scope global
-    --ranking dense
+    --ranking dense --movement
 around b{n} --score 4 --window all-time
-find b{n} An --window all-time --period all --scope global --ranking dense --count 5
+find b{n} An --window all-time --period all --scope global --ranking dense --count 5 --movement
 find b{n} An -n 5
+history b{n} a{n} --window all-time --scope global --count 5
+history b{n} a{n} -n 5 --ranking dense
 submissions b{n} a{n} --count 5
 submissions b{n} a{n} -n 1
 activity b{n} --count 5 --scope global
@@ -69,7 +72,7 @@ player show a{n}
 friend add a{n} z{n}
 friend list a{n}
 friend top b{n} a{n} --window all-time --period all --scope global --ranking dense --count 5
-friend top b{n} a{n} -n 5
+friend top b{n} a{n} -n 5 --movement
 friend remove a{n} z{n}
 import c{n} in.csv --format csv --column player=who --ignore-others --names --keys --label L
     --rejects out.rejects --verbatim

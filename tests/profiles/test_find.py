@@ -48,7 +48,8 @@ def test_names_of_an_older_file_are_found(tmp_path: Path) -> None:
         boards.set_player("p1", name="Zoë")
     file = apsw.Connection(str(path))
     file.execute("DROP INDEX players_by_name; ALTER TABLE players DROP COLUMN folded")
-    for table in ("documents", "followers", "derived", "effects", "jobs", "webhooks"):
+    tables = ("documents", "followers", "derived", "effects", "jobs", "webhooks")
+    for table in (*tables, "snapshots", "snapshot_ladders", "snapshot_parts"):
         file.execute(f"DROP TABLE {table}")
     file.execute("UPDATE meta SET value = '1' WHERE name = 'format'")
     file.close()

@@ -39,6 +39,7 @@ LIST_OPTIONS: dict[str, Any] = {
     "ranking": "dense",
     "names": False,
     "details": True,
+    "movement": True,
 }
 UNKNOWN = [
     *((name, option) for name in READS for option in ("windw", "self_", "limits")),
