@@ -910,6 +910,7 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
         "figures",
         "first_rows",
         "listed_token",
+        "movement_mark",
         "newest_activity",
         "health",
         "fingerprint",

@@ -39,10 +39,15 @@ LIST_OPTIONS: dict[str, Any] = {
     "ranking": "dense",
     "names": False,
     "details": True,
+    "movement": True,
 }
 UNKNOWN = [
     *((name, option) for name in READS for option in ("windw", "self_", "limits")),
-    *((name, option) for name in LADDERS | SCOPES for option in ("ranking", "names", "details")),
+    *(
+        (name, option)
+        for name in LADDERS | SCOPES
+        for option in ("ranking", "names", "details", "movement")
+    ),
     *(
         (name, option)
         for name in LISTS
