@@ -43,7 +43,11 @@ LIST_OPTIONS: dict[str, Any] = {
 }
 UNKNOWN = [
     *((name, option) for name in READS for option in ("windw", "self_", "limits")),
-    *((name, option) for name in LADDERS | SCOPES for option in ("ranking", "names", "details")),
+    *(
+        (name, option)
+        for name in LADDERS | SCOPES
+        for option in ("ranking", "names", "details", "movement")
+    ),
     *(
         (name, option)
         for name in LISTS
