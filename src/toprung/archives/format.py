@@ -51,6 +51,7 @@ class Fences(msgspec.Struct, frozen=True):
 
     records: list[bytes]
     players: list[bytes]
+    """Of a player who was erased: the one before, if the records are ordered alike."""
     competition_ranks: list[int]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -78,6 +79,8 @@ class Opened(NamedTuple):
     """By scope: the first row, and the number of entries."""
     index_fences: list[int]
     """The first player of each group of the index."""
+    reading: threading.Lock
+    """Held while a group is read: `pyarrow` reads a file by one thread at a time, or crashes."""
     nbytes: int
 
     @property
@@ -99,6 +102,7 @@ def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
     fences = [
         index.metadata.row_group(at).column(0).statistics.min
         for at in range(index.metadata.num_row_groups)
+        if index.metadata.row_group(at).num_rows  # nobody may be left
     ]
     spans = zip(footer.ladders, footer.starts(), strict=False)
     return Opened(
@@ -110,6 +114,7 @@ def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
         record_reader(shape),
         {each.scope: (start, each.entries) for each, start in spans},
         fences,
+        threading.Lock(),
         OPENED_BYTES + 2 * entries.metadata.serialized_size + 200 * len(footer.ladders),
     )
 
@@ -193,7 +198,7 @@ class ArchivedPeriod:
         )
 
     def _group(self, file: Any, name: str, group: int, columns: list[str] | None) -> Any:
-        with self._store.reaching(name), _readable(name):
+        with self.opened.reading, self._store.reaching(name), _readable(name):
             return file.read_row_group(group, columns=columns, use_threads=False)
 
 
@@ -299,20 +304,21 @@ class ArchivedLadder:
         end = min(GROUP_ROWS, self._start + self.size - low * GROUP_ROWS)
         while begin < end:
             middle = (begin + end) // 2
-            if self._is_before(block, middle, begin, point):
+            if self._is_before(low, middle, begin, point):
                 begin = middle + 1
             else:
                 end = middle
         return low * GROUP_ROWS + begin - self._start
 
-    def _is_before(self, block: Block, at: int, begin: int, point: tuple[bytes, bytes]) -> bool:
+    def _is_before(self, group: int, at: int, begin: int, point: tuple[bytes, bytes]) -> bool:
         """Whether a row lies before a point. An erased player counts like the one before it."""
+        block = self._period.block(group)
         key = block.record(at)[: self._order]
         if key != point[0]:
             return key < point[0]
         while not block.id(at) and at > begin and block.record(at - 1)[: self._order] == key:
             at -= 1
-        return block.id(at) < point[1]
+        return (block.id(at) if at else self._fences.players[group]) < point[1]
 
 
 def _whole(table: Any, name: str) -> Any:
