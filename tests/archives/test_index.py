@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,9 +9,10 @@ import pytest
 
 from tests.archives.filed import FiledIndex, set_group_rows
 from tests.workbenches import EmbeddedWorkbench
+from toprung.domain.ladder import Ladder
 from toprung.ports import Clock
 from toprung.testing import oracle
-from toprung.testing.contracts.index_contract import IndexContract, Ladder, Stage
+from toprung.testing.contracts.index_contract import IndexContract, Stage
 from toprung.testing.contracts.workbench import Opened, Session, Workbench
 
 
@@ -35,10 +35,10 @@ def group_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.usefixtures("group_rows")
 class TestArchives(IndexContract):
     @pytest.fixture
-    def workbench(self, tmp_path: Path) -> Iterator[Workbench]:
+    def workbench(self, tmp_path: Path) -> Workbench:
         directory = tmp_path / "data"
         directory.mkdir()
-        yield FiledWorkbench(directory)
+        return FiledWorkbench(directory)
 
     @pytest.mark.parametrize("board", ["blitz"])
     def test_ladder_nobody_is_on(self, opened: Session, board: str) -> None:

@@ -45,9 +45,7 @@ class Told(NamedTuple):
 
 
 rows = st.lists(
-    st.tuples(
-        st.sampled_from(PLAYERS), st.integers(-1, 1), st.integers(0, 1), st.integers(-1, 1)
-    ),
+    st.tuples(st.sampled_from(PLAYERS), st.integers(-1, 1), st.integers(0, 1), st.integers(-1, 1)),
     max_size=40,
 )
 rules = st.fixed_dictionaries(
@@ -85,13 +83,13 @@ async def answers(index: LadderIndex, ladder: Ladder, keys: list[bytes]) -> list
     found: list[Any] = [await index.size(ladder), await index.scopes(ladder, "", 9)]
     size = found[0]
     for start in range(size + 2):
-        for length in (0, 1, 3, size):
-            found.append(shown(await index.slice(ladder, start, start + length)))
+        found += [
+            shown(await index.slice(ladder, start, start + length)) for length in (0, 1, 3, size)
+        ]
     found.append(await index.places(ladder, [*PLAYERS, "nobody"]))
     for player in PLAYERS:
         found.append(await index.place(ladder, player))
-        for limit in (1, 3, None):
-            found.append(await index.among(ladder, player, PLAYERS[:5], limit))
+        found += [await index.among(ladder, player, PLAYERS[:5], limit) for limit in (1, 3, None)]
         for span in ((0, 0), (2, 1), (0, 9)):
             around = await index.slice_around(ladder, player, *span)
             found.append(None if around is None else shown(around))
@@ -109,7 +107,9 @@ def shown(found: Slice) -> Any:
     return found if found.players else (found.total, found.tied_until)
 
 
-@given(rows=rows, rules=rules, size=st.integers(1, 9), scope=st.sampled_from(["global", "team:red"]))
+@given(
+    rows=rows, rules=rules, size=st.integers(1, 9), scope=st.sampled_from(["global", "team:red"])
+)
 def test_an_archive_answers_like_memory(
     rows: list[Any], rules: dict[str, Any], size: int, scope: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.workbenches import EmbeddedWorkbench
 from toprung.testing.contracts.activity_contract import ActivityContract
+from toprung.testing.contracts.archive_contract import ArchiveContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
@@ -52,6 +53,10 @@ class TestEnding(OnEmbedded, EndingContract):
         ending.opened.reopen()
         ending.step()
         assert ending.state() == "settled"
+
+
+class TestArchives(OnEmbedded, ArchiveContract):
+    pass
 
 
 class TestBatch(OnEmbedded, BatchContract):

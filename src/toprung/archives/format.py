@@ -13,6 +13,7 @@ found by reading one group, the footer has the first row of each: its *fence*.
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from importlib import import_module
 from itertools import accumulate
@@ -82,6 +83,23 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True):
     def starts(self) -> list[int]:
         """The first row of each ladder, and the end of the last."""
         return list(accumulate((each.entries for each in self.ladders), initial=0))
+
+
+def parquet_footer(file: Any) -> bytes:
+    """The end of a Parquet file: where everything is in it, and its key-value pairs.
+
+    >>> pyarrow, _, _ = load_pyarrow()
+    >>> parquet_footer(pyarrow.BufferReader(b"PAR1 entries footer" + bytes([6, 0, 0, 0]) + b"PAR1"))
+    b'footer\\x06\\x00\\x00\\x00PAR1'
+    """
+    size = file.size()
+    length = int.from_bytes(file.read_at(4, max(0, size - 8)), "little") + 8
+    return b"" if length > size else bytes(file.read_at(length, size - length))
+
+
+def footers_sha256(entries: bytes, index: bytes) -> str:
+    """The hash of the footers of both files."""
+    return hashlib.sha256(entries + index).hexdigest()
 
 
 def footer_bytes(footer: Footer) -> bytes:

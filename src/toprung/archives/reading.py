@@ -11,7 +11,15 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from toprung._native import RecordReader
 from toprung.archives.blocks import Sized
 from toprung.archives.files import ArchiveFilesAt
-from toprung.archives.format import GROUP_ROWS, Footer, footer_shape, load_pyarrow, read_footer
+from toprung.archives.format import (
+    GROUP_ROWS,
+    Footer,
+    footer_shape,
+    footers_sha256,
+    load_pyarrow,
+    parquet_footer,
+    read_footer,
+)
 from toprung.domain.archive import ArchiveFiles
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
@@ -91,10 +99,12 @@ class Opened(NamedTuple):
 
 def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
     """Open both files and read their footers; nothing else."""
-    _, parquet, _ = load_pyarrow()
     with store.reaching(files.entries), _readable(files.entries):
-        entries = parquet.ParquetFile(store.open(files.entries))
-        index = parquet.ParquetFile(store.open(files.index))
+        sources = store.open(files.entries), store.open(files.index)
+        ends = [parquet_footer(source) for source in sources]
+        if footers_sha256(*ends) != files.footers_sha256:
+            raise ArchiveDamaged(f"{files.entries!r} is not what the catalogue says")
+        entries, index = map(_parquet, sources, ends)
     footer = read_footer(entries.metadata.metadata, files.entries)
     shape = footer_shape(footer)
     if entries.metadata.num_rows != index.metadata.num_rows or footer.digest != files.digest:
@@ -117,6 +127,13 @@ def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
         threading.Lock(),
         OPENED_BYTES + 2 * entries.metadata.serialized_size + 200 * len(footer.ladders),
     )
+
+
+def _parquet(source: Any, footer: bytes) -> Any:
+    """A file whose footer is read already, and whose pages are checked when they are."""
+    pyarrow, parquet, _ = load_pyarrow()
+    metadata = parquet.read_metadata(pyarrow.BufferReader(footer))
+    return parquet.ParquetFile(source, metadata=metadata, page_checksum_verification=True)
 
 
 class ArchivedPeriod:
@@ -299,7 +316,6 @@ class ArchivedLadder:
                 low = middle
             else:
                 high = middle - 1
-        block = self._period.block(low)
         begin = max(0, self._start - low * GROUP_ROWS)
         end = min(GROUP_ROWS, self._start + self.size - low * GROUP_ROWS)
         while begin < end:

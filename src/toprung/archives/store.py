@@ -88,6 +88,7 @@ class ParquetArchives:
             index=index.name,
             index_bytes=index.bytes,
             index_sha256=index.sha256,
+            footers_sha256=writer.footers_sha256(),
             digest=digest,
         )
 

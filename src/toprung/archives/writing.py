@@ -17,7 +17,9 @@ from toprung.archives.format import (
     Footer,
     LadderSpan,
     footer_bytes,
+    footers_sha256,
     load_pyarrow,
+    parquet_footer,
 )
 from toprung.domain.board import Board
 from toprung.domain.calendar import Period
@@ -36,7 +38,11 @@ _NUMBERS: Final = (
     "achieved_at",
     "version",
 )
-_COMPRESSION: Final[dict[str, Any]] = {"compression": "zstd", "compression_level": 1}
+_COMPRESSION: Final[dict[str, Any]] = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "write_page_checksum": True,
+}
 
 
 class ArchiveWriter:
@@ -125,6 +131,12 @@ class ArchiveWriter:
         self._write_index()
         return self._digester.digest
 
+    def footers_sha256(self) -> str:
+        """The hash of the footers of both files, once they are finished."""
+        mapped = self._pyarrow.memory_map
+        with mapped(str(self.entries_path)) as entries, mapped(str(self.index_path)) as index:
+            return footers_sha256(parquet_footer(entries), parquet_footer(index))
+
     def _table(self, rows: PeriodRows) -> Any:
         """Rows as they are written."""
         pyarrow, count = self._pyarrow, len(rows.numbers) // 8
@@ -212,7 +224,8 @@ class ArchiveWriter:
         )
         rows = compute.sort_indices(numbers)  # stable: the rows of a player are in order
         table = pyarrow.table(
-            {"player_number": numbers.take(rows), "row": rows.cast(pyarrow.int64())}
+            {"player_number": numbers.take(rows), "row": rows.cast(pyarrow.int64())},
+            metadata={FOOTER_KEY: self._digester.digest},  # so no two have the same footer
         )
         self._parquet.write_table(
             table,

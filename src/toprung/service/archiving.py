@@ -245,7 +245,7 @@ def _oldest_kept(
     calendar = board.calendar(board.window(window))
     period = calendar.period_at(now)
     first = min((each.closes_at for each in archived), default=now)
-    for _ in range(keep):
+    for _ in range(keep + 1):  # the current one has no archive
         if period is None or period.opens_at is None or period.opens_at < first:
             return 0
         period = calendar.previous(period)

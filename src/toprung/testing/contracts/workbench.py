@@ -31,6 +31,8 @@ class Workbench(Protocol):
 
     quotas: Mapping[str, int]
     """Quotas that differ from the profile's own, from the next opening on."""
+    archive: str | None
+    """Where settled periods are archived, from the next opening on; None: nowhere."""
 
     async def open(self, clock: Clock) -> Opened:
         """Open the profile on whatever it held when it was last closed; at first on nothing."""
