@@ -98,7 +98,11 @@ class Archives:
         if all(window.keep == 0 for window in board.windows):
             return 0, 0
         names = await self._reader.periods(board)
-        due = unarchived_periods(board, names, self._moment().believed)
+        due = [
+            ended
+            for ended in unarchived_periods(board, names, self._moment().believed)
+            if await self._is_catalogued(board, ended)
+        ]
         if self.store is None:
             return 0, len(due)
         for number, ended in enumerate(due):
@@ -111,6 +115,11 @@ class Archives:
                 )  # fmt: skip
                 return number, len(due) - number
         return len(due), 0
+
+    async def _is_catalogued(self, board: Board, ended: EndedPeriod) -> bool:
+        """Whether a period was settled itself, and not only passed over: nobody was in it then."""
+        key = period_key(board.generation, *ended.name)
+        return await self._journal.document(PERIOD, key) is not None
 
     async def _archive(self, store: ArchiveStore, board: Board, ended: EndedPeriod) -> Board:
         """Write the files, and record where they are; again, if somebody was erased meanwhile."""
