@@ -306,6 +306,10 @@ class ArchiveContract(ContractSuite):
         top = days.top()
         days.pass_day(16)
         self.release(days, DAILY)
+        (fact,) = days.facts(PeriodSettled)
+        for end in (days.board.close_period, days.board.settle_period):
+            told = days.run(end(*DAILY))
+            assert (told.players, told.digest) == (len(PLAYERS), fact.digest)
         days.fill()  # cards let go of it when they are written
         definition = days.run(days.opened.journal.board("blitz"))
         assert days.run(days.reader.occupied(definition, [DAILY])) == set()

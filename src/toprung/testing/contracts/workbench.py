@@ -113,7 +113,8 @@ class Session:
         for derive in (None, lambda: self.run(self.boards.rebuild()), self.restart):
             if derive is not None:
                 derive()
-            assert self.run(self.boards.verify()) == []
+            found = self.run(self.boards.verify())
+            assert found == [], found
             yield
 
     def pass_hours(self, count: int) -> None:
