@@ -104,7 +104,10 @@ def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
         ends = [parquet_footer(source) for source in sources]
         if footers_sha256(*ends) != files.footers_sha256:
             raise ArchiveDamaged(f"{files.entries!r} is not what the catalogue says")
-        entries, index = map(_parquet, sources, ends)
+        entries, index = (
+            _parquet(source, end, in_one=not store.is_local)
+            for source, end in zip(sources, ends, strict=True)
+        )
     footer = read_footer(entries.metadata.metadata, files.entries)
     shape = footer_shape(footer)
     if entries.metadata.num_rows != index.metadata.num_rows or footer.digest != files.digest:
@@ -129,11 +132,16 @@ def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
     )
 
 
-def _parquet(source: Any, footer: bytes) -> Any:
-    """A file whose footer is read already, and whose pages are checked when they are."""
+def _parquet(source: Any, footer: bytes, *, in_one: bool) -> Any:
+    """A file whose footer is read already, and whose pages are checked when they are.
+
+    `in_one` has the columns of a group fetched by few requests.
+    """
     pyarrow, parquet, _ = load_pyarrow()
     metadata = parquet.read_metadata(pyarrow.BufferReader(footer))
-    return parquet.ParquetFile(source, metadata=metadata, page_checksum_verification=True)
+    return parquet.ParquetFile(
+        source, metadata=metadata, pre_buffer=in_one, page_checksum_verification=True
+    )
 
 
 class ArchivedPeriod:
