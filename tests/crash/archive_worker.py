@@ -45,7 +45,7 @@ from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
 from toprung.service.background.runner import Background, Stores
 from toprung.service.endings import Endings
-from toprung.service.leaderboards import Leaderboards
+from toprung.service.leaderboards import Leaderboard, Leaderboards
 
 ROUNDS: Final = 1
 """Boards of a life that is not cut short."""
@@ -159,6 +159,23 @@ async def facts(profile: Any) -> dict[type[Any], Counter[tuple[str, str]]]:
     return found
 
 
+async def check_archives(profile: Any, board: Leaderboard, folder: Path) -> list[str]:
+    """What is wrong with the archives of a board."""
+    found, listed = [], await board.archives()
+    rules = await profile.journal.board(board.id)
+    for each in listed:
+        problem = (await board.verify_archive(each.window, each.period)).problem
+        if problem is not None:
+            found.append(f"{board.id} {each.period}: {problem}")
+        period = await profile.archives.find(rules, each.window, each.period)
+        found += [f"{name} is gone" for name in period.files.names if not (folder / name).exists()]
+        if period.files.digest != period.digest:
+            found.append(f"{board.id} {each.period} is not what was settled")
+    if len(listed) != KEPT:
+        found.append(f"{board.id} has {len(listed)} archives")
+    return found
+
+
 async def check(target: str, log: Path) -> list[str]:
     """Finish what is left, and say what is wrong."""
     profile = await opened(target, SystemClock(), folder_of(log))
@@ -182,7 +199,6 @@ async def check(target: str, log: Path) -> list[str]:
     await wait_for_index(profile.background.stores)
     found = []
     told = await facts(profile)
-    catalogued: set[str] = set()
     for _, name, day, players in (line for line in lines if line[0] == "day"):
         counts = [counter[name, day] for counter in told.values()]
         if counts != [1, 1, 1]:
@@ -193,24 +209,7 @@ async def check(target: str, log: Path) -> list[str]:
         if shown != expected:
             found.append(f"{name} {day} shows {shown}, not {expected}")
     for name in {line[1] for line in lines if line[0] == "day"}:
-        board = await boards.board(name)
-        for each in await board.archives():
-            problem = (await board.verify_archive(each.window, each.period)).problem
-            if problem is not None:
-                found.append(f"{name} {each.period}: {problem}")
-            document = await profile.archives.find(
-                await profile.journal.board(name), each.window, each.period
-            )
-            catalogued |= set(document.files.names)
-            if document.files.digest != document.digest:
-                found.append(f"{name} {each.period} is not what was settled")
-        kept = len(await board.archives())
-        if kept != KEPT:
-            found.append(f"{name} has {kept} archives")
-    folder = Path(folder_of(log))
-    files = {str(path.relative_to(folder)) for path in folder.rglob("*.parquet")}
-    if catalogued - files:
-        found.append(f"files are gone: {catalogued - files}")
+        found += await check_archives(profile, await boards.board(name), Path(folder_of(log)))
     append(log, "checked")
     await profile.background.stop()
     await boards.close()
