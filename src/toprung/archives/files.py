@@ -124,9 +124,15 @@ class ArchiveFilesAt:
 
     def copy_to(self, name: str, target: Path) -> None:
         """Write a copy of a file to a new one of this machine."""
-        with self._reaching(name), target.open("xb") as copy:
-            for piece in self._obstore.get(self._store, name).stream(min_chunk_size=READ_BYTES):
-                copy.write(piece)
+        with self._reaching(name):
+            found = self._obstore.get(self._store, name)
+            with target.open("xb") as copy:
+                try:
+                    for piece in found.stream(min_chunk_size=READ_BYTES):
+                        copy.write(piece)
+                except BaseException:
+                    target.unlink()
+                    raise
 
     def delete(self, name: str) -> None:
         """Delete a file; harmless if there is none."""
@@ -135,7 +141,7 @@ class ArchiveFilesAt:
 
     @contextmanager
     def reaching(self, name: str) -> Iterator[None]:
-        """Say what is wrong with a store or a file in our words."""
+        """Say what is wrong with a store or a file, in words that do not tell where it is."""
         with self._reaching(name):
             yield
 
@@ -144,12 +150,12 @@ class ArchiveFilesAt:
         try:
             yield
         except FileNotFoundError as error:
-            raise ArchiveGone(f"{name!r} is not in the archive at {self.url}") from error
+            raise ArchiveGone(f"{name!r} is not in the store of archives") from error
         except FileExistsError:
             raise
         except (OSError, self._obstore.exceptions.BaseError) as error:
             raise ArchiveUnavailable(
-                f"the archive at {self.url} cannot be used: {type(error).__name__}"
+                f"the store of archives cannot be used: {type(error).__name__}"
             ) from error
 
 

@@ -99,7 +99,7 @@ class ParquetArchives:
                 return self.files.create(f"{start}.{number}.parquet" if number else name, path)
             except FileExistsError:
                 continue
-        raise ArchiveUnavailable(f"{self.url} has too many files with names like {name!r}")
+        raise ArchiveUnavailable(f"there are too many files with names like {name!r}")
 
     async def check(self, period: SettledPeriod) -> None:
         """Read the whole archive of a period; raise what is wrong with it."""
