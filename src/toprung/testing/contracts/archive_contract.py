@@ -491,8 +491,8 @@ class ArchiveContract(ContractSuite):
             path = days.folder / name
             path.rename(path.with_suffix(".away"))
         days.forget()
-        self._refused(days, ArchiveGone, "is not in the archive")
-        assert "is not in the archive" in str(days.problem(*DAILY))
+        self._refused(days, ArchiveGone, "is not in the store")
+        assert "is not in the store" in str(days.problem(*DAILY))
         assert days.problem("daily", MONDAY) is not None
         for path in days.folder.rglob("*.away"):
             path.rename(path.with_suffix(".parquet"))
