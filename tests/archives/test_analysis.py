@@ -48,7 +48,8 @@ def test_duckdb(archived: tuple[Path, str]) -> None:
 
     path, order = archived
     direction = "DESC" if order.startswith("score DESC") else ""
-    wrong = duckdb.sql(
+    connection: Any = duckdb.connect()
+    wrong = connection.sql(
         f"""
         SELECT scope, player, rank, competition_rank, dense_rank FROM (
           SELECT *,
@@ -60,8 +61,9 @@ def test_duckdb(archived: tuple[Path, str]) -> None:
         """
     ).fetchall()
     assert wrong == []
-    counted = duckdb.sql(f"SELECT scope, count(*) FROM '{path}' GROUP BY scope ORDER BY 1")
+    counted = connection.sql(f"SELECT scope, count(*) FROM '{path}' GROUP BY scope ORDER BY 1")
     assert counted.fetchall() == [("country:DE", 30), ("country:US", 30), ("global", 60)]
+    connection.close()
 
 
 def test_pandas(archived: tuple[Path, str]) -> None:

@@ -1,10 +1,11 @@
-"""`toprung archive list`, `verify` and `export`, `serve --archive`, and what HTTP says of archives."""
+"""`toprung archive`, `serve --archive`, and what HTTP says of archives."""
 
 from __future__ import annotations
 
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,9 @@ def test_export(cli: Cli, archived: Path) -> None:
     assert not Path("other.parquet").exists()
 
 
-def test_a_service_says_what_is_wrong(cli: Cli, archived: Path, start_service: StartService) -> None:
+def test_a_service_says_what_is_wrong(
+    cli: Cli, archived: Path, start_service: StartService
+) -> None:
     import urllib.error
     import urllib.request
 
@@ -141,7 +144,8 @@ def test_a_service_archives_where_it_is_told(
         for name, rules in (("old", season), ("cup", {**season, "keep": "forever"})):
             boards.create(name, windows=[rules]).submit("ann", 1, at="2026-01-15T00:00:00Z")
     service = start_service("--db", str(tmp_path / "a.db"), "--archive", str(tmp_path / "there"))
-    deadline, found = time.monotonic() + 30, []
+    deadline = time.monotonic() + 30
+    found: list[Any] = []
     while not found and time.monotonic() < deadline:
         time.sleep(0.1)
         found = cli("archive", "list", "cup", "--url", service.url, "--json").json["archives"]
