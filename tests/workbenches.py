@@ -24,12 +24,13 @@ class EmbeddedWorkbench:
         self.directory = directory
         self.path = directory / name
         self.quotas: Mapping[str, int] = {}
+        self.archive: str | None = None
 
     async def open(self, clock: Clock) -> Opened:
-        return open_profile(str(self.path), clock, self.quotas)
+        return open_profile(str(self.path), clock, self.quotas, self.archive)
 
     async def open_backup(self, path: str, clock: Clock) -> Opened:
-        return open_profile(path, clock, self.quotas)
+        return open_profile(path, clock, self.quotas, self.archive)
 
     def backup_path(self) -> str:
         return str(self.directory / "backup.db")
@@ -62,9 +63,11 @@ class EmbeddedWorkbench:
         shutil.rmtree(self.directory)
 
 
-def open_profile(path: str, clock: Clock, quotas: Mapping[str, int] | None = None) -> Opened:
+def open_profile(
+    path: str, clock: Clock, quotas: Mapping[str, int] | None = None, archive: str | None = None
+) -> Opened:
     """The embedded profile at a path (or ``memory:``), with its parts."""
-    profile = EmbeddedProfile(path, clock, "full", EMBEDDED_QUOTAS.changed(quotas))
+    profile = EmbeddedProfile(path, clock, "full", EMBEDDED_QUOTAS.changed(quotas), archive)
     boards = Leaderboards(profile.parts)
     return Opened(boards, profile.journal, profile.index, profile)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.crash.test_archives import POINTS as ARCHIVE_POINTS
+from tests.crash.test_archives import WORKER as ARCHIVE_WORKER
 from tests.crash.test_background import (
     KILLED,
     POINTS,
@@ -26,6 +28,7 @@ WRITES = ["followers.commit", "effects.settle", "jobs.note"]
 """What a process that wakes up after its lease has ended must not get through."""
 
 WEBHOOK_ROUNDS = 5
+ARCHIVE_ROUNDS = max(5, ROUNDS // 5)
 
 BEFORE_WRITES = ["followers.read", "follower.derive", "sender.send", "job.run"]
 """Where it is before it comes to a write."""
@@ -106,3 +109,21 @@ def test_snapshots_are_taken_once_whoever_is_killed_at_random(
     print(f"seed {seed}")
     lives = random_lives(random.Random(seed), 2)
     assert len(run_lives(cluster_file, tmp_path, lives, SNAPSHOT_WORKER)) == ROUNDS
+
+
+def test_periods_are_archived_once_whoever_is_killed(cluster_file: Path, tmp_path: Path) -> None:
+    lives = lives_at_points(2, ARCHIVE_POINTS)[::2]
+    lives += lives_at_points(2, ["journal.record", "store.delete"])[1::2]
+    found = run_lives(cluster_file, tmp_path, lives, ARCHIVE_WORKER)
+    assert [codes[0] for codes in found] == [KILLED] * len(lives)
+    assert {codes[1] for codes in found} <= {0, OUSTED}
+
+
+@pytest.mark.slow
+def test_periods_are_archived_once_whoever_is_killed_at_random(
+    cluster_file: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    seed = int(request.config.getoption("hypothesis_seed") or 0)
+    print(f"seed {seed}")
+    lives = random_lives(random.Random(seed), 2, ARCHIVE_ROUNDS)
+    assert len(run_lives(cluster_file, tmp_path, lives, ARCHIVE_WORKER)) == ARCHIVE_ROUNDS

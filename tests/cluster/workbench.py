@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import asyncpg
+import msgspec
 
 from toprung.config import ClusterSettings
 from toprung.domain.ladder import Ladder
@@ -51,13 +52,13 @@ class ClusterWorkbench:
             journal_url=journal_url, index_url=index_url, schema=name, prefix=f"{name}:"
         )
         self.quotas: Mapping[str, int] = {}
+        self.archive: str | None = None
         self._is_made = False
 
     async def open(self, clock: Clock) -> Opened:
         await self.make()
-        profile = await ClusterProfile.open(
-            self.settings, clock, CLUSTER_QUOTAS.changed(self.quotas)
-        )
+        settings = msgspec.structs.replace(self.settings, archive_url=self.archive)
+        profile = await ClusterProfile.open(settings, clock, CLUSTER_QUOTAS.changed(self.quotas))
         boards = Leaderboards(profile.parts)
         return Opened(boards, profile.journal, profile.index, profile)
 

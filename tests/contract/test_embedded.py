@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from tests.workbenches import EmbeddedWorkbench
+from toprung.archives.files import ArchiveFilesAt
 from toprung.testing.contracts.activity_contract import ActivityContract
+from toprung.testing.contracts.archive_contract import BRIEF, ArchiveContract, Archiving
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.effect_contract import EffectContract
-from toprung.testing.contracts.ending_contract import Ending, EndingContract
+from toprung.testing.contracts.ending_contract import DAILY, Ending, EndingContract
 from toprung.testing.contracts.follower_contract import FollowerContract
 from toprung.testing.contracts.history_contract import HistoryContract, Past
 from toprung.testing.contracts.index_contract import IndexContract
@@ -85,6 +88,39 @@ class TestHistory(OnEmbedded, HistoryContract):
         points, top = past.run(read())
         assert list(points) == found != []
         assert [each.movement for each in top] == list(past.movement().values())
+
+
+class TestArchives(OnEmbedded, ArchiveContract):
+    def test_what_is_archived_is_not_replayed(self, days: Archiving) -> None:
+        """Also if the whole journal is."""
+        days.create(["all-time", BRIEF])
+        days.fill()
+        top = days.top()
+        days.pass_day(16)
+        self.release(days, DAILY)
+        workbench = days.opened.workbench
+        assert isinstance(workbench, EmbeddedWorkbench)
+        days.run(days.opened.boards.close())
+        for path in workbench.directory.glob("*.checkpoint"):
+            path.unlink()
+        days.opened.reopen()
+        assert not days.held(*DAILY)
+        assert days.held("all-time", "all")
+        assert days.top() == top
+        assert days.run(days.opened.boards.verify()) == []
+
+    def test_files_that_were_left_behind_are_deleted(self, days: Archiving) -> None:
+        """A process dies before it deletes what it has replaced: it still names who was erased."""
+        days.create([BRIEF])
+        days.fill()
+        days.pass_day(16)
+        with patch.object(ArchiveFilesAt, "delete", side_effect=OSError("it dies here")):
+            days.run(days.opened.boards.erase("p1"))
+            days.step()
+        assert len(days.files()) > 2
+        days.opened.restart()
+        days.pass_day(17)
+        assert len(days.files()) == 2
 
 
 class TestBatch(OnEmbedded, BatchContract):

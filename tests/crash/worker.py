@@ -203,13 +203,15 @@ def background_of(stores: Stores, log: Path, fate: Fate) -> Background:
 # --- a life ---------------------------------------------------------------------------------------
 
 
-async def opened(target: str, clock: Clock) -> Any:
+async def opened(target: str, clock: Clock, archive: str | None = None) -> Any:
     """The profile behind a target."""
     if not is_cluster_target(target):
-        return EmbeddedProfile(target, clock, "full")
+        return EmbeddedProfile(target, clock, "full", archive=archive)
     from toprung.profiles.cluster import ClusterProfile
 
-    settings: ClusterSettings = cluster_settings(target)
+    settings: ClusterSettings = msgspec.structs.replace(
+        cluster_settings(target), archive_url=archive
+    )
     return await ClusterProfile.open(settings, clock)
 
 

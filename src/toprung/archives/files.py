@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import SEEK_CUR, SEEK_END, SEEK_SET, RawIOBase
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -113,8 +114,7 @@ class ArchiveFilesAt:
         with self._reaching(name):
             if self._root is not None:
                 return pyarrow.memory_map(str(self._root / name))
-            reader = self._obstore.open_reader(self._store, name)
-            return pyarrow.PythonFile(reader, mode="r")
+            return pyarrow.PythonFile(_ObjectFile(self._obstore, self._store, name), mode="r")
 
     def check(self, written: Written) -> None:
         """Read a whole file and compare it with what was written; raise what is wrong with it."""
@@ -124,9 +124,23 @@ class ArchiveFilesAt:
 
     def copy_to(self, name: str, target: Path) -> None:
         """Write a copy of a file to a new one of this machine."""
-        with self._reaching(name), target.open("xb") as copy:
-            for piece in self._obstore.get(self._store, name).stream(min_chunk_size=READ_BYTES):
-                copy.write(piece)
+        with self._reaching(name):
+            found = self._obstore.get(self._store, name)
+            with target.open("xb") as copy:
+                try:
+                    for piece in found.stream(min_chunk_size=READ_BYTES):
+                        copy.write(piece)
+                except BaseException:
+                    target.unlink()
+                    raise
+
+    def names(self, start: str) -> list[str]:
+        """The names of files that begin with a text."""
+        folder, _, _ = start.rpartition("/")
+        with self._reaching(start):
+            pages = self._obstore.list(self._store, prefix=folder or None)
+            paths = [each["path"] for page in pages for each in page]
+        return [path for path in paths if path.startswith(start)]
 
     def delete(self, name: str) -> None:
         """Delete a file; harmless if there is none."""
@@ -135,7 +149,7 @@ class ArchiveFilesAt:
 
     @contextmanager
     def reaching(self, name: str) -> Iterator[None]:
-        """Say what is wrong with a store or a file in our words."""
+        """Say what is wrong with a store or a file, in words that do not tell where it is."""
         with self._reaching(name):
             yield
 
@@ -144,13 +158,44 @@ class ArchiveFilesAt:
         try:
             yield
         except FileNotFoundError as error:
-            raise ArchiveGone(f"{name!r} is not in the archive at {self.url}") from error
+            raise ArchiveGone(f"{name!r} is not in the store of archives") from error
         except FileExistsError:
             raise
         except (OSError, self._obstore.exceptions.BaseError) as error:
             raise ArchiveUnavailable(
-                f"the archive at {self.url} cannot be used: {type(error).__name__}"
+                f"the store of archives cannot be used: {type(error).__name__}"
             ) from error
+
+
+class _ObjectFile(RawIOBase):
+    """An object as a file: each read is a request for a range."""
+
+    def __init__(self, obstore: Any, store: Any, name: str) -> None:
+        super().__init__()
+        self._obstore, self._store, self._name = obstore, store, name
+        self._size: int = obstore.head(store, name)["size"]
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
+        begin = {SEEK_SET: 0, SEEK_CUR: self._at, SEEK_END: self._size}[whence]
+        self._at = max(0, begin + offset)
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        end = self._size if size < 0 else min(self._size, self._at + size)
+        if end <= self._at:
+            return b""
+        start, self._at = self._at, end
+        return bytes(self._obstore.get_range(self._store, self._name, start=start, end=end))
 
 
 def sha256_of(path: Path) -> str:

@@ -13,6 +13,8 @@ found by reading one group, the footer has the first row of each: its *fence*.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from functools import cache
 from importlib import import_module
 from itertools import accumulate
@@ -51,6 +53,7 @@ class Fences(msgspec.Struct, frozen=True):
 
     records: list[bytes]
     players: list[bytes]
+    """Of a player who was erased: the one before, if the records are ordered alike."""
     competition_ranks: list[int]
 
 
@@ -81,6 +84,23 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True):
     def starts(self) -> list[int]:
         """The first row of each ladder, and the end of the last."""
         return list(accumulate((each.entries for each in self.ladders), initial=0))
+
+
+def parquet_footer(file: Any) -> bytes:
+    """The end of a Parquet file: where everything is in it, and its key-value pairs.
+
+    >>> pyarrow, _, _ = load_pyarrow()
+    >>> parquet_footer(pyarrow.BufferReader(b"PAR1 entries footer" + bytes([6, 0, 0, 0]) + b"PAR1"))
+    b'footer\\x06\\x00\\x00\\x00PAR1'
+    """
+    size = file.size()
+    length = int.from_bytes(file.read_at(4, max(0, size - 8)), "little") + 8
+    return b"" if length > size else bytes(file.read_at(length, size - length))
+
+
+def footers_sha256(entries: bytes, index: bytes) -> str:
+    """The hash of the footers of both files."""
+    return hashlib.sha256(entries + index).hexdigest()
 
 
 def footer_bytes(footer: Footer) -> bytes:
@@ -122,6 +142,17 @@ def file_names(generation: int, board: str, period: PeriodName, digest: str) -> 
     window, period_id = period
     start = f"{board}-{generation:x}/{_plain(window)}/{_plain(period_id)}.{digest[:12]}"
     return f"{start}.parquet", f"{start}.players.parquet"
+
+
+def start_of(name: str) -> str:
+    """What the names of all files of a period begin with.
+
+    >>> start_of("blitz-11/daily/2026-11-15.f300f60b6689.parquet")
+    'blitz-11/daily/2026-11-15.'
+    """
+    folder, _, file = name.rpartition("/")
+    digest_at = re.search(r"\.[0-9a-f]{12}\.", file)
+    return f"{folder}/{file[: digest_at.start() + 1] if digest_at else file}"
 
 
 def _plain(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,15 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from toprung._native import RecordReader
 from toprung.archives.blocks import Sized
 from toprung.archives.files import ArchiveFilesAt
-from toprung.archives.format import GROUP_ROWS, Footer, footer_shape, load_pyarrow, read_footer
+from toprung.archives.format import (
+    GROUP_ROWS,
+    Footer,
+    footer_shape,
+    footers_sha256,
+    load_pyarrow,
+    parquet_footer,
+    read_footer,
+)
 from toprung.domain.archive import ArchiveFiles
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
@@ -78,6 +87,8 @@ class Opened(NamedTuple):
     """By scope: the first row, and the number of entries."""
     index_fences: list[int]
     """The first player of each group of the index."""
+    reading: threading.Lock
+    """Held while a group is read: `pyarrow` reads a file by one thread at a time, or crashes."""
     nbytes: int
 
     @property
@@ -88,10 +99,15 @@ class Opened(NamedTuple):
 
 def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
     """Open both files and read their footers; nothing else."""
-    _, parquet, _ = load_pyarrow()
     with store.reaching(files.entries), _readable(files.entries):
-        entries = parquet.ParquetFile(store.open(files.entries))
-        index = parquet.ParquetFile(store.open(files.index))
+        sources = store.open(files.entries), store.open(files.index)
+        ends = [parquet_footer(source) for source in sources]
+        if footers_sha256(*ends) != files.footers_sha256:
+            raise ArchiveDamaged(f"{files.entries!r} is not what the catalogue says")
+        entries, index = (
+            _parquet(source, end, in_one=not store.is_local)
+            for source, end in zip(sources, ends, strict=True)
+        )
     footer = read_footer(entries.metadata.metadata, files.entries)
     shape = footer_shape(footer)
     if entries.metadata.num_rows != index.metadata.num_rows or footer.digest != files.digest:
@@ -99,6 +115,7 @@ def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
     fences = [
         index.metadata.row_group(at).column(0).statistics.min
         for at in range(index.metadata.num_row_groups)
+        if index.metadata.row_group(at).num_rows  # nobody may be left
     ]
     spans = zip(footer.ladders, footer.starts(), strict=False)
     return Opened(
@@ -110,7 +127,20 @@ def open_archive(store: ArchiveFilesAt, files: ArchiveFiles) -> Opened:
         record_reader(shape),
         {each.scope: (start, each.entries) for each, start in spans},
         fences,
+        threading.Lock(),
         OPENED_BYTES + 2 * entries.metadata.serialized_size + 200 * len(footer.ladders),
+    )
+
+
+def _parquet(source: Any, footer: bytes, *, in_one: bool) -> Any:
+    """A file whose footer is read already, and whose pages are checked when they are.
+
+    `in_one` has the columns of a group fetched by few requests.
+    """
+    pyarrow, parquet, _ = load_pyarrow()
+    metadata = parquet.read_metadata(pyarrow.BufferReader(footer))
+    return parquet.ParquetFile(
+        source, metadata=metadata, pre_buffer=in_one, page_checksum_verification=True
     )
 
 
@@ -193,7 +223,7 @@ class ArchivedPeriod:
         )
 
     def _group(self, file: Any, name: str, group: int, columns: list[str] | None) -> Any:
-        with self._store.reaching(name), _readable(name):
+        with self.opened.reading, self._store.reaching(name), _readable(name):
             return file.read_row_group(group, columns=columns, use_threads=False)
 
 
@@ -294,25 +324,25 @@ class ArchivedLadder:
                 low = middle
             else:
                 high = middle - 1
-        block = self._period.block(low)
         begin = max(0, self._start - low * GROUP_ROWS)
         end = min(GROUP_ROWS, self._start + self.size - low * GROUP_ROWS)
         while begin < end:
             middle = (begin + end) // 2
-            if self._is_before(block, middle, begin, point):
+            if self._is_before(low, middle, begin, point):
                 begin = middle + 1
             else:
                 end = middle
         return low * GROUP_ROWS + begin - self._start
 
-    def _is_before(self, block: Block, at: int, begin: int, point: tuple[bytes, bytes]) -> bool:
+    def _is_before(self, group: int, at: int, begin: int, point: tuple[bytes, bytes]) -> bool:
         """Whether a row lies before a point. An erased player counts like the one before it."""
+        block = self._period.block(group)
         key = block.record(at)[: self._order]
         if key != point[0]:
             return key < point[0]
         while not block.id(at) and at > begin and block.record(at - 1)[: self._order] == key:
             at -= 1
-        return block.id(at) < point[1]
+        return (block.id(at) if at else self._fences.players[group]) < point[1]
 
 
 def _whole(table: Any, name: str) -> Any:

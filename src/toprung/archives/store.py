@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from toprung.archives.files import ArchiveFilesAt, Written
-from toprung.archives.format import GROUP_ROWS, file_names, footer_board
+from toprung.archives.format import GROUP_ROWS, file_names, footer_board, start_of
 from toprung.archives.reading import ArchivedPeriod, Opened, open_archive
 from toprung.archives.writing import ArchiveWriter
 from toprung.domain.archive import ArchiveFiles, SettledPeriod
@@ -88,6 +88,7 @@ class ParquetArchives:
             index=index.name,
             index_bytes=index.bytes,
             index_sha256=index.sha256,
+            footers_sha256=writer.footers_sha256(),
             digest=digest,
         )
 
@@ -98,7 +99,13 @@ class ParquetArchives:
                 return self.files.create(f"{start}.{number}.parquet" if number else name, path)
             except FileExistsError:
                 continue
-        raise ArchiveUnavailable(f"{self.url} has too many files with names like {name!r}")
+        raise ArchiveUnavailable(f"there are too many files with names like {name!r}")
+
+    async def others(self, period: SettledPeriod) -> list[str]:
+        """Names of files of a period that its catalogue entry does not name."""
+        assert period.files is not None, "it is archived"
+        found = await in_thread(partial(self.files.names, start_of(period.files.entries)))
+        return [name for name in found if name not in period.files.names]
 
     async def check(self, period: SettledPeriod) -> None:
         """Read the whole archive of a period; raise what is wrong with it."""

@@ -17,7 +17,9 @@ from toprung.archives.format import (
     Footer,
     LadderSpan,
     footer_bytes,
+    footers_sha256,
     load_pyarrow,
+    parquet_footer,
 )
 from toprung.domain.board import Board
 from toprung.domain.calendar import Period
@@ -36,7 +38,11 @@ _NUMBERS: Final = (
     "achieved_at",
     "version",
 )
-_COMPRESSION: Final[dict[str, Any]] = {"compression": "zstd", "compression_level": 1}
+_COMPRESSION: Final[dict[str, Any]] = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "write_page_checksum": True,
+}
 
 
 class ArchiveWriter:
@@ -69,6 +75,8 @@ class ArchiveWriter:
         self._fences = Fences([], [], [])
         self._waiting: list[Any] = []
         self._waiting_rows = 0
+        self._last: tuple[object, bytes] = (None, b"")
+        """How the last row of the groups is ordered, and the player that it counts as."""
         self._numbers = array("q")
         self._rank = 0
         self._ranks = RankColumns(tied=shape.tied, words=shape.words)
@@ -123,6 +131,12 @@ class ArchiveWriter:
         self._write_index()
         return self._digester.digest
 
+    def footers_sha256(self) -> str:
+        """The hash of the footers of both files, once they are finished."""
+        mapped = self._pyarrow.memory_map
+        with mapped(str(self.entries_path)) as entries, mapped(str(self.index_path)) as index:
+            return footers_sha256(parquet_footer(entries), parquet_footer(index))
+
     def _table(self, rows: PeriodRows) -> Any:
         """Rows as they are written."""
         pyarrow, count = self._pyarrow, len(rows.numbers) // 8
@@ -173,14 +187,34 @@ class ArchiveWriter:
         self._waiting_rows = table.num_rows - start
 
     def _fence(self, group: Any) -> None:
-        first = group.slice(0, 1).cast(_integer_times(self._pyarrow)).to_pylist()[0]
-        self._fences.records.append(
-            self._board.shape.pack(
-                first["score"], first["subscore"], first["achieved_at"], first["version"]
-            )
-        )
-        self._fences.players.append((first["player"] or "").encode())
-        self._fences.competition_ranks.append(first["competition_rank"])
+        order, record, player, rank = self._row(group, 0)
+        self._fences.records.append(record)
+        self._fences.players.append(player or self._counts_as(order))
+        self._fences.competition_ranks.append(rank)
+        self._last = self._last_of(group)
+
+    def _counts_as(self, order: object) -> bytes:
+        """The player whom an erased one counts as, who is the next to be ordered so."""
+        last, player = self._last
+        return player if last == order else b""
+
+    def _last_of(self, group: Any) -> tuple[object, bytes]:
+        last, _, player, _ = self._row(group, group.num_rows - 1)
+        for at in range(group.num_rows - 2, -1, -1):
+            if player:
+                return last, player
+            order, _, player, _ = self._row(group, at)
+            if order != last:
+                return last, b""
+        return last, player or self._fences.players[-1]
+
+    def _row(self, group: Any, at: int) -> tuple[object, bytes, bytes, int]:
+        """How a row is ordered, its record, its player and its competition rank."""
+        row = group.slice(at, 1).cast(_integer_times(self._pyarrow)).to_pylist()[0]
+        shape = self._board.shape
+        record = shape.pack(row["score"], row["subscore"], row["achieved_at"], row["version"])
+        order = row["scope"], record[: 8 * shape.order]
+        return order, record, (row["player"] or "").encode(), row["competition_rank"]
 
     def _write_index(self) -> None:
         """The rows by player: sorted in memory, 16 bytes for each."""
@@ -190,7 +224,8 @@ class ArchiveWriter:
         )
         rows = compute.sort_indices(numbers)  # stable: the rows of a player are in order
         table = pyarrow.table(
-            {"player_number": numbers.take(rows), "row": rows.cast(pyarrow.int64())}
+            {"player_number": numbers.take(rows), "row": rows.cast(pyarrow.int64())},
+            metadata={FOOTER_KEY: self._digester.digest},  # so no two have the same footer
         )
         self._parquet.write_table(
             table,

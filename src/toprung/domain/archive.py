@@ -30,6 +30,8 @@ class ArchiveFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The name of the file that says in which rows a player is."""
     index_bytes: int
     index_sha256: str
+    footers_sha256: str
+    """Of the end of both files, which says where everything is in them; that of pages is there."""
     digest: str
     """Of the entries in it, as in `domain.digest`: that of the period, unless somebody was erased
     between settling and archiving."""

@@ -41,7 +41,7 @@ SECONDS_MAX: Final = 366 * 24 * 3600
 """For `grace`, and for `review_time`."""
 
 Keep: TypeAlias = int | None
-"""How many periods have an archive, counted back from the current one; None: all, 0: none."""
+"""How many periods have an archive, counted back from the last that ended; None: all, 0: none."""
 
 FOREVER: Final = "forever"
 """How people say that archives are never deleted."""

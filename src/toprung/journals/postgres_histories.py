@@ -13,7 +13,7 @@ from toprung.domain.card import number_bytes, parse_period_name, parse_scopes_na
 from toprung.domain.events import BoardSet
 from toprung.domain.ladder import Stop
 from toprung.domain.player import GLOBAL
-from toprung.journals.postgres_rows import event_of
+from toprung.journals.postgres_rows import event_of, read_board
 from toprung.journals.postgres_store import PostgresStore, statement
 from toprung.ports import Histories, HistoryRow, RulesSet
 
@@ -40,9 +40,12 @@ class PostgresHistories:
             yield cls(store, connection)
 
     async def rules(self) -> list[RulesSet]:
-        """Every version of the rules of every board that exists, in the order of positions."""
-        live = await self._connection.fetch("SELECT generation FROM boards")
-        generations = {row[0] for row in live}
+        """Every version of the rules of every board that exists, in the order of positions.
+
+        Of periods, what is archived by now is.
+        """
+        live = await self._connection.fetch("SELECT * FROM boards")
+        archived = {row["generation"]: read_board(row).archived for row in live}
         rows = await self._connection.fetch(
             "SELECT position, recorded_at, kind, body FROM events WHERE kind = 'board'"
             " ORDER BY position",
@@ -51,8 +54,9 @@ class PostgresHistories:
         found = []
         for event in map(event_of, rows):
             change = event.body
-            if isinstance(change, BoardSet) and change.generation in generations:
+            if isinstance(change, BoardSet) and change.generation in archived:
                 board = Board.read(change.board, change.rules)
+                board = board.archived_later(archived[change.generation])
                 board = board.recorded(event.position, change.generation)
                 found.append(RulesSet(board, change, event.recorded_at))
         return found

@@ -35,7 +35,8 @@ RUN_ROWS: Final = 5_000
 """Rows that are sorted at once: the event loop waits for it."""
 
 Row: TypeAlias = tuple[bytes, int]
-"""What a ladder is sorted by (the compared words, the player's id, the record), and the number."""
+"""What a ladder is sorted by (the compared words, the player's id and its end, the record), and the
+number."""
 
 
 class _Rows:
@@ -81,7 +82,7 @@ class PostgresContents:
         """The entries of a ladder, best first."""
         rows, width, words = self._ladders[scope].merged(), self._width, self._words
         while some := list(islice(rows, CARDS_AT_ONCE)):
-            ids = [key[words:-width] for key, _ in some]
+            ids = [key[words : -width - 1] for key, _ in some]
             offsets = array("i", accumulate(map(len, ids), initial=0)).tobytes()
             yield PeriodRows(
                 array("q", [number for _, number in some]).tobytes(),
@@ -155,7 +156,8 @@ class PostgresPeriods:
                     for each, entry in split_card(entries, board.shape).items():
                         if each in wanted:
                             record = entry_record(entry)
-                            key = record[:words] + player.encode() + record
+                            # No id has a zero byte, so a shorter one comes before a longer one.
+                            key = record[:words] + player.encode() + b"\0" + record
                             for scope in scopes_of[entry_scopes(entry)]:
                                 ladders.setdefault(scope, _Rows()).add((key, number))
                     if work.is_due():

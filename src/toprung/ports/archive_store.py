@@ -37,6 +37,13 @@ class ArchiveStore(Protocol):
         """
         ...
 
+    async def others(self, period: SettledPeriod) -> list[str]:
+        """Names of files of a period that its catalogue entry does not name.
+
+        Somebody has replaced them and died before they were deleted.
+        """
+        ...
+
     async def check(self, period: SettledPeriod) -> None:
         """Read the whole archive of a period; raise what is wrong with it."""
         ...

@@ -128,7 +128,11 @@ class Archives:
         if all(window.keep == 0 for window in board.windows):
             return 0, 0
         names = await self._reader.periods(board)
-        due = unarchived_periods(board, names, self._moment().believed)
+        due = [
+            ended
+            for ended in unarchived_periods(board, names, self._moment().believed)
+            if await self._is_catalogued(board, ended)
+        ]
         if self.store is None:
             return 0, len(due)
         for number, ended in enumerate(due):
@@ -141,6 +145,11 @@ class Archives:
                 )  # fmt: skip
                 return number, len(due) - number
         return len(due), 0
+
+    async def _is_catalogued(self, board: Board, ended: EndedPeriod) -> bool:
+        """Whether a period was settled itself, and not only passed over: nobody was in it then."""
+        key = period_key(board.generation, *ended.name)
+        return await self._journal.document(PERIOD, key) is not None
 
     async def _archive(self, store: ArchiveStore, board: Board, ended: EndedPeriod) -> Board:
         """Write the files, and record where they are; again, if somebody was erased meanwhile."""
@@ -191,13 +200,9 @@ class Archives:
         await self._journal.record(SetDocument(PERIOD, key, struck))
         await self._delete(store, period)
 
-    async def _delete(
-        self, store: ArchiveStore, period: SettledPeriod, besides: ArchiveFiles | None = None
-    ) -> None:
-        """Delete the files of a period that others do not need."""
+    async def _delete(self, store: ArchiveStore, period: SettledPeriod) -> None:
         if period.files is not None:
-            needed = () if besides is None else besides.names
-            await store.delete([name for name in period.files.names if name not in needed])
+            await store.delete(period.files.names)
             self._forget(period.files)
 
     async def bury(self, generations: Collection[int]) -> int:
@@ -243,7 +248,10 @@ class Archives:
         except UnknownBoard:  # `bury` deletes the old ones
             await store.delete(files.names)
         else:
-            await self._delete(store, period, besides=files)
+            newest = msgspec.structs.replace(period, files=files)
+            await store.delete(await store.others(newest))
+            if period.files is not None:
+                self._forget(period.files)
 
     # --- for people ------------------------------------------------------------------------------
 
@@ -277,7 +285,7 @@ def _oldest_kept(
     calendar = board.calendar(board.window(window))
     period = calendar.period_at(now)
     first = min((each.closes_at for each in archived), default=now)
-    for _ in range(keep):
+    for _ in range(keep + 1):  # the current one has no archive
         if period is None or period.opens_at is None or period.opens_at < first:
             return 0
         period = calendar.previous(period)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Final, cast
 
+from toprung.domain.archive import PERIOD, SettledPeriod, period_key
 from toprung.domain.board import Board
 from toprung.domain.commands import ClosePeriod, SettlePeriod
 from toprung.domain.digest import Digested, Digester
@@ -44,7 +45,7 @@ class Endings:
                 if not board.is_closed(*before.key):
                     raise _too_early("closed", before)
             board = await self._close(board, ended.name, by_hand=True)
-        found = await self._digested(board, ended.name)
+        found = await self._found(board, ended)
         return self._ending(board, ended, found, dry_run=dry_run)
 
     async def settle(
@@ -53,7 +54,7 @@ class Endings:
         """Settle a period that is closed, without waiting for the end of its review time."""
         board, ended = await self._ended(board_id, window, period)
         if dry_run or board.is_settled(*ended.key):
-            found = await self._digested(board, ended.name)
+            found = await self._found(board, ended)
         else:
             for before in await self._before(board, ended):
                 raise _too_early("settled", before)
@@ -116,6 +117,16 @@ class Endings:
             else:
                 due_at = min(due_at, ended.settles_at)
         return done, due_at
+
+    async def _found(self, board: Board, ended: EndedPeriod) -> Digested:
+        """What a period holds, or held when it was settled, if it is no longer retained."""
+        if not board.retains(ended.window, ended.period, self._moment().believed):
+            key = period_key(board.generation, *ended.name)
+            document = await self._journal.document(PERIOD, key)
+            if document is not None and isinstance(document.value, SettledPeriod):
+                settled = document.value
+                return Digested(0, settled.players, settled.entries, settled.digest)
+        return await self._digested(board, ended.name)
 
     async def _digested(self, board: Board, name: PeriodName) -> Digested:
         """What a period holds; it is read in slices. O(n)."""

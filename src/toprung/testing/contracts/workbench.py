@@ -31,6 +31,8 @@ class Workbench(Protocol):
 
     quotas: Mapping[str, int]
     """Quotas that differ from the profile's own, from the next opening on."""
+    archive: str | None
+    """Where settled periods are archived, from the next opening on; None: nowhere."""
 
     async def open(self, clock: Clock) -> Opened:
         """Open the profile on whatever it held when it was last closed; at first on nothing."""
@@ -111,7 +113,8 @@ class Session:
         for derive in (None, lambda: self.run(self.boards.rebuild()), self.restart):
             if derive is not None:
                 derive()
-            assert self.run(self.boards.verify()) == []
+            found = self.run(self.boards.verify())
+            assert found == [], found
             yield
 
     def pass_hours(self, count: int) -> None:
