@@ -157,6 +157,7 @@ async def _archive(
     board, parts = await database.service.board(BOARD), database.parts
     players = itertools.cycle(_names(options.size, 10_000, SEED))
     seconds = 10 * options.seconds
+    gc.freeze()  # as a service does when it has started
     without = await reading(board, players, asyncio.sleep(seconds))
     database.clock.pass_day()
     memory = PeakMemory()
