@@ -132,12 +132,15 @@ class ArchiveWriter:
         pyarrow, count = self._pyarrow, len(rows.numbers) // 8
         scores, subscores, times, versions = self._reader.columns(rows.records)
         competition, dense = self._ranks.add(rows.records)
-        ranks = self._compute.add(self._counted(count), self._rank)
-        self._rank += count
 
         def column(values: Any, kind: Any = None) -> Any:
             buffers = [None, pyarrow.py_buffer(values)]
             return pyarrow.Array.from_buffers(kind or pyarrow.int64(), count, buffers)
+
+        # A number for `pyarrow` to add would have it import pandas, if that is there.
+        before = column(array("q", [self._rank]) * count)
+        ranks = self._compute.add(self._counted(count), before)
+        self._rank += count
 
         players = self._texts(*rows.ids)
         nobody = pyarrow.nulls(count, pyarrow.int64())
@@ -160,7 +163,7 @@ class ArchiveWriter:
         return pyarrow.Table.from_arrays(columns, schema=self._schema)
 
     def _counted(self, count: int) -> Any:
-        """The numbers from 1 to a count: made once, for a thread that makes them holds others up."""
+        """The numbers from 1 to a count: made once, for that holds other threads up."""
         if len(self._counting) < count:
             numbers = self._pyarrow.py_buffer(array("q", range(1, count + 1)))
             kind = self._pyarrow.int64()
@@ -168,7 +171,7 @@ class ArchiveWriter:
         return self._counting.slice(0, count)
 
     def _texts(self, offsets: bytes, texts: bytes) -> Any:
-        """Texts as a column. `pyarrow.array` would import pandas, if that is there."""
+        """Texts as a column; `pyarrow.array` would import pandas, too."""
         buffers = [None, self._pyarrow.py_buffer(offsets), self._pyarrow.py_buffer(texts)]
         count = len(offsets) // 4 - 1
         return self._pyarrow.Array.from_buffers(self._pyarrow.string(), count, buffers)
