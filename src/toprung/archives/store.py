@@ -21,6 +21,8 @@ from toprung.errors import ArchiveDamaged, ArchiveUnavailable
 from toprung.ports import ArchiveStore, PeriodContents, PeriodRows
 from toprung.waiting.threads import in_thread
 
+ROWS_AT_ONCE: Final = 4 * GROUP_ROWS
+"""Rows that a thread is started for."""
 NAMES_MAX: Final = 100
 """Names that are tried for a file: others may be there that nobody catalogued."""
 
@@ -42,14 +44,17 @@ class ParquetArchives:
         self, board: Board, ended: EndedPeriod, contents: PeriodContents
     ) -> ArchiveFiles:
         """Write all entries of a period."""
-        with TemporaryDirectory(prefix="toprung-archive-", dir=self._folder) as folder:
+        folder = TemporaryDirectory(prefix="toprung-archive-", dir=self._folder)
+        try:
             window = ended.window.name
-            with ArchiveWriter(Path(folder), board, window, ended.period) as writer:
+            with ArchiveWriter(Path(folder.name), board, window, ended.period) as writer:
                 for scope, size in contents.ladders:
                     writer.begin(scope, size)
                     await _add_all(writer, contents, scope)
                 digest = await in_thread(writer.finish)
             return await in_thread(partial(self._create, writer, board, ended.name, digest))
+        finally:
+            await in_thread(folder.cleanup)  # deleting a large file takes a while, too
 
     async def without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
         """Write the archive of a period again, where some players have no ids."""
@@ -57,7 +62,7 @@ class ParquetArchives:
 
     def _without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
         opened = self._open(period)
-        archived = ArchivedPeriod(opened, self.files, lambda _, load: load())
+        archived = ArchivedPeriod(opened, self.files, lambda key, load: load(key))
         numbers = {player - period.zero for player in players}
         if not any(archived.rows_of(number) for number in numbers):
             return None
@@ -122,7 +127,9 @@ class ParquetArchives:
             {each.scope: each.entries for each in opened.footer.ladders},
         )
         begun = ""
-        for scope, rows in ArchivedPeriod(opened, self.files, lambda _, load: load()).all_rows():
+        for scope, rows in ArchivedPeriod(
+            opened, self.files, lambda key, load: load(key)
+        ).all_rows():
             if scope != begun:
                 digester.begin(scope, sizes[scope])
                 begun = scope
@@ -149,7 +156,7 @@ async def _add_all(writer: ArchiveWriter, contents: PeriodContents, scope: str) 
     waiting: list[PeriodRows] = []
     async for rows in contents.rows(scope):
         waiting.append(rows)
-        if sum(map(len, waiting)) >= GROUP_ROWS:
+        if sum(map(len, waiting)) >= ROWS_AT_ONCE:
             await in_thread(partial(_add, writer.add, waiting))
             waiting = []
     await in_thread(partial(_add, writer.add, waiting))
