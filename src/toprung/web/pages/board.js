@@ -10,9 +10,10 @@ import { Followed } from "../followed.js";
 import { LadderList } from "../ladder_list.js";
 import { errorNotice, loadingRows } from "../notices.js";
 import { formatCount, plural } from "../numbers.js";
+import { RUNNERS, Race } from "../race.js";
 import { Rotation, nextPage, rowsThatFit } from "../rotation.js";
 import { StandingsTable } from "../standings_table.js";
-import { afterRollOver, periodName, periodWords, throttled, windowName } from "../times.js";
+import { afterRollOver, periodName, periodWords, sinceWords, throttled, windowName } from "../times.js";
 import { openingWindow, windowsOf } from "../windows.js";
 
 /** @typedef {import("../address.js").Address} Address */
@@ -52,6 +53,7 @@ export class BoardView {
   #ranking = new Choice("Ranks", (ranking) => this.#choose({ ranking }));
   #news = new Announcement();
   #list = new LadderList(() => this.#showFacts());
+  #race = new Race();
   #rotation = new Rotation(() => this.#turnPage());
   #resize = throttled(() => this.#isScreen && this.#showLadder(), RESIZE_MS);
   /** The place that the big screen begins with at the moment. */
@@ -75,6 +77,7 @@ export class BoardView {
       el("header", { class: "hero" }, el("div", { class: "hero-text" }, this.#title, this.#facts), this.#clock.element, this.#screen),
       this.#tabs,
       el("details", { class: "fold", open: WIDE.matches }, el("summary", {}, "Find and filter"), this.#tools()),
+      this.#race.element,
       this.#news.element,
       el("div", { class: "columns" }, this.#list.element, this.#followed.element),
     ];
@@ -189,24 +192,46 @@ export class BoardView {
       this.#place = at === null ? null : await this.#find();
       if (visit !== this.#visit) return;
       this.#followed.show(ladder, this.#place);
+      this.#showRace();
       this.#watch();
     } catch (error) {
-      if (visit === this.#visit) this.#list.notice(errorNotice(error, () => this.#showLadder()));
+      if (visit === this.#visit) this.#showError(error);
     }
+  }
+
+  /** The ladder cannot be shown, and nothing stays that was said of another one. @param {unknown} error */
+  #showError(error) {
+    this.#list.notice(errorNotice(error, () => this.#showLadder()));
+    this.#race.show(null);
+    this.#clock.show(null);
+    this.#followed.clear();
+    const { period } = this.#address;
+    setText(this.#facts, [windowName(this.#window), ...(period === undefined ? [] : [periodName(period)])].join(" · "));
+  }
+
+  #showRace() {
+    const [ladder, window] = [this.#ladder, this.#window];
+    if (!this.#board?.history) return this.#race.show(null);
+    const leaders = async () => this.#list.head(RUNNERS) ?? (await listStandings(this.#id, ladder, { limit: RUNNERS })).standings;
+    const link = (/** @type {string} */ player) => playerAddress({ page: "player", board: this.#id, player, window });
+    this.#race.show({ board: this.#id, ladder, period: this.#shown, leaders, link });
   }
 
   /** @returns {import("../ladder_list.js").Source} */
   #source() {
-    const { subscore } = /** @type {Board} */ (this.#board);
+    const { subscore, history } = /** @type {Board} */ (this.#board);
     const [ladder, window] = [this.#ladder, this.#window];
     const table = new StandingsTable({
       caption: `Standings, ${windowName(window)}, ${ladder.period ? periodName(ladder.period) : "now"}, ${ladder.scope ?? "global"}`,
       link: (player) => playerAddress({ page: "player", board: this.#id, player, window }),
       subscore: subscore && "Subscore",
+      since: (time) => sinceWords(time, history?.every ?? "day", Date.now()),
     });
     const whenEmpty = this.#isPast ? "There were no entries." : "The first score will appear here as soon as it arrives.";
     const rows = this.#isScreen ? rowsThatFit(this.#list.element) : undefined;
-    return { load: (part) => listStandings(this.#id, ladder, part), table, marked: this.#address.player, whenEmpty, rows };
+    const hasMovement = Boolean(history);
+    const include = hasMovement ? "movement" : undefined;
+    return { load: (part) => listStandings(this.#id, ladder, { ...part, include }), hasMovement, table, marked: this.#address.player, whenEmpty, rows };
   }
 
   /** On the big screen: the next page, if there is more than one. */
