@@ -77,7 +77,7 @@ def test_boards_without_history_are_as_they_were(past: Serving, open_page: OpenP
     page.goto(f"{past.url}/boards/plain")
     expect(page.locator(ROWS)).to_have_count(1)
     expect(page.locator(".movement")).to_have_count(0)
-    expect(page.get_by_text("History", exact=True)).to_be_hidden()
+    expect(page.get_by_text("History", exact=True)).to_have_count(0)
     page.goto(f"{past.url}/boards/plain/players/ada")
     expect(page.get_by_role("region", name="Recent submissions")).to_be_visible()
     expect(page.get_by_role("region", name="Rank history")).to_be_hidden()
@@ -124,7 +124,7 @@ def test_the_race_is_loaded_when_it_is_opened_and_once(past: Serving, open_page:
     expect(page.locator(".legend li", has_text=HOSTILE)).to_have_count(1)
     expect(page.locator(".legend img")).to_have_count(0)
     expect(page.locator(".legend li", has_text="runner-07")).to_contain_text(
-        "first #7 on 1 Nov, best #1 on 7 Nov, last #12 on 18 Nov"
+        "first #7, best #1, last #12"
     )
     assert len(asked) == len(set(asked)) == 10
     assert page.evaluate("document.documentElement.scrollWidth") == 390

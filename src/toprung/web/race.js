@@ -25,9 +25,9 @@ const NARROW = 320;
 export class Race {
   #plot = el("div", { class: "race-body" });
   #fold = /** @type {HTMLDetailsElement} */ (
-    el("details", { class: "card race", on: { toggle: () => this.#load() }, hidden: true }, el("summary", {}, "History"), this.#plot)
+    el("details", { class: "card race", on: { toggle: () => this.#load() } }, el("summary", {}, "History"), this.#plot)
   );
-  element = this.#fold;
+  element = el("div");
   /** @type {Track | null} */
   #track = null;
   /** @type {Map<string, {until: number, points: Promise<HistoryPoint[]>}>} */
@@ -36,8 +36,9 @@ export class Race {
   /** Another ladder is shown. @param {Track | null} track null: it has no history */
   show(track) {
     this.#track = track;
-    this.#fold.hidden = track === null;
-    if (track !== null) this.#load();
+    if (track === null) return this.#fold.remove();
+    if (!this.#fold.isConnected) this.element.append(this.#fold);
+    this.#load();
   }
 
   async #load() {

@@ -64,7 +64,7 @@ export function racePlot(runners, width) {
       { "data-runner": index, on },
       svg("svg", { class: "swatch", viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("path", { class: "line", d: "M0 5H28" })),
       el("a", { href: link }, name(label)),
-      el("span", { class: "small" }, points.length === 0 ? "no snapshot yet" : rankWords(points, format)),
+      el("span", { class: "small" }, points.length === 0 ? "no snapshot yet" : rankWords(points)),
     );
   });
   figure.classList.add("race-plot");
@@ -74,12 +74,12 @@ export function racePlot(runners, width) {
 /**
  * Where ranks went, in words: first, best and last.
  * @param {HistoryPoint[]} points newest first
- * @param {(milliseconds: number) => string} format
+ * @param {(milliseconds: number) => string} [format] how to say when
  */
 function rankWords(points, format) {
   const [last, first] = [points[0], points[points.length - 1]];
   const best = points.reduce((found, point) => (point.rank <= found.rank ? point : found));
-  const say = (/** @type {HistoryPoint} */ { rank, at }) => `#${formatCount(rank)} on ${format(Date.parse(at))}`;
+  const say = (/** @type {HistoryPoint} */ { rank, at }) => `#${formatCount(rank)}${format ? ` on ${format(Date.parse(at))}` : ""}`;
   return points.length === 1 ? say(last) : `first ${say(first)}, best ${say(best)}, last ${say(last)}`;
 }
 

@@ -34,6 +34,7 @@ export class BoardView {
   #board = null;
   /** The period that is shown. */
   #shown = "";
+  #shownWindow = "";
   /** @type {import("../api.js").State} */
   #state = "open";
   /** @type {Place | null} */
@@ -175,7 +176,7 @@ export class BoardView {
     this.#loadChoices(visit);
     try {
       const { player, from } = this.#address;
-      const ladder = this.#ladder;
+      const [ladder, window] = [this.#ladder, this.#window];
       this.#first = 1;
       if (this.#isScreen) this.#rotation.start();
       else this.#rotation.stop();
@@ -184,11 +185,14 @@ export class BoardView {
       if (visit !== this.#visit) return;
       const page = await this.#list.open(this.#source(), first);
       if (page === null || visit !== this.#visit) return;
+      const hasTurned = page.period === this.#shown && window === this.#shownWindow && page.state !== this.#state;
       this.#shown = page.period;
+      this.#shownWindow = window;
       this.#state = page.state;
       this.#clock.show(this.#isPast ? null : this.#board?.periods[this.#window]);
       this.#showFacts();
       this.#reveal(at);
+      if (hasTurned) this.#announceEnd();
       this.#place = at === null ? null : await this.#find();
       if (visit !== this.#visit) return;
       this.#followed.show(ladder, this.#place);
@@ -215,6 +219,14 @@ export class BoardView {
     const leaders = async () => this.#list.head(RUNNERS) ?? (await listStandings(this.#id, ladder, { limit: RUNNERS })).standings;
     const link = (/** @type {string} */ player) => playerAddress({ page: "player", board: this.#id, player, window });
     this.#race.show({ board: this.#id, ladder, period: this.#shown, leaders, link });
+  }
+
+  /** Say what has just become of the period that is shown. */
+  #announceEnd() {
+    const [winner] = this.#list.head(1) ?? [];
+    if (this.#state === "ended") this.#news.say("It has ended. Scores that are late may still count.");
+    else if (this.#state === "closed") this.#news.say("No more scores count: the result is under review.");
+    else if (this.#state === "settled" && winner !== undefined) this.#news.say(`The result is final: ${winner.name ?? winner.player} is first.`);
   }
 
   /** @returns {import("../ladder_list.js").Source} */
