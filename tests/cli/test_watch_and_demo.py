@@ -103,6 +103,9 @@ def test_demo_is_alive_and_keeps_to_itself(cli: Cli) -> None:
             blitz = boards["blitz"]
             assert len(blitz.periods("daily")) > 3
             assert blitz.total(window="monthly", period=blitz.periods("monthly")[1].period) > 0
+            assert blitz.standing(blitz.top(1)[0].player, movement=True).movement is not None
+            assert len(blitz.history(blitz.top(1)[0].player).points) > 3
+            assert blitz.standings(window="season").state == "open"
             with blitz.watch(3) as messages:
                 first, second = messages.next(), messages.next()
             assert first != second  # somebody has played

@@ -59,13 +59,14 @@ def serving(
     proxies: Proxies | None = None,
     held_bytes_max: int = HELD_BYTES_MAX,
     quotas: Mapping[str, int] | None = None,
+    archive: str | None = None,
 ) -> Iterator[Serving]:
     """Serve a database, by default an empty one in memory, in a thread with its own event loop."""
     started = threading.Event()
     box: dict[str, Any] = {}
 
     async def run() -> None:
-        async with open_async(target, clock=clock, quotas=quotas) as boards:
+        async with open_async(target, clock=clock, quotas=quotas, archive=archive) as boards:
             assert boards.keys is not None
             key = (await boards.keys.create("root"))[1] if settings.needs_keys else None
             service = Service(boards, settings)

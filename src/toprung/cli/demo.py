@@ -6,7 +6,8 @@ import asyncio
 import socket
 import tempfile
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -17,11 +18,14 @@ from toprung.cli.serve import HOST, PORT
 from toprung.errors import Invalid, Unavailable
 
 if TYPE_CHECKING:
+    from toprung.cli.demo_clock import DemoClock
     from toprung.cli.demo_world import DemoWorld
     from toprung.service.leaderboards import Leaderboards
 
 PLAYERS: Final = 300
 PLAYERS_MAX: Final = 20_000
+SNAPSHOTS: Final = 14
+"""How many days of ranks there are when the demo begins."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +90,16 @@ def _listener(port: int | None) -> socket.socket:
 
 
 async def _show(options: DemoOptions, path: str, listener: socket.socket) -> None:
+    from toprung.cli.demo_clock import DemoClock
     from toprung.cli.demo_world import DemoWorld
     from toprung.http.app import Service
     from toprung.http.server import serve, url_of
     from toprung.opening import open_async
 
     world = DemoWorld(options.seed, options.players)
-    async with open_async(path, synchronous="normal") as boards:
-        await fill(boards, world, datetime.now(UTC))
+    clock = DemoClock(timedelta(days=SNAPSHOTS))
+    async with open_async(path, clock=clock, synchronous="normal") as boards:
+        await fill(boards, world, datetime.now(UTC), clock)
         url = url_of(listener)
         boards.announce(url)
         print(f"a live leaderboard: {url} (Ctrl-C stops it)")
@@ -108,9 +114,14 @@ async def _show(options: DemoOptions, path: str, listener: socket.socket) -> Non
                 await asyncio.gather(play, return_exceptions=True)
 
 
-async def fill(boards: Leaderboards, world: DemoWorld, now: datetime) -> None:
-    """Make the demo's boards, players, friendships and past."""
-    from toprung.cli.demo_world import BOARDS
+async def fill(
+    boards: Leaderboards, world: DemoWorld, now: datetime, clock: DemoClock | None = None
+) -> None:
+    """Make the demo's boards, players, friendships and past.
+
+    With a clock that is behind, boards that keep history have some already.
+    """
+    from toprung.cli.demo_world import BOARDS, rules_of
 
     for player in world.players:
         attributes = {"country": player.country}
@@ -118,8 +129,19 @@ async def fill(boards: Leaderboards, world: DemoWorld, now: datetime) -> None:
     for one, other in world.friendships():
         await boards.befriend(one, other)
     for board in BOARDS:
-        made = await boards.create(board.id, **board.rules)
-        await made.submit_many(world.history(board, now))
+        past = sorted(world.history(board, now), key=itemgetter("at"))
+        made = await boards.create(board.id, **rules_of(board, now))
+        if clock is not None and "history" in board.rules:
+            today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            for ago in range(SNAPSHOTS - 1, -1, -1):
+                midnight = today - timedelta(days=ago)
+                clock.go_on_to(midnight)
+                await made.submit_many(each for each in past if each["at"] < midnight)
+                await boards.take_snapshots()
+                past = [each for each in past if each["at"] >= midnight]
+        if clock is not None:
+            clock.go_on()
+        await made.submit_many(past)
 
 
 async def _play(boards: Leaderboards, world: DemoWorld, rate: float) -> None:

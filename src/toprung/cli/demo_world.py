@@ -15,6 +15,9 @@ from random import Random
 from typing import Any, Final
 
 HISTORY_DAYS: Final = 70
+SEASON_BEFORE: Final = timedelta(hours=1)
+SEASON_AFTER: Final = timedelta(minutes=5)
+"""When the season ends: while you watch."""
 PLAYS_PER_BOARD: Final = 12
 """How often a player has played a board in the past, on average."""
 
@@ -128,7 +131,13 @@ _WINDOWS: Final = ["all-time", "daily", "weekly", "monthly"]
 BOARDS: Final = (
     DemoBoard(
         "blitz",
-        {"title": "Blitz", "windows": _WINDOWS, "scopes": ["country"], "public": True},
+        {
+            "title": "Blitz",
+            "windows": _WINDOWS,
+            "scopes": ["country"],
+            "public": True,
+            "history": {"every": "day"},
+        },
         _points,
     ),
     DemoBoard(
@@ -165,6 +174,20 @@ BOARDS: Final = (
         _words,
     ),
 )
+
+
+def rules_of(board: DemoBoard, now: datetime) -> dict[str, Any]:
+    """The rules of a board that is made now: a board with history has a season, too."""
+    if "history" not in board.rules:
+        return board.rules
+    season = {
+        "name": "season",
+        "starts": (now - SEASON_BEFORE).isoformat(),
+        "ends": (now + SEASON_AFTER).isoformat(),
+        "grace": 10,
+        "review_time": 10,
+    }
+    return {**board.rules, "windows": [*board.rules["windows"], season]}
 
 
 class DemoWorld:

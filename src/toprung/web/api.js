@@ -13,7 +13,10 @@ import { currentKey } from "./keyring.js";
  * @property {string} [subscore]
  * @property {string} [name]
  * @property {number} [global_rank]
+ * @property {Movement} [movement] since the newest snapshot, if it was asked for
  */
+/** @typedef {{since: string, rank: number} | "new" | null} Movement null: there is no snapshot of the ladder */
+/** @typedef {{snapshot: string, at: string, period: string, rank: number, total: number, score: string | null}} HistoryPoint */
 /** @typedef {Standing & {total: number, percentile: number, top_percent: number, window: string, period: string, state: State}} Place */
 /** @typedef {{total: number, period: string, state: State, standings: Standing[], next: string | null, prev: string | null}} Page */
 /** @typedef {"upcoming" | "open" | "ended" | "closed" | "settled"} State */
@@ -31,6 +34,7 @@ import { currentKey } from "./keyring.js";
  * @property {string} timezone
  * @property {string[]} scopes
  * @property {boolean} public
+ * @property {{every: string, keep: number} | null} [history] how often snapshots are taken, if they are
  * @property {Object<string, Period>} periods
  */
 /** @typedef {{submission: string, score: string, at: string, recorded_at: string, status: string, subscore?: string}} Submission */
@@ -60,10 +64,14 @@ export const listScopes = (board, { window, period }) => ask(at(board, "scopes")
 /**
  * @param {string} board
  * @param {Ladder} ladder
- * @param {{limit: number, cursor?: string, from?: number}} part
+ * @param {{limit: number, cursor?: string, from?: number, include?: string}} part
  * @returns {Promise<Page>}
  */
 export const listStandings = (board, ladder, part) => ask(at(board, "standings"), { ...ladder, ...part });
+
+/** Where a player stood, newest first. @param {string} board @param {string} player @param {Ladder} ladder @returns {Promise<{points: HistoryPoint[]}>} */
+export const getHistory = (board, player, { window, scope, ranking }) =>
+  ask(at(board, "standings", player, "history"), { window, scope, ranking });
 
 /** @param {string} board @param {string} player @param {Ladder} ladder @returns {Promise<Place | null>} null: not on the ladder */
 export async function findStanding(board, player, ladder) {

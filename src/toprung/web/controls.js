@@ -2,9 +2,13 @@
 
 import { el, setText } from "./dom.js";
 import { formatCount } from "./numbers.js";
-import { periodName, windowName } from "./times.js";
+import { periodGroup, periodName, windowName } from "./times.js";
 
 /** @typedef {import("./address.js").Ladder} Ladder */
+/** @typedef {[value: string, label: string, group?: string]} Option */
+
+/** More options than these are grouped. */
+const UNGROUPED_MAX = 15;
 
 const RANKINGS = { ordinal: "1 2 3 4 · no shared ranks", competition: "1 1 3 4 · ties share a rank", dense: "1 1 2 3 · ties share, no gaps" };
 
@@ -30,17 +34,28 @@ export class Choice {
     this.element = el("div", { class: "choice" }, el("label", { for: id }, label), this.#select);
   }
 
-  /** @param {[value: string, label: string][]} options @param {string} chosen */
+  /** @param {Option[]} options @param {string} chosen */
   show(options, chosen) {
-    const known = options.some(([value]) => value === chosen) ? options : [...options, /** @type {[string, string]} */ ([chosen, chosen])];
-    this.#select.replaceChildren(...known.map(([value, label]) => el("option", { value, selected: value === chosen }, label)));
+    const known = options.some(([value]) => value === chosen) ? options : [...options, /** @type {Option} */ ([chosen, chosen])];
+    /** @type {Map<string, HTMLElement>} */
+    const groups = new Map();
+    const shown = known.map(([value, label, group = ""]) => {
+      const option = el("option", { value, selected: value === chosen }, label);
+      if (group === "") return option;
+      const found = groups.get(group);
+      if (found !== undefined) return found.append(option);
+      groups.set(group, el("optgroup", { label: group }, option));
+      return groups.get(group);
+    });
+    this.#select.replaceChildren(...shown.filter((each) => each !== undefined));
     this.element.hidden = known.length < 2;
   }
 }
 
-/** @param {import("./api.js").Period[]} periods newest first @returns {[string, string][]} */
+/** Periods to choose from; many of them in groups. @param {import("./api.js").Period[]} periods newest first @returns {Option[]} */
 export function periodOptions(periods) {
-  return periods.map(({ period }, index) => [index ? period : "", index ? periodName(period) : "Current"]);
+  const isLong = periods.length > UNGROUPED_MAX;
+  return periods.map(({ period }, index) => (index ? [period, periodName(period), isLong ? periodGroup(period) : ""] : ["", "Current"]));
 }
 
 /** @param {{scope: string, total: number}[]} scopes @returns {[string, string][]} */

@@ -50,6 +50,13 @@ export class Followed {
     );
   }
 
+  /** There is nothing to say. */
+  clear() {
+    this.#ladder = {};
+    this.place = null;
+    this.#spread.hidden = true;
+  }
+
   close() {
     this.refresh.cancel();
   }

@@ -27,9 +27,10 @@ export function errorNotice(error, retry) {
   const again = el("button", { class: "button", type: "button", on: { click: retry } }, "Try again");
   if (status === 0) return emptyNotice("The service cannot be reached", el("p", {}, "This page will reconnect on its own."), again);
   if (status === 404 || status === 410) {
-    return emptyNotice("Not found", el("p", {}, sentence(/** @type {Error} */ (error).message)), el("a", { class: "button", href: "/" }, "All boards"));
+    return emptyNotice(status === 404 ? "Not found" : "No longer available", el("p", {}, sentence(/** @type {Error} */ (error).message)), el("a", { class: "button", href: "/" }, "All boards"));
   }
-  return emptyNotice("Something went wrong", el("p", {}, error instanceof Error ? sentence(error.message) : ""), again);
+  const title = status === 503 ? "Not available at the moment" : "Something went wrong";
+  return emptyNotice(title, el("p", {}, error instanceof Error ? sentence(error.message) : ""), again);
 }
 
 /** @param {number} status @param {() => void} retry */

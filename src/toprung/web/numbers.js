@@ -67,6 +67,13 @@ export function shortNumber(value) {
   return SHORT.format(value);
 }
 
+const SHORTER = new Intl.NumberFormat("en-GB", { notation: "compact", maximumSignificantDigits: 2 });
+
+/** A count where there is hardly any room: as it is, or as 12k. @param {number} count */
+export function shortCount(count) {
+  return count < 1_000 ? String(count) : SHORTER.format(count);
+}
+
 /** @param {number} count @param {string} noun */
 export function plural(count, noun) {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;

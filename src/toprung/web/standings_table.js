@@ -1,10 +1,10 @@
 /**
  * A table of standings that follows its ladder: rows are kept by player and glide to their new
- * places; a rank that changed shows by how much.
+ * places; a rank that changed shows by how much, since the newest snapshot if the board has any, or else just now.
  */
 
 import { el, name, setText } from "./dom.js";
-import { formatCount, groupDigits, isLong, shareOf } from "./numbers.js";
+import { formatCount, groupDigits, isLong, shareOf, shortCount } from "./numbers.js";
 import { ago, formatMoment } from "./times.js";
 
 /** @typedef {import("./api.js").Standing} Standing */
@@ -14,6 +14,7 @@ import { ago, formatMoment } from "./times.js";
  * @property {(player: string) => string} link where a player's name leads
  * @property {string | null} [subscore] the heading of the subscore, if the board has one
  * @property {boolean} [isAmongFriends] whether ranks on the whole ladder stand beside
+ * @property {(time: string) => string} [since] how to say since when a player has moved
  */
 
 const GLIDE = { duration: 450, easing: "cubic-bezier(.2,.8,.2,1)" };
@@ -70,6 +71,7 @@ export class StandingsTable {
     const places = isSame && !isStill && !REDUCED.matches ? this.#places() : new Map();
     if (!isSame) this.#clear();
     this.element.toggleAttribute("data-long", standings.some(({ score }) => isLong(score)));
+    this.element.toggleAttribute("data-movement", standings.some(({ movement }) => movement));
     this.#drop(standings);
     let at = this.#body.firstElementChild;
     for (const standing of standings) {
@@ -187,7 +189,9 @@ class Row {
     if (isMarked) this.element.setAttribute("aria-current", "true");
     else this.element.removeAttribute("aria-current");
     this.element.style.setProperty("--share", best === undefined ? "0" : shareOf(standing.score, best).toFixed(4));
-    if (before !== null && before.rank !== standing.rank) this.#showChange(before.rank - standing.rank);
+    if (standing.movement !== undefined && standing.movement !== null) this.#showMovement(standing.movement, standing.rank);
+    else if (before?.movement) this.#replaceChange(el("span", { class: "change" }));
+    else if (before !== null && before.rank !== standing.rank) this.#showChange(before.rank - standing.rank);
     if (before !== null && before.score !== standing.score && !REDUCED.matches) {
       this.#score.animate({ color: ["var(--accent)", "var(--accent)", "currentColor"] }, { duration: 1600 });
     }
@@ -203,9 +207,43 @@ class Row {
       el("span", { class: "unseen" }, by > 0 ? "up " : "down "),
       formatCount(Math.abs(by)),
     );
-    this.#change.replaceWith(change); // a new element, so that it fades from the start again
+    this.#replaceChange(change); // a new element, so that it fades from the start again
+  }
+
+  /**
+   * What a snapshot's rank and the one that is shown now amount to.
+   * @param {NonNullable<import("./api.js").Movement>} movement
+   * @param {number} rank
+   */
+  #showMovement(movement, rank) {
+    const { kind, sign, words } = movementWords(movement, rank, this.#options.since ?? ((time) => `since ${formatMoment(time)}`));
+    if (this.#change.title === words && this.#change.classList.contains("movement")) return;
+    const hasWords = sign !== words;
+    this.#replaceChange(
+      el("span", { class: `movement ${kind}`, title: words }, el("span", { "aria-hidden": hasWords && "true" }, sign), hasWords && el("span", { class: "unseen" }, words)),
+    );
+  }
+
+  /** @param {HTMLElement} change */
+  #replaceChange(change) {
+    this.#change.replaceWith(change);
     this.#change = change;
   }
+}
+
+/**
+ * How far a player has moved, as a sign and in words.
+ * @param {NonNullable<import("./api.js").Movement>} movement
+ * @param {number} rank the rank now
+ * @param {(time: string) => string} since
+ */
+export function movementWords(movement, rank, since) {
+  if (movement === "new") return { kind: "new", sign: "new", words: "new" };
+  const by = movement.rank - rank;
+  const when = since(movement.since);
+  if (by === 0) return { kind: "same", sign: "–", words: `unchanged ${when}` };
+  const [kind, arrow] = by > 0 ? ["up", "▲"] : ["down", "▼"];
+  return { kind, sign: `${arrow} ${shortCount(Math.abs(by))}`, words: `${kind} ${formatCount(Math.abs(by))} ${when}` };
 }
 
 /** The first character, as people count them. @param {string} label */

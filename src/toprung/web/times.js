@@ -27,6 +27,15 @@ export function periodName(period) {
 }
 
 /**
+ * What a period belongs to: an hour to its day, a day to its month, a week and a month to their year.
+ * @param {string} period
+ */
+export function periodGroup(period) {
+  const found = /^(\d{4}-\d{2}-\d{2})T|^(\d{4}-\d{2})-\d{2}$|^(\d{4})-/.exec(period);
+  return found === null ? "" : periodName(found[1] ?? found[2] ?? found[3]);
+}
+
+/**
  * Which period it is, in whose time, where that is not the viewer's own, and whether it is over. Nothing, if it
  * never ends.
  * @param {{period: string, closes_at: string | null, state: string}} period
@@ -81,6 +90,7 @@ export function timeLeft(milliseconds) {
 
 const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const HOUR = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const MINUTE = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit" });
 const DAYS_APART = 2 * 86_400_000;
 const ROLL_OVER_MS = 1_500;
@@ -88,6 +98,18 @@ const ROLL_OVER_MS = 1_500;
 /** @param {string} time an RFC 3339 time */
 export function formatMoment(time) {
   return MOMENT.format(new Date(time));
+}
+
+/**
+ * Since when, in words: since a day, or since an hour of today if snapshots are taken every hour.
+ * @param {string} time an RFC 3339 time
+ * @param {string} every how often
+ * @param {number} now in milliseconds
+ */
+export function sinceWords(time, every, now) {
+  const [day, today] = [new Date(time), new Date(now)].map((each) => DAY.format(each));
+  if (every !== "hour") return `since ${day}`;
+  return day === today ? `since ${HOUR.format(new Date(time))}` : `since ${day}, ${HOUR.format(new Date(time))}`;
 }
 
 /**

@@ -10,9 +10,10 @@ import { Followed } from "../followed.js";
 import { LadderList } from "../ladder_list.js";
 import { errorNotice, loadingRows } from "../notices.js";
 import { formatCount, plural } from "../numbers.js";
+import { RUNNERS, Race } from "../race.js";
 import { Rotation, nextPage, rowsThatFit } from "../rotation.js";
 import { StandingsTable } from "../standings_table.js";
-import { afterRollOver, periodName, periodWords, throttled, windowName } from "../times.js";
+import { afterRollOver, periodName, periodWords, sinceWords, throttled, windowName } from "../times.js";
 import { openingWindow, windowsOf } from "../windows.js";
 
 /** @typedef {import("../address.js").Address} Address */
@@ -33,6 +34,7 @@ export class BoardView {
   #board = null;
   /** The period that is shown. */
   #shown = "";
+  #shownWindow = "";
   /** @type {import("../api.js").State} */
   #state = "open";
   /** @type {Place | null} */
@@ -52,6 +54,7 @@ export class BoardView {
   #ranking = new Choice("Ranks", (ranking) => this.#choose({ ranking }));
   #news = new Announcement();
   #list = new LadderList(() => this.#showFacts());
+  #race = new Race();
   #rotation = new Rotation(() => this.#turnPage());
   #resize = throttled(() => this.#isScreen && this.#showLadder(), RESIZE_MS);
   /** The place that the big screen begins with at the moment. */
@@ -75,6 +78,7 @@ export class BoardView {
       el("header", { class: "hero" }, el("div", { class: "hero-text" }, this.#title, this.#facts), this.#clock.element, this.#screen),
       this.#tabs,
       el("details", { class: "fold", open: WIDE.matches }, el("summary", {}, "Find and filter"), this.#tools()),
+      this.#race.element,
       this.#news.element,
       el("div", { class: "columns" }, this.#list.element, this.#followed.element),
     ];
@@ -172,7 +176,7 @@ export class BoardView {
     this.#loadChoices(visit);
     try {
       const { player, from } = this.#address;
-      const ladder = this.#ladder;
+      const [ladder, window] = [this.#ladder, this.#window];
       this.#first = 1;
       if (this.#isScreen) this.#rotation.start();
       else this.#rotation.stop();
@@ -181,32 +185,65 @@ export class BoardView {
       if (visit !== this.#visit) return;
       const page = await this.#list.open(this.#source(), first);
       if (page === null || visit !== this.#visit) return;
+      const hasTurned = page.period === this.#shown && window === this.#shownWindow && page.state !== this.#state;
       this.#shown = page.period;
+      this.#shownWindow = window;
       this.#state = page.state;
       this.#clock.show(this.#isPast ? null : this.#board?.periods[this.#window]);
       this.#showFacts();
       this.#reveal(at);
+      if (hasTurned) this.#announceEnd();
       this.#place = at === null ? null : await this.#find();
       if (visit !== this.#visit) return;
       this.#followed.show(ladder, this.#place);
+      this.#showRace();
       this.#watch();
     } catch (error) {
-      if (visit === this.#visit) this.#list.notice(errorNotice(error, () => this.#showLadder()));
+      if (visit === this.#visit) this.#showError(error);
     }
+  }
+
+  /** The ladder cannot be shown, and nothing stays that was said of another one. @param {unknown} error */
+  #showError(error) {
+    this.#list.notice(errorNotice(error, () => this.#showLadder()));
+    this.#race.show(null);
+    this.#clock.show(null);
+    this.#followed.clear();
+    const { period } = this.#address;
+    setText(this.#facts, [windowName(this.#window), ...(period === undefined ? [] : [periodName(period)])].join(" · "));
+  }
+
+  #showRace() {
+    const [ladder, window] = [this.#ladder, this.#window];
+    if (!this.#board?.history) return this.#race.show(null);
+    const leaders = async () => this.#list.head(RUNNERS) ?? (await listStandings(this.#id, ladder, { limit: RUNNERS })).standings;
+    const link = (/** @type {string} */ player) => playerAddress({ page: "player", board: this.#id, player, window });
+    this.#race.show({ board: this.#id, ladder, period: this.#shown, leaders, link });
+  }
+
+  /** Say what has just become of the period that is shown. */
+  #announceEnd() {
+    const [winner] = this.#list.head(1) ?? [];
+    if (this.#state === "ended") this.#news.say("It has ended. Scores that are late may still count.");
+    else if (this.#state === "closed") this.#news.say("No more scores count: the result is under review.");
+    else if (this.#state === "settled" && winner !== undefined) this.#news.say(`The result is final: ${winner.name ?? winner.player} is first.`);
   }
 
   /** @returns {import("../ladder_list.js").Source} */
   #source() {
-    const { subscore } = /** @type {Board} */ (this.#board);
+    const { subscore, history } = /** @type {Board} */ (this.#board);
     const [ladder, window] = [this.#ladder, this.#window];
     const table = new StandingsTable({
       caption: `Standings, ${windowName(window)}, ${ladder.period ? periodName(ladder.period) : "now"}, ${ladder.scope ?? "global"}`,
       link: (player) => playerAddress({ page: "player", board: this.#id, player, window }),
       subscore: subscore && "Subscore",
+      since: (time) => sinceWords(time, history?.every ?? "day", Date.now()),
     });
     const whenEmpty = this.#isPast ? "There were no entries." : "The first score will appear here as soon as it arrives.";
     const rows = this.#isScreen ? rowsThatFit(this.#list.element) : undefined;
-    return { load: (part) => listStandings(this.#id, ladder, part), table, marked: this.#address.player, whenEmpty, rows };
+    const hasMovement = Boolean(history);
+    const include = hasMovement ? "movement" : undefined;
+    return { load: (part) => listStandings(this.#id, ladder, { ...part, include }), hasMovement, table, marked: this.#address.player, whenEmpty, rows };
   }
 
   /** On the big screen: the next page, if there is more than one. */

@@ -1,12 +1,13 @@
 /** One player on one board: standing in every window, neighbours, friends, and how it came. */
 
 import { boardAddress, playerAddress } from "../address.js";
-import { ApiError, findStanding, getBoard, listFriends, listNeighbours, listSubmissions, unlessPrivate } from "../api.js";
+import { ApiError, findStanding, getBoard, getHistory, listFriends, listNeighbours, listSubmissions, unlessPrivate } from "../api.js";
 import { windowLinks } from "../controls.js";
 import { el, name } from "../dom.js";
 import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
 import { formatCount, formatTopPercent, groupDigits, isLong, percentileWords } from "../numbers.js";
 import { historyPlot } from "../plots.js";
+import { rankPlot } from "../rank_plots.js";
 import { StandingsTable, hueOf, initialOf } from "../standings_table.js";
 import { endWords, formatMoment, periodName, throttled, windowName } from "../times.js";
 import { openingWindow, windowsOf } from "../windows.js";
@@ -18,6 +19,8 @@ import { openingWindow, windowsOf } from "../windows.js";
 /** @typedef {import("../app.js").Context} Context */
 
 const REFRESH_MS = 1_000;
+/** Snapshots are an hour apart or more. */
+const RANKS_MS = 60_000;
 const SUBMISSIONS_MAX = 1_000;
 const SUBMISSIONS_SHOWN = 50;
 
@@ -39,6 +42,7 @@ export class PlayerView {
   #tabs = el("div");
   #around = el("section", { class: "card", "aria-label": "Neighbours" });
   #friends = el("section", { class: "card", "aria-label": "Friends" });
+  #ranks = el("section", { class: "card", "aria-label": "Rank history", hidden: true });
   #history = el("section", { class: "card", "aria-label": "Score history" });
   #past = el("section", { class: "card", "aria-label": "Recent submissions" });
   /** Newest first, as far back as was needed. @type {Submission[]} */
@@ -47,6 +51,7 @@ export class PlayerView {
   #next = null;
   #shown = SUBMISSIONS_SHOWN;
   #refresh = throttled(() => this.#loadRest(), REFRESH_MS);
+  #refreshRanks = throttled(() => this.#loadRanks(), RANKS_MS);
   /** @type {StandingsTable | null} */
   #aroundTable = null;
 
@@ -66,12 +71,14 @@ export class PlayerView {
     this.#aroundTable = null;
     this.#showTabs();
     this.#loadRest();
+    this.#loadRanks();
     return true;
   }
 
   close() {
     this.#isClosed = true;
     this.#refresh.cancel();
+    this.#refreshRanks.cancel();
     for (const stop of this.#unwatch) stop();
   }
 
@@ -103,9 +110,10 @@ export class PlayerView {
         this.#head,
         this.#windows,
         this.#tabs,
-        el("div", { class: "panels" }, el("div", {}, this.#around, this.#history), el("div", {}, this.#friends, this.#past)),
+        el("div", { class: "panels" }, el("div", {}, this.#around, this.#ranks, this.#history), el("div", {}, this.#friends, this.#past)),
       );
       this.#loadRest();
+      this.#refreshRanks();
       for (const window of windows) this.#watch(window);
     } catch (error) {
       this.element.replaceChildren(errorNotice(error, () => this.#open()));
@@ -121,6 +129,7 @@ export class PlayerView {
         this.#places.set(window, message.standing);
         this.#showPlaces();
         this.#refresh();
+        this.#refreshRanks();
       }),
     );
   }
@@ -187,6 +196,22 @@ export class PlayerView {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (this.#around.childElementCount === 0) this.#around.replaceChildren(errorNotice(error, () => this.#loadRest()));
+    }
+  }
+
+  /** Where the player stood when snapshots were taken, if the board takes them. */
+  async #loadRanks() {
+    const window = this.#window;
+    if (!this.#board?.history) return;
+    try {
+      const { points } = await getHistory(this.#id, this.#player, { window });
+      if (this.#isClosed || window !== this.#window) return;
+      this.#ranks.hidden = points.length === 0;
+      if (points.length === 0) return;
+      this.#ranks.replaceChildren(el("h2", {}, "Rank history"), el("p", { class: "small" }, windowName(window)), rankPlot(points));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#ranks.hidden = true;
     }
   }
 
