@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+_SPACED = ("bytes", "MB", "s", "ms")
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -15,7 +17,7 @@ class Bar:
     question: str
     direction: Literal[">=", "<="]
     limit: float
-    unit: Literal["x", "bytes", "events/s", "ms", "%", ""]
+    unit: Literal["x", "bytes", "MB", "events/s", "s", "ms", "%", ""]
     is_large: bool = False  # about a size that the quick set leaves out
 
     def worse(self, one: float, other: float) -> float:
@@ -38,7 +40,7 @@ def show(figure: float, unit: str) -> str:
         return f"{figure / 1000:.0f}k {unit}"
     if unit == "%":
         return f"{figure:.2f} {unit}"
-    return f"{figure:.1f} {unit}" if unit in ("bytes", "ms") else f"{figure:.2f}{unit}"
+    return f"{figure:.1f} {unit}" if unit in _SPACED else f"{figure:.2f}{unit}"
 
 
 def _memory(size: str, *, is_large: bool) -> tuple[Bar, ...]:
@@ -50,6 +52,39 @@ def _memory(size: str, *, is_large: bool) -> tuple[Bar, ...]:
     return tuple(
         Bar(f"memory-{ladder}-{size}", f"{question}, {size}", "<=", limit, "bytes", is_large)
         for ladder, (question, limit) in limits.items()
+    )
+
+
+def _archives(size: str, suffix: str = "") -> tuple[Bar, ...]:
+    is_large = bool(suffix)
+    return (
+        Bar(f"archive-seconds{suffix}", f"settle and archive {size}", "<=", 60, "s", is_large),
+        Bar(f"archive-memory{suffix}", f"its extra memory, {size}", "<=", 1000, "MB", is_large),
+        Bar(f"archive-readers{suffix}", f"readers' p99 meanwhile, {size}", "<=", 3, "x", is_large),
+        Bar(
+            f"archive-cold-page{suffix}",
+            f"first page of an archive, cold, {size}",
+            "<=",
+            100,
+            "ms",
+            is_large,
+        ),
+        Bar(
+            f"archive-cold-standing{suffix}",
+            f"standing in an archive, cold, {size}",
+            "<=",
+            300,
+            "ms",
+            is_large,
+        ),
+        Bar(
+            f"archive-warm{suffix}",
+            f"slowest read of an archive, warm, {size}, over live",
+            "<=",
+            2,
+            "x",
+            is_large,
+        ),
     )
 
 
@@ -78,6 +113,11 @@ BARS: tuple[Bar, ...] = (
         )
         for command in ("first submission", "set player", "erase player", "set board")
     ),
+    *_archives("1M"),
+    *_archives("10M", "-10M"),
+    Bar("archive-bytes", "bytes of an archive per entry, with its index", "<=", 40, "bytes"),
+    Bar("archive-submit", "durable batches with archives, over without", ">=", 0.95, "x"),
+    Bar("cluster-archive-seconds", "cluster: settle and archive 1M", "<=", 60, "s"),
     Bar("webhook-deliveries", "messages to a webhook on this machine", ">=", 2_000, "events/s"),
     Bar("webhook-submissions", "durable batches with a webhook, over without", ">=", 0.95, "x"),
     Bar("http-standing", "GET standing, against a bare ASGI handler", ">=", 0.6, "x"),

@@ -22,6 +22,7 @@ from toprung.config import ClusterSettings
 from toprung.domain.board import Board
 from toprung.domain.commands import Submit
 from toprung.domain.submission import Submission
+from toprung.ports import Clock
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.embedded import SystemClock
 from toprung.service.leaderboards import Leaderboard, Leaderboards
@@ -61,11 +62,11 @@ class OpenCluster(NamedTuple):
         """The bare client of Redis."""
         return self.profile.client.client
 
-    def create(self, board_id: str) -> tuple[Board, Leaderboard]:
-        """A board with the four default windows."""
+    def create(self, board_id: str, **rules: Any) -> tuple[Board, Leaderboard]:
+        """A board; with the four default windows, unless rules say others."""
         profile = self.profile
         boards = Leaderboards(profile.parts)
-        leaderboard = self.run(boards.create(board_id))
+        leaderboard = self.run(boards.create(board_id, **rules))
         return self.run(profile.journal.board(board_id)), leaderboard
 
     def batch(self, players: int, least: int = 0) -> list[Submission]:
@@ -142,12 +143,18 @@ def index(kind: str = ONE) -> Iterator[tuple[str, Sequence[RedisServer]]]:
 
 @contextmanager
 def process(
-    postgres: PostgresServer, index_url: str, nodes: Sequence[RedisServer]
+    postgres: PostgresServer,
+    index_url: str,
+    nodes: Sequence[RedisServer],
+    clock: Clock | None = None,
+    archive_url: str | None = None,
 ) -> Iterator[OpenCluster]:
     """A process on servers that are there."""
-    settings = ClusterSettings(journal_url=postgres.url, index_url=index_url)
+    settings = ClusterSettings(
+        journal_url=postgres.url, index_url=index_url, archive_url=archive_url
+    )
     with asyncio.Runner() as runner:
-        profile = runner.run(ClusterProfile.open(settings, SystemClock()))
+        profile = runner.run(ClusterProfile.open(settings, clock or SystemClock()))
         rng = random.Random(next(_seeds))
         try:
             yield OpenCluster(runner, profile, postgres, nodes, ScriptLog(nodes), rng)

@@ -42,6 +42,11 @@ class ScriptLog:
                     self._note(entry)
                 client.slowlog_reset()
 
+    def restart(self) -> None:
+        """Forget what was logged so far."""
+        self.take()
+        self.longest_ms, self.longest_name = LOGGED_US / 1000, "none"
+
     def _note(self, entry: dict[str, Any]) -> None:
         words = entry["command"].split(b" ", 2)
         if words[0].decode().lower() not in _CALLS or len(words) == 1:
