@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
-from heapq import merge
-from itertools import accumulate, islice
-from typing import Any, Final, TypeAlias
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import Any, Final
 
+from toprung._native import PlayerTable, RankedSet
 from toprung.domain.board import Board
 from toprung.domain.card import (
     entry_record,
@@ -26,68 +25,62 @@ from toprung.waiting.pace import LongWork, next_round
 CARDS_AT_ONCE: Final = 500
 _CARDS: Final = (
     "SELECT c.player, p.id, c.entries FROM cards AS c JOIN players AS p ON p.number = c.player"
-    " WHERE c.generation = $1 AND c.player > $2 ORDER BY c.player LIMIT $3"
+    " WHERE c.generation = $1 AND c.player > $2 AND p.number > $2 ORDER BY c.player LIMIT $3"
 )
+"""The second lower bound is one for PostgreSQL, which would read all players before it else."""
 
 _NUMBERS: Final = "SELECT id, number FROM players WHERE id = ANY ($1)"
 
-RUN_ROWS: Final = 5_000
-"""Rows that are sorted at once: the event loop waits for it."""
-
-Row: TypeAlias = tuple[bytes, int]
-"""What a ladder is sorted by (the compared words, the player's id, the record), and the number."""
-
-
-class _Rows:
-    """The rows of a ladder, in sorted runs."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._runs: list[list[Row]] = []
-        self._last: list[Row] = []
-
-    def add(self, row: Row) -> None:
-        self.count += 1
-        self._last.append(row)
-        if len(self._last) >= RUN_ROWS:
-            self._end_run()
-
-    def _end_run(self) -> None:
-        self._last.sort()
-        self._runs.append(self._last)
-        self._last = []
-
-    def merged(self) -> Iterator[Row]:
-        """All rows, in order."""
-        self._end_run()
-        return merge(*self._runs)
+ROWS_AT_ONCE: Final = 4_096
+"""Rows that are read while the event loop waits: about a millisecond."""
 
 
 class PostgresContents:
-    """A period as it was in one snapshot."""
+    """A period as it was in one snapshot: its ladders, ordered as an index orders them."""
 
-    def __init__(self, board: Board, ladders: dict[str, _Rows], position: int) -> None:
+    def __init__(self, board: Board, position: int) -> None:
         self.position = position
-        self._ladders = ladders
-        self._width, self._words = 8 * board.shape.words, 8 * board.shape.order
+        self._shape = board.shape
+        self._players = PlayerTable()
+        self._numbers = array("q")
+        """The players' numbers in the journal, by those in the table here."""
+        self._sets: dict[str, RankedSet] = {}
+
+    def add(self, entries: Sequence[tuple[int, str, tuple[str, ...], bytes]]) -> None:
+        """Entries of players who have none yet: number, id, scopes and record of each."""
+        added = array("I", self._players.intern_many([player for _, player, _, _ in entries]))
+        self._numbers.extend(number for number, _, _, _ in entries)
+        chosen: dict[str, tuple[array[int], list[bytes]]] = {}
+        for number, (_, _, scopes, record) in zip(added, entries, strict=True):
+            for scope in scopes:
+                numbers, records = chosen.setdefault(scope, (array("I"), []))
+                numbers.append(number)
+                records.append(record)
+        for scope, (numbers, records) in chosen.items():
+            self._open(scope).put_many(numbers, b"".join(records))
+
+    def _open(self, scope: str) -> RankedSet:
+        ranked = self._sets.get(scope)
+        if ranked is None:
+            shape = self._shape
+            ranked = self._sets[scope] = RankedSet(
+                self._players, words=shape.words, order=shape.order, tied=shape.tied
+            )
+        return ranked
 
     @property
     def ladders(self) -> Sequence[tuple[str, int]]:
         """Scopes in the order of their UTF-8 bytes, with the numbers of entries."""
-        sizes = ((scope, rows.count) for scope, rows in self._ladders.items())
+        sizes = ((scope, len(ranked)) for scope, ranked in self._sets.items())
         return sorted(sizes, key=lambda each: each[0].encode())
 
     async def rows(self, scope: str) -> AsyncIterator[PeriodRows]:
         """The entries of a ladder, best first."""
-        rows, width, words = self._ladders[scope].merged(), self._width, self._words
-        while some := list(islice(rows, CARDS_AT_ONCE)):
-            ids = [key[words:-width] for key, _ in some]
-            offsets = array("i", accumulate(map(len, ids), initial=0)).tobytes()
-            yield PeriodRows(
-                array("q", [number for _, number in some]).tobytes(),
-                b"".join(key[-width:] for key, _ in some),
-                (offsets, b"".join(ids)),
-            )
+        ranked, numbers = self._sets[scope], self._numbers
+        for start in range(0, len(ranked), ROWS_AT_ONCE):
+            found, records = ranked.export(start, start + ROWS_AT_ONCE)
+            own = [numbers[each] for each in memoryview(found).cast("q")]
+            yield PeriodRows(array("q", own).tobytes(), records, self._players.ids(found))
             await next_round()
 
 
@@ -128,9 +121,10 @@ class PostgresPeriods:
         async with self._store.connection() as connection:
             # Whatever has this position or less is committed, and so the snapshot has it.
             position = await connection.fetchval("SELECT settled_position()")
+            contents = PostgresContents(board, position)
             async with connection.transaction(isolation="repeatable_read", readonly=True):
-                ladders = await self._ladders(connection, board, period)
-        return PostgresContents(board, ladders, position)
+                await self._fill(contents, connection, board, period)
+        return contents
 
     async def numbers(self, players: Sequence[str]) -> Sequence[int | None]:
         """The numbers of players."""
@@ -139,7 +133,9 @@ class PostgresPeriods:
         found = {row[0]: row[1] for row in rows}
         return [found.get(player) for player in players]
 
-    async def _ladders(self, connection: Any, board: Board, period: PeriodName) -> dict[str, _Rows]:
+    async def _fill(
+        self, contents: PostgresContents, connection: Any, board: Board, period: PeriodName
+    ) -> None:
         periods, scopes = await self._store.all_names(board.generation)
         wanted = {
             number_bytes(number)
@@ -147,21 +143,20 @@ class PostgresPeriods:
             if parse_period_name(name) == period
         }
         scopes_of = {number_bytes(each): parse_scopes_name(name) for each, name in scopes.items()}
-        ladders: dict[str, _Rows] = {}
-        words, after = 8 * board.shape.order, 0
+        after = 0
         async with LongWork() as work:
             while rows := await connection.fetch(_CARDS, board.generation, after, CARDS_AT_ONCE):
-                for number, player, entries in rows:
-                    for each, entry in split_card(entries, board.shape).items():
-                        if each in wanted:
-                            record = entry_record(entry)
-                            key = record[:words] + player.encode() + record
-                            for scope in scopes_of[entry_scopes(entry)]:
-                                ladders.setdefault(scope, _Rows()).add((key, number))
-                    if work.is_due():
-                        await work.rest()
+                contents.add(
+                    [
+                        (number, player, scopes_of[entry_scopes(entry)], entry_record(entry))
+                        for number, player, entries in rows
+                        for each, entry in split_card(entries, board.shape).items()
+                        if each in wanted
+                    ]
+                )
                 after = rows[-1][0]
-        return ladders
+                if work.is_due():
+                    await work.rest()
 
 
 _: type[PeriodReader] = PostgresPeriods
