@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, Final, Protocol, TypeVar
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T", bound="Sized")
 
 CACHE_BYTES: Final = 256 << 20
@@ -41,23 +42,28 @@ class Blocks:
         self.hits = 0
         self.loads = 0
 
-    def at_hand(self, key: Hashable, load: Callable[[], T]) -> T:  # noqa: ARG002
-        """What is kept under a key; `NotAtHand` if nothing is."""
-        with self._lock:
-            try:
-                self._kept.move_to_end(key)
-            except KeyError:
-                raise NotAtHand from None
-            self.hits += 1
-            found: T = self._kept[key]
-            return found
+    def at_hand(self, key: K, load: Callable[[K], T]) -> T:  # noqa: ARG002
+        """What is kept under a key; `NotAtHand` if nothing is.
 
-    def loading(self, key: Hashable, load: Callable[[], T]) -> T:
+        Without the lock, which every read would take several times: each step is one of the
+        dictionary, and another thread may let go of it in between.
+        """
+        found: T | None = self._kept.get(key)
+        if found is None:
+            raise NotAtHand
+        try:  # noqa: SIM105
+            self._kept.move_to_end(key)
+        except KeyError:  # `suppress` would take longer than all the rest
+            pass
+        self.hits += 1
+        return found
+
+    def loading(self, key: K, load: Callable[[K], T]) -> T:
         """What is kept under a key, or is loaded now. Two threads may load the same."""
         try:
             return self.at_hand(key, load)
         except NotAtHand:
-            loaded = load()
+            loaded = load(key)
         with self._lock:
             self.loads += 1
             self._drop(key)

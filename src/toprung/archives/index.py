@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from toprung.archives.blocks import Blocks, NotAtHand
 from toprung.archives.files import ArchiveFilesAt
@@ -27,6 +27,9 @@ KNOWN_SECONDS: Final = 1
 READS_MAX: Final = 64
 """Reads that wait for files."""
 THREADS: Final = 2
+
+PeriodKey: TypeAlias = tuple[int, str, str]
+"""The generation of a board, a window and a period."""
 
 T = TypeVar("T")
 
@@ -54,7 +57,7 @@ class ArchiveIndex:
         self._reader = reader
         self._clock = clock
         self._files = files
-        self._known: OrderedDict[str, Catalogued] = OrderedDict()
+        self._known: OrderedDict[PeriodKey, Catalogued] = OrderedDict()
         self.blocks = blocks or Blocks()
         self._threads = FewThreads(
             THREADS,
@@ -75,24 +78,28 @@ class ArchiveIndex:
 
     async def place(self, ladder: Ladder, player: str) -> Place | None:
         """Where the player stood. O(log n)."""
-        return (await self.places(ladder, [player]))[0]
+        period = await self._archived(ladder)
+        (number,) = await self._numbers(period, (player,))
+        if number is None:
+            return None
+        return await self._read(ladder, period, lambda archived: archived.find(number))
 
     async def places(self, ladder: Ladder, players: Sequence[str]) -> list[Place | None]:
         """Where many players stood. O(k log n)."""
-        numbers = await self._numbers(ladder, players)
+        period = await self._archived(ladder)
+        numbers = await self._numbers(period, players)
 
         def find(archived: ArchivedLadder) -> list[Place | None]:
-            offsets = [None if each is None else archived.offset_of(each) for each in numbers]
-            return [None if each is None else archived.place(each) for each in offsets]
+            return [None if each is None else archived.find(each) for each in numbers]
 
-        return await self._read(ladder, find)
+        return await self._read(ladder, period, find)
 
     async def among(
         self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
     ) -> tuple[int, int, list[tuple[str, Place]]]:
         """The player and others, as far as they had an entry, best first. O(k log n)."""
-        players = [player, *others]
-        numbers = await self._numbers(ladder, players)
+        players, period = [player, *others], await self._archived(ladder)
+        numbers = await self._numbers(period, players)
 
         def find(archived: ArchivedLadder) -> tuple[int, int, list[tuple[str, Place]]]:
             present = sorted(
@@ -104,11 +111,12 @@ class ArchiveIndex:
             no_worse = sum(offset < best[-1][1].tied_until for offset, _ in present) if best else 0
             return len(present), no_worse, best
 
-        return await self._read(ladder, find)
+        return await self._read(ladder, period, find)
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop). O(k)."""
-        return await self._shown(ladder, lambda archived: archived.slice(start, stop))
+        period = await self._archived(ladder)
+        return await self._shown(ladder, period, lambda archived: archived.slice(start, stop))
 
     async def fingerprint(self, ladder: Ladder, stop: int) -> bytes | None:  # noqa: ARG002
         """None: it takes as long as reading the entries."""
@@ -118,7 +126,8 @@ class ArchiveIndex:
         self, ladder: Ladder, player: str, above: int, below: int
     ) -> Slice | None:
         """The player with neighbours. O(log n + k)."""
-        (number,) = await self._numbers(ladder, [player])
+        period = await self._archived(ladder)
+        (number,) = await self._numbers(period, (player,))
         if number is None:
             return None
         found: list[int] = []
@@ -130,7 +139,7 @@ class ArchiveIndex:
             found[:] = [offset]
             return _window(archived, offset - above, above + below + 1)
 
-        shown = await self._shown(ladder, find)
+        shown = await self._shown(ladder, period, find)
         return shown if found else None
 
     async def slice_at(
@@ -144,19 +153,25 @@ class ArchiveIndex:
                 return _window(archived, offset - above, above + below)
             return archived.slice(max(0, offset - above), offset + below)
 
-        return await self._shown(ladder, find)
+        return await self._shown(ladder, await self._archived(ladder), find)
 
     async def count_before(self, ladder: Ladder, keys: Sequence[bytes]) -> list[int]:
         """How many entries lie before each key or prefix. O(k log n)."""
-        return await self._read(ladder, lambda each: [each.count_before(key) for key in keys])
+        return await self._read(
+            ladder,
+            await self._archived(ladder),
+            lambda archived: [archived.count_before(key) for key in keys],
+        )
 
     async def size(self, ladder: Ladder) -> int:
         """How many entries the ladder has."""
-        return await self._read(ladder, lambda archived: archived.size)
+        period = await self._archived(ladder)
+        return await self._read(ladder, period, lambda archived: archived.size)
 
     async def scopes(self, ladder: Ladder, after: str, limit: int) -> list[tuple[str, int]]:
         """The first scopes of the ladder's period after a name."""
-        spans = await self._in_period(ladder, lambda period: period.opened.footer.ladders)
+        period = await self._archived(ladder)
+        spans = await self._read(ladder, period, lambda archived: archived.period.footer.ladders)
         found = [(each.scope, each.entries) for each in spans if each.scope > after]
         return sorted(found)[:limit]
 
@@ -166,51 +181,61 @@ class ArchiveIndex:
 
     # --- reading -------------------------------------------------------------------------------
 
-    async def _numbers(self, ladder: Ladder, players: Sequence[str]) -> list[int | None]:
+    async def _numbers(self, period: SettledPeriod, players: Sequence[str]) -> Sequence[int | None]:
         """The numbers of players in the files."""
-        zero = (await self._archived(ladder)).zero
-        known = await self._reader.numbers(players)
+        known, zero = await self._reader.numbers(players), period.zero
+        if not zero:
+            return known
         return [None if number is None else number - zero for number in known]
 
     async def _shown(
-        self, ladder: Ladder, find: Callable[[ArchivedLadder], tuple[Slice, list[int]]]
+        self,
+        ladder: Ladder,
+        period: SettledPeriod,
+        find: Callable[[ArchivedLadder], tuple[Slice, list[int]]],
     ) -> Slice:
         """A slice in which nobody is named who was erased."""
-        found, numbers = await self._read(ladder, find)
+        found, numbers = await self._read(ladder, period, find)
         named = [player for player in found.players if player]
-        known = dict(zip(named, await self._numbers(ladder, named), strict=True))
+        known = await self._numbers(period, named)
+        if known == numbers:
+            return found
+        here = dict(zip(named, known, strict=True))
         rows = zip(found.players, numbers, strict=True)
-        players = [player if known.get(player) == number else "" for player, number in rows]
+        players = [player if here.get(player) == number else "" for player, number in rows]
         return found._replace(players=players)
 
-    async def _read(self, ladder: Ladder, work: Callable[[ArchivedLadder], T]) -> T:
-        return await self._in_period(ladder, lambda period: work(period.ladder(ladder.scope)))
-
-    async def _in_period(self, ladder: Ladder, work: Callable[[ArchivedPeriod], T]) -> T:
+    async def _read(
+        self, ladder: Ladder, period: SettledPeriod, work: Callable[[ArchivedLadder], T]
+    ) -> T:
         """Do something with what is at hand, or in a thread that may wait for files."""
-        files = (await self._archived(ladder)).files
+        files = period.files
         assert files is not None, "it is archived"
         try:
-            return work(self._opened(files, self.blocks.at_hand))
+            return work(self._opened(files, self.blocks.at_hand).ladder(ladder.scope))
         except NotAtHand:
             pass
         try:
-            return await self._load(files, work)
+            return await self._load(ladder, files, work)
         except ArchiveGone:  # others may have replaced it
             self._known.pop(_key(ladder), None)
             newer = (await self._archived(ladder)).files
             if newer is None or newer == files:
                 raise
-            return await self._load(newer, work)
+            return await self._load(ladder, newer, work)
 
-    async def _load(self, files: ArchiveFiles, work: Callable[[ArchivedPeriod], T]) -> T:
-        return await self._threads.run(lambda: work(self._opened(files, self.blocks.loading)))
+    async def _load(
+        self, ladder: Ladder, files: ArchiveFiles, work: Callable[[ArchivedLadder], T]
+    ) -> T:
+        return await self._threads.run(
+            lambda: work(self._opened(files, self.blocks.loading).ladder(ladder.scope))
+        )
 
     def _opened(self, files: ArchiveFiles, get: Get) -> ArchivedPeriod:
         store = self._files
         if store is None:
             raise ArchiveUnavailable("this process was not told where archives are")
-        opened: Opened = get(files.entries, lambda: open_archive(store, files))
+        opened: Opened = get(files.entries, lambda _: open_archive(store, files))
         return ArchivedPeriod(opened, store, get)
 
     async def _archived(self, ladder: Ladder) -> SettledPeriod:
@@ -225,7 +250,7 @@ class ArchiveIndex:
         key, now = _key(ladder), self._clock.elapsed()
         known = self._known.get(key)
         if known is None or now - known.looked_at > KNOWN_SECONDS * SECOND:
-            document = await self._journal.document(PERIOD, key)
+            document = await self._journal.document(PERIOD, period_key(*key))
             if document is None or not isinstance(document.value, SettledPeriod):
                 known = Catalogued(0, None, now)
             else:
@@ -236,9 +261,9 @@ class ArchiveIndex:
         return known
 
 
-def _key(ladder: Ladder) -> str:
+def _key(ladder: Ladder) -> PeriodKey:
     assert isinstance(ladder, PastLadder), "only such ladders are in archives"
-    return period_key(ladder.generation, ladder.window, ladder.period)
+    return ladder.generation, ladder.window, ladder.period
 
 
 def _window(archived: ArchivedLadder, start: int, length: int) -> tuple[Slice, list[int]]:

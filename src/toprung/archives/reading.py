@@ -5,12 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toprung._native import RecordReader
 from toprung.archives.blocks import Sized
 from toprung.archives.files import ArchiveFilesAt
-from toprung.archives.format import GROUP_ROWS, Footer, footer_shape, load_pyarrow, read_footer
+from toprung.archives.format import (
+    GROUP_ROWS,
+    Fences,
+    Footer,
+    footer_shape,
+    load_pyarrow,
+    read_footer,
+)
 from toprung.domain.archive import ArchiveFiles
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
@@ -18,8 +26,11 @@ from toprung.errors import ArchiveDamaged
 from toprung.ports import PeriodRows, Place, Slice
 from toprung.ports.records import record_reader
 
-Get: TypeAlias = Callable[[Any, Callable[[], Any]], Any]
+Get: TypeAlias = Callable[[Any, Callable[[Any], Any]], Any]
 """`Blocks.at_hand` or `Blocks.loading`."""
+
+GroupKey: TypeAlias = tuple[str, int]
+"""The name of a file, and a group of it."""
 
 _READ: Final = (
     "competition_rank",
@@ -55,6 +66,16 @@ class Block(NamedTuple):
     def id(self, at: int) -> bytes:
         """The id of a row's player; empty if it was erased."""
         return self.ids[self.offsets[at] : self.offsets[at + 1]]
+
+    def players(self, start: int, stop: int) -> list[str]:
+        """The ids of the players of some rows, as text."""
+        ids, offsets = self.ids, self.offsets[start : stop + 1].tolist()
+        return [ids[first:last].decode() for first, last in pairwise(offsets)]
+
+    def some_records(self, start: int, stop: int) -> list[bytes]:
+        """The records of some rows."""
+        records, width = self.records, self.width
+        return [records[at : at + width] for at in range(start * width, stop * width, width)]
 
 
 class IndexBlock(NamedTuple):
@@ -121,6 +142,12 @@ class ArchivedPeriod:
         self.opened = opened
         self._store = store
         self._get = get
+        self._entries, self._index = opened.files.entries, opened.files.index
+
+    @property
+    def footer(self) -> Footer:
+        """What the file of entries says of itself."""
+        return self.opened.footer
 
     def ladder(self, scope: str) -> ArchivedLadder:
         """One of its ladders; an empty one if nobody was there."""
@@ -129,9 +156,7 @@ class ArchivedPeriod:
 
     def block(self, group: int) -> Block:
         """A group of entries."""
-        found: Block = self._get(
-            (self.opened.files.entries, group), lambda: self._load_block(group)
-        )
+        found: Block = self._get((self._entries, group), self._load_block)
         return found
 
     def rows_of(self, number: int) -> list[int]:
@@ -140,39 +165,39 @@ class ArchivedPeriod:
         fences = self.opened.index_fences
         group = max(0, bisect_left(fences, number) - 1)
         while group < len(fences) and fences[group] <= number:
-            block = self._index_block(group)
-            first, last = bisect_left(block.numbers, number), bisect_right(block.numbers, number)
-            rows += block.rows[first:last]
+            numbers, found, _ = self._index_block(group)
+            first = last = bisect_left(numbers, number)
+            while (
+                last < len(numbers) and numbers[last] == number
+            ):  # the rows are few: one per scope
+                last += 1
+            rows += found[first:last]
             group += 1
         return rows
 
     def all_rows(self) -> Iterator[tuple[str, PeriodRows]]:
         """Every row with its scope, in order: to check the digest, or to write them again."""
-        for span, start in zip(
-            self.opened.footer.ladders, self.opened.footer.starts(), strict=False
-        ):
+        for span, start in zip(self.footer.ladders, self.footer.starts(), strict=False):
             row, stop = start, start + span.entries
             while row < stop:
                 group, at = divmod(row, GROUP_ROWS)
                 count = min(stop - row, GROUP_ROWS - at)
-                yield span.scope, _stretch(self._load_block(group), at, at + count)
+                yield span.scope, _stretch(self.block(group), at, at + count)
                 row += count
 
     def _index_block(self, group: int) -> IndexBlock:
-        found: IndexBlock = self._get(
-            (self.opened.files.index, group), lambda: self._load_index(group)
-        )
+        found: IndexBlock = self._get((self._index, group), self._load_index)
         return found
 
-    def _load_index(self, group: int) -> IndexBlock:
-        table = self._group(self.opened.index, self.opened.files.index, group, None)
+    def _load_index(self, key: GroupKey) -> IndexBlock:
+        table = self._group(self.opened.index, key, None)
         return IndexBlock(_numbers(table, "player_number"), _numbers(table, "row"), table.nbytes)
 
-    def _load_block(self, group: int) -> Block:
+    def _load_block(self, key: GroupKey) -> Block:
         opened = self.opened
         has_subscore = opened.shape.tied > 1
         columns = [each for each in _READ if has_subscore or each != "subscore"]
-        table = self._group(opened.entries, opened.files.entries, group, columns)
+        table = self._group(opened.entries, key, columns)
         scores = _numbers(table, "score")
         records = opened.reader.pack(
             scores,
@@ -192,7 +217,8 @@ class ArchivedPeriod:
             table.nbytes + len(records),
         )
 
-    def _group(self, file: Any, name: str, group: int, columns: list[str] | None) -> Any:
+    def _group(self, file: Any, key: GroupKey, columns: list[str] | None) -> Any:
+        name, group = key
         with self._store.reaching(name), _readable(name):
             return file.read_row_group(group, columns=columns, use_threads=False)
 
@@ -201,18 +227,24 @@ class ArchivedLadder:
     """One ladder of an archive: what an index answers about it."""
 
     def __init__(self, period: ArchivedPeriod, start: int, size: int) -> None:
-        self._period = period
+        self.period = period
         self._start = start
         self.size = size
-        opened = period.opened
-        self._order = 8 * opened.shape.order
-        self._fences = opened.footer.fences
+
+    @property
+    def _fences(self) -> Fences:
+        return self.period.footer.fences
+
+    @property
+    def _order(self) -> int:
+        """The bytes of a record that are compared."""
+        return 8 * self.period.opened.shape.order
 
     # --- rows ----------------------------------------------------------------------------------
 
     def _at(self, offset: int) -> tuple[Block, int]:
         group, at = divmod(self._start + offset, GROUP_ROWS)
-        return self._period.block(group), at
+        return self.period.block(group), at
 
     def number(self, offset: int) -> int:
         """The number of the player at an offset."""
@@ -221,23 +253,22 @@ class ArchivedLadder:
 
     def offset_of(self, number: int) -> int | None:
         """The offset of a player's entry."""
-        for row in self._period.rows_of(number):
+        for row in self.period.rows_of(number):
             if self._start <= row < self._start + self.size:
                 return row - self._start
         return None
 
+    def find(self, number: int) -> Place | None:
+        """What is said of a player's entry."""
+        offset = self.offset_of(number)
+        return None if offset is None else self.place(offset)
+
     def place(self, offset: int) -> Place:
         """What is said of the entry at an offset."""
         block, at = self._at(offset)
-        tied = int(block.competition[at])
-        return Place(
-            offset,
-            tied - 1,
-            int(block.dense[at]) - 1,
-            self._tied_until(offset, tied),
-            self.size,
-            block.record(at),
-        )
+        tied_before, until = block.competition[at] - 1, self._tied_until(block, at, offset)
+        distinct_before = block.dense[at] - 1
+        return Place(offset, tied_before, distinct_before, until, self.size, block.record(at))
 
     def slice(self, start: int, stop: int) -> tuple[Slice, list[int]]:
         """The entries at offsets [start, stop), and the numbers of their players."""
@@ -251,12 +282,11 @@ class ArchivedLadder:
         while offset < stop:
             block, at = self._at(offset)
             last = min(at + stop - offset, GROUP_ROWS)
-            players += [block.id(each).decode() for each in range(at, last)]
-            records += [block.record(each) for each in range(at, last)]
+            players += block.players(at, last)
+            records += block.some_records(at, last)
             numbers += block.numbers[at:last]
             offset += last - at
-        block, at = self._at(stop - 1)
-        tied_until = self._tied_until(stop - 1, int(block.competition[at]))
+        tied_until = self._tied_until(*self._at(stop - 1), stop - 1)
         return Slice(self._counts(start), self.size, players, records, tied_until), numbers
 
     def _counts(self, start: int) -> Counts:
@@ -266,15 +296,18 @@ class ArchivedLadder:
 
     # --- searching -------------------------------------------------------------------------------
 
-    def _tied_until(self, offset: int, tied: int) -> int:
-        """Where the tie group of an offset ends, whose competition rank is this."""
+    def _tied_until(self, block: Block, at: int, offset: int) -> int:
+        """Where the tie group of the row ends that is in this block, and at this offset."""
+        tied = block.competition[at]
+        if offset + 1 == self.size or (at + 1 < GROUP_ROWS and block.competition[at + 1] > tied):
+            return offset + 1
         first, last = self._start // GROUP_ROWS, (self._start + self.size - 1) // GROUP_ROWS
         group = (self._start + offset) // GROUP_ROWS
         ranks = self._fences.competition_ranks
         # The last group of the ladder that begins inside the tie group, or this one.
         low = max(group, first)
         found = bisect_right(ranks, tied, low + 1, last + 1) - 1 if last > low else low
-        block = self._period.block(found)
+        block = self.period.block(found)
         begin = max(0, self._start - found * GROUP_ROWS)
         end = min(GROUP_ROWS, self._start + self.size - found * GROUP_ROWS)
         at = bisect_right(block.competition, tied, begin, end)
@@ -284,17 +317,17 @@ class ArchivedLadder:
         """How many entries lie before a point of the order; a short key is a prefix."""
         if not self.size:
             return 0
-        point = (key, player)
+        point, order, fences = (key, player), self._order, self._fences
         first, last = self._start // GROUP_ROWS, (self._start + self.size - 1) // GROUP_ROWS
         low, high = first, last  # the last group whose first row lies before the point
         while low < high:
             middle = (low + high + 1) // 2
-            fence = (self._fences.records[middle][: self._order], self._fences.players[middle])
+            fence = (fences.records[middle][:order], fences.players[middle])
             if fence < point:
                 low = middle
             else:
                 high = middle - 1
-        block = self._period.block(low)
+        block = self.period.block(low)
         begin = max(0, self._start - low * GROUP_ROWS)
         end = min(GROUP_ROWS, self._start + self.size - low * GROUP_ROWS)
         while begin < end:

@@ -57,7 +57,7 @@ class ParquetArchives:
 
     def _without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
         opened = self._open(period)
-        archived = ArchivedPeriod(opened, self.files, lambda _, load: load())
+        archived = ArchivedPeriod(opened, self.files, lambda key, load: load(key))
         numbers = {player - period.zero for player in players}
         if not any(archived.rows_of(number) for number in numbers):
             return None
@@ -115,7 +115,9 @@ class ParquetArchives:
             {each.scope: each.entries for each in opened.footer.ladders},
         )
         begun = ""
-        for scope, rows in ArchivedPeriod(opened, self.files, lambda _, load: load()).all_rows():
+        for scope, rows in ArchivedPeriod(
+            opened, self.files, lambda key, load: load(key)
+        ).all_rows():
             if scope != begun:
                 digester.begin(scope, sizes[scope])
                 begun = scope

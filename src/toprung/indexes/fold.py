@@ -109,6 +109,11 @@ class MemoryFold:
         """`number` of each; that of a player who is not recorded is one that nobody has yet."""
         return memoryview(self.players.numbers(players)).cast("I")
 
+    def known_numbers(self, players: Sequence[str]) -> list[int | None]:
+        """`number` of each."""
+        limit = self._players_recorded
+        return [number if number < limit else None for number in self.numbers(players)]
+
     def id(self, number: int) -> str | None:
         """The id behind a number; None if the player was erased."""
         if number >= self._players_recorded:

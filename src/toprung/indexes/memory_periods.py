@@ -70,7 +70,9 @@ class MemoryPeriods:
 
     async def numbers(self, players: Sequence[str]) -> Sequence[int | None]:
         """The numbers of players."""
-        return [self._fold.number(player) for player in players]
+        if len(players) == 1:  # of a standing: half the time
+            return [self._fold.number(players[0])]
+        return self._fold.known_numbers(players)
 
 
 _: type[PeriodReader] = MemoryPeriods
