@@ -42,14 +42,17 @@ class ParquetArchives:
         self, board: Board, ended: EndedPeriod, contents: PeriodContents
     ) -> ArchiveFiles:
         """Write all entries of a period."""
-        with TemporaryDirectory(prefix="toprung-archive-", dir=self._folder) as folder:
+        folder = TemporaryDirectory(prefix="toprung-archive-", dir=self._folder)
+        try:
             window = ended.window.name
-            with ArchiveWriter(Path(folder), board, window, ended.period) as writer:
+            with ArchiveWriter(Path(folder.name), board, window, ended.period) as writer:
                 for scope, size in contents.ladders:
                     writer.begin(scope, size)
                     await _add_all(writer, contents, scope)
                 digest = await in_thread(writer.finish)
             return await in_thread(partial(self._create, writer, board, ended.name, digest))
+        finally:
+            await in_thread(folder.cleanup)  # deleting a large file takes a while, too
 
     async def without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
         """Write the archive of a period again, where some players have no ids."""
