@@ -21,6 +21,8 @@ from toprung.errors import ArchiveDamaged, ArchiveUnavailable
 from toprung.ports import ArchiveStore, PeriodContents, PeriodRows
 from toprung.waiting.threads import in_thread
 
+ROWS_AT_ONCE: Final = 4 * GROUP_ROWS
+"""Rows that a thread is started for."""
 NAMES_MAX: Final = 100
 """Names that are tried for a file: others may be there that nobody catalogued."""
 
@@ -147,7 +149,7 @@ async def _add_all(writer: ArchiveWriter, contents: PeriodContents, scope: str) 
     waiting: list[PeriodRows] = []
     async for rows in contents.rows(scope):
         waiting.append(rows)
-        if sum(map(len, waiting)) >= GROUP_ROWS:
+        if sum(map(len, waiting)) >= ROWS_AT_ONCE:
             await in_thread(partial(_add, writer.add, waiting))
             waiting = []
     await in_thread(partial(_add, writer.add, waiting))

@@ -72,6 +72,8 @@ class ArchiveWriter:
         self._numbers = array("q")
         self._rank = 0
         self._ranks = RankColumns(tied=shape.tied, words=shape.words)
+        self._scope: Any = None
+        self._counting: Any = ()
 
     def __enter__(self) -> Self:
         return self
@@ -88,6 +90,8 @@ class ArchiveWriter:
         """A ladder follows; in the order of the UTF-8 bytes of scopes."""
         self._digester.begin(scope, entries)
         self._ladders.append(LadderSpan(scope, entries))
+        text = scope.encode()
+        self._scope = self._texts(array("i", (0, len(text))).tobytes(), text)
         self._rank = 0
         self._ranks = RankColumns(tied=self._board.shape.tied, words=self._board.shape.words)
 
@@ -128,23 +132,23 @@ class ArchiveWriter:
         pyarrow, count = self._pyarrow, len(rows.numbers) // 8
         scores, subscores, times, versions = self._reader.columns(rows.records)
         competition, dense = self._ranks.add(rows.records)
-        ranks = array("q", range(self._rank + 1, self._rank + count + 1))
-        self._rank += count
 
         def column(values: Any, kind: Any = None) -> Any:
             buffers = [None, pyarrow.py_buffer(values)]
             return pyarrow.Array.from_buffers(kind or pyarrow.int64(), count, buffers)
 
-        offsets, ids = rows.ids
-        players = pyarrow.Array.from_buffers(
-            pyarrow.string(), count, [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(ids)]
-        )
+        # A number for `pyarrow` to add would have it import pandas, if that is there.
+        before = column(array("q", [self._rank]) * count)
+        ranks = self._compute.add(self._counted(count), before)
+        self._rank += count
+
+        players = self._texts(*rows.ids)
         nobody = pyarrow.nulls(count, pyarrow.int64())
         columns = [
             pyarrow.DictionaryArray.from_arrays(
-                column(bytes(4 * count), pyarrow.int32()), pyarrow.array([self._ladders[-1].scope])
+                column(bytes(4 * count), pyarrow.int32()), self._scope
             ),
-            column(ranks),
+            ranks,
             column(competition),
             column(dense),
             self._compute.if_else(self._compute.equal(players, ""), None, players)
@@ -157,6 +161,20 @@ class ArchiveWriter:
             column(versions),
         ]
         return pyarrow.Table.from_arrays(columns, schema=self._schema)
+
+    def _counted(self, count: int) -> Any:
+        """The numbers from 1 to a count: made once, for that holds other threads up."""
+        if len(self._counting) < count:
+            numbers = self._pyarrow.py_buffer(array("q", range(1, count + 1)))
+            kind = self._pyarrow.int64()
+            self._counting = self._pyarrow.Array.from_buffers(kind, count, [None, numbers])
+        return self._counting.slice(0, count)
+
+    def _texts(self, offsets: bytes, texts: bytes) -> Any:
+        """Texts as a column; `pyarrow.array` would import pandas, too."""
+        buffers = [None, self._pyarrow.py_buffer(offsets), self._pyarrow.py_buffer(texts)]
+        count = len(offsets) // 4 - 1
+        return self._pyarrow.Array.from_buffers(self._pyarrow.string(), count, buffers)
 
     def _write_groups(self, rows_min: int) -> None:
         """Write whole groups, and whatever is there if only a row is asked for."""
@@ -189,8 +207,8 @@ class ArchiveWriter:
             pyarrow.int64(), len(self._numbers), [None, pyarrow.py_buffer(self._numbers)]
         )
         rows = compute.sort_indices(numbers)  # stable: the rows of a player are in order
-        table = pyarrow.table(
-            {"player_number": numbers.take(rows), "row": rows.cast(pyarrow.int64())}
+        table = pyarrow.Table.from_arrays(
+            [numbers.take(rows), rows.cast(pyarrow.int64())], names=list(INDEX_COLUMNS)
         )
         self._parquet.write_table(
             table,
