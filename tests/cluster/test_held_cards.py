@@ -117,4 +117,3 @@ def test_places_are_looked_at_one_by_one_although_the_table_is_small(
                     assert await one.fetchval(scans) == before
 
     asyncio.run(main())
-
