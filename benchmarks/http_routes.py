@@ -204,7 +204,7 @@ def wrk(url: str, connections: int, script: Path | None, seconds: int) -> float:
 
 def batches(report: harness.Report, options: argparse.Namespace, folder: Path) -> None:
     """Rows per second of 1,000-row requests, and of the library with the same rows."""
-    for part in folder.glob(f"{SERVED}*"):
+    for part in filter(Path.is_file, folder.glob(f"{SERVED}*")):  # not the directory of archives
         shutil.copy(part, folder / part.name.replace(SERVED, CALLED))
     with (
         toprung.open(str(folder / CALLED)) as boards,

@@ -155,8 +155,8 @@ def test_a_service_archives_where_it_is_told(
     assert cli("archive", "list", "old", "--url", service.url, "--json").json["archives"] == []
     created = cli("board", "create", "new", "--window", "daily", "--url", service.url, "--json")
     assert created.json["windows"] == ["daily"]  # to be archived is usual there
-    rules = ("--window", '{"name": "daily", "keep": 0}')
-    created = cli("board", "create", "newer", *rules, "--url", service.url, "--json")
+    window = '{"name": "daily", "keep": 0}'
+    created = cli("board", "create", "newer", "--window", window, "--url", service.url, "--json")
     assert created.json["windows"] == [{"name": "daily", "keep": 0}]
     assert service.stop()[0] == 0
     assert not (tmp_path / "a.db.archive").exists()

@@ -148,7 +148,9 @@ def board_of(answer: BoardAnswer) -> BoardRules:
     """A board's rules; the journal positions that set them are not told."""
     rules: dict[str, Any] = {name: getattr(answer, name) for name in answer.__struct_fields__}
     del rules["id"], rules["periods"]
-    return shown_rules(Board.parse(answer.id, rules))
+    shown = shown_rules(Board.parse(answer.id, rules))
+    # As the service says them: what is usual for archives there is not known here.
+    return msgspec.structs.replace(shown, windows=tuple(answer.windows))
 
 
 def access_key_of(answer: KeyAnswer) -> AccessKey:
