@@ -52,6 +52,10 @@ def run(options: argparse.Namespace) -> harness.Report:
         opened.log.restart()
         clock.pass_day()
         players = itertools.cycle(library.names(options.size, 10_000, harness.SEED))
+        seconds = 10 * options.seconds
+        _measure(
+            report, opened, "idle", _Beside(lambda _: asyncio.sleep(seconds), leaderboard, players)
+        )
         wall = _measure(report, opened, "settle", _Beside(end_day, leaderboard, players))
         wall += _measure(report, opened, "archive", _Beside(write, leaderboard, players))
         report.add_bar("cluster-archive-seconds", wall)
@@ -71,6 +75,9 @@ def _measure(
     report.add_figure(f"{name}, seconds", watch.wall, "s", "wall")
     report.add_figure(f"{name}, seconds", watch.processor, "s", "processor of this process")
     report.add_figure(f"{name}, peak of extra memory", memory.extra_bytes() / MB, "MB")
+    for share in (0.5, 0.99):
+        figure = harness.percentile(work.taken, share)
+        report.add_figure(f"a standing meanwhile ({name}), p{100 * share:.0f}", figure, "us")
     print(f"  {describe(taken).replace(GENERATOR, 'this process')}")
     return watch.wall
 
@@ -87,11 +94,13 @@ class _Beside:
         self._work = work
         self._board = board
         self._players = players
+        self.taken: list[float] = []
+        """Microseconds of standings, from when they were due."""
 
     async def do(self, parts: Parts) -> float:
         """Do it; nothing is returned that counts."""
         lists = asyncio.create_task(self._read_lists())
-        await reading(self._board, self._players, self._work(parts))
+        self.taken = await reading(self._board, self._players, self._work(parts))
         lists.cancel()
         return 0.0
 
