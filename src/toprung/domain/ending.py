@@ -79,10 +79,19 @@ def ended_periods(board: Board, names: Iterable[PeriodName], now: int) -> list[E
     """
     found = [
         ended
-        for ended in past_periods(board, names, now)
+        for ended in past_periods(board, {*names, *_closed_last(board)}, now)
         if not board.is_settled(*ended.key) and board.retains(ended.window, ended.period, now)
     ]
     return sorted(found, key=_order)
+
+
+def _closed_last(board: Board) -> Iterable[PeriodName]:
+    """The last period of each window that was closed: nobody may be left there, or know of it."""
+    for window in board.windows:
+        mark = board.closed.get(window.name)
+        period = None if mark is None else board.calendar(window).period_at(mark - 1)
+        if period is not None:
+            yield window.name, period.id
 
 
 def past_periods(board: Board, names: Iterable[PeriodName], now: int) -> list[EndedPeriod]:

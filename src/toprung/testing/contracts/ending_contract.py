@@ -182,6 +182,17 @@ class EndingContract(ContractSuite):
         assert (ending.state(), ending.state(period=MONDAY)) == ("settled", "closed")
         self.check(ending)
 
+    def test_a_closed_period_that_everybody_has_left_is_settled(self, ending: Ending) -> None:
+        ending.create([{"name": "daily", "grace": 0, "review_time": 16 * 3600}])
+        ending.submit("ann", 5)
+        ending.clock.advance(days=1)
+        ending.step()
+        ending.run(ending.board.remove("ann"))
+        for _ in range(2):  # empty ladders are let go of
+            ending.clock.advance(hours=3)
+            ending.step()
+        assert (len(ending.facts(PeriodClosed)), len(ending.facts(PeriodSettled))) == (1, 1)
+
     def test_a_period_that_everybody_has_left_holds_up_nobody(self, ending: Ending) -> None:
         board = ending.create(["all-time", {"name": "daily", "grace": 86400 * 3}])
         ending.submit("ann", 5)
