@@ -70,13 +70,14 @@ class Blocks:
             self._kept[key] = loaded
             self.nbytes += loaded.nbytes
             while self.nbytes > self._bytes_max and len(self._kept) > 1:
-                self._drop(next(iter(self._kept)))
+                _, dropped = self._kept.popitem(last=False)
+                self.nbytes -= dropped.nbytes
         return loaded
 
     def forget(self, is_meant: Callable[[Any], bool]) -> None:
         """Let go of what is kept under some keys."""
         with self._lock:
-            for key in [key for key in self._kept if is_meant(key)]:
+            for key in [key for key in list(self._kept) if is_meant(key)]:
                 self._drop(key)
 
     def _drop(self, key: Hashable) -> None:

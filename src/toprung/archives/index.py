@@ -15,7 +15,7 @@ from toprung.archives.files import ArchiveFilesAt
 from toprung.archives.reading import ArchivedLadder, ArchivedPeriod, Get, Opened, open_archive
 from toprung.domain.archive import PERIOD, ArchiveFiles, SettledPeriod, period_key
 from toprung.domain.instant import SECOND
-from toprung.domain.ladder import Ladder, PastLadder
+from toprung.domain.ladder import ERASED, Ladder, PastLadder
 from toprung.errors import ArchiveGone, ArchiveUnavailable, PeriodGone
 from toprung.ports import Clock, Journal, LadderIndex, PeriodReader, Place, Slice
 from toprung.waiting.threads import FewThreads
@@ -72,7 +72,8 @@ class ArchiveIndex:
     def forget(self, files: ArchiveFiles) -> None:
         """Let go of files that were replaced or deleted."""
         self._known.clear()
-        self.blocks.forget(lambda key: key in files.names or key[0] in files.names)
+        names = (files.entries_sha256, *files.names)
+        self.blocks.forget(lambda key: key in names or key[0] in names)
 
     # --- the port ------------------------------------------------------------------------------
 
@@ -195,15 +196,18 @@ class ArchiveIndex:
         find: Callable[[ArchivedLadder], tuple[Slice, list[int]]],
     ) -> Slice:
         """A slice in which nobody is named who was erased."""
-        found, numbers = await self._read(ladder, period, find)
+        found, numbers, order = await self._read(
+            ladder, period, lambda archived: (*find(archived), archived.order)
+        )
         named = [player for player in found.players if player]
         known = await self._numbers(period, named)
         if known == numbers:
             return found
         here = dict(zip(named, known, strict=True))
         rows = zip(found.players, numbers, strict=True)
-        players = [player if here.get(player) == number else "" for player, number in rows]
-        return found._replace(players=players)
+        shown = [player if here.get(player) == number else "" for player, number in rows]
+        keys = [record[:order] for record in found.records]
+        return found._replace(players=_in_order(shown, keys))
 
     async def _read(
         self, ladder: Ladder, period: SettledPeriod, work: Callable[[ArchivedLadder], T]
@@ -235,7 +239,7 @@ class ArchiveIndex:
         store = self._files
         if store is None:
             raise ArchiveUnavailable("this process was not told where archives are")
-        opened: Opened = get(files.entries, lambda _: open_archive(store, files))
+        opened: Opened = get(files.entries_sha256, lambda _: open_archive(store, files))
         return ArchivedPeriod(opened, store, get)
 
     async def _archived(self, ladder: Ladder) -> SettledPeriod:
@@ -264,6 +268,22 @@ class ArchiveIndex:
 def _key(ladder: Ladder) -> PeriodKey:
     assert isinstance(ladder, PastLadder), "only such ladders are in archives"
     return ladder.generation, ladder.window, ladder.period
+
+
+def _in_order(players: Sequence[str], keys: Sequence[bytes]) -> list[str]:
+    """The players, where those who were erased have a text that nobody has, in the same order.
+
+    It is the id before it with the same key, and `ERASED`: so a list stays sorted, and a cursor
+    leads on from there.
+
+    >>> _in_order(["", "ann", "", "bob"], [b"1", b"2", b"2", b"2"])
+    ['\\x00', 'ann', 'ann\\x00', 'bob']
+    """
+    found: list[str] = []
+    for at, player in enumerate(players):
+        is_tied = at > 0 and keys[at - 1] == keys[at]
+        found.append(player or (found[-1].rstrip(ERASED) if is_tied else "") + ERASED)
+    return found
 
 
 def _window(archived: ArchivedLadder, start: int, length: int) -> tuple[Slice, list[int]]:

@@ -264,6 +264,11 @@ class ArchivedLadder:
         """The bytes of a record that are compared."""
         return 8 * self.period.opened.shape.order
 
+    @property
+    def order(self) -> int:
+        """The bytes of a record that entries are sorted by."""
+        return self._order
+
     # --- rows ----------------------------------------------------------------------------------
 
     def _at(self, offset: int) -> tuple[Block, int]:

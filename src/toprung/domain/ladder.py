@@ -63,6 +63,10 @@ class PastLadder(Ladder):
         return ladder
 
 
+ERASED: Final = "\0"
+"""What the player of a row of a past ladder ends with who was erased; no id does."""
+
+
 class Stop(NamedTuple):
     """One period of a route, with the scopes it counts in there (global first)."""
 

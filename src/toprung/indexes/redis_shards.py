@@ -284,14 +284,12 @@ class RedisShards:
         return dropped
 
     async def _release(self, board: Board) -> None:
-        """Tell the shard when the retention of periods ends that are archived by now."""
-        if not board.archived:
-            return
+        """Tell the shard when the retention of periods ends, as far as archives are concerned."""
         periods, _ = await self._names.all_names(board.generation)
         rows = [
-            (number_bytes(number), end)
+            (number_bytes(number), _end_ms(board, name))
             for number, name in periods.items()
-            if parse_period_name(name)[0] in board.archived and (end := _end_ms(board, name))
+            if _period(board, name) is not None
         ]
         for at in range(0, len(rows), NAMES_PER_SCRIPT):
             await self._run("release", board, *_flat(rows[at : at + NAMES_PER_SCRIPT]))

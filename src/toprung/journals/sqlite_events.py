@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.events import BoardSet, Event, read_event
+from toprung.domain.events import BoardSet, Event, PeriodArchived, read_event
 from toprung.domain.ladder import Route
 from toprung.journals.sqlite_store import PAGE_ROWS, SqliteStore
 
@@ -116,14 +116,19 @@ class SqliteEvents:
         ]
 
     def _archived(self) -> dict[int, dict[str, int]]:
-        """By generation of a board and window: when the last period ended that is archived."""
+        """By generation of a board: its marks of what is archived, at the end of the journal."""
         found: dict[int, dict[str, int]] = {}
-        for generation, window, ended_at in self._store.select(
-            "SELECT json_extract(body, '$.generation') AS generation,"
-            " json_extract(body, '$.window') AS name, max(json_extract(body, '$.ended_at'))"
-            " FROM events WHERE kind = 'archived' GROUP BY generation, name"
-        ):
-            found.setdefault(generation, {})[window] = ended_at
+        pages = self._store.pages(
+            "SELECT position, recorded_at, kind, body FROM events"
+            " WHERE kind IN ('board', 'archived') AND position > ?",
+            0,
+        )
+        for row in chain.from_iterable(pages):
+            body = read_event(*row).body
+            if type(body) is BoardSet:
+                found[body.generation] = dict(body.rules.get("archived", {}))
+            elif type(body) is PeriodArchived:
+                found.setdefault(body.generation, {})[body.window] = body.ended_at
         return found
 
     def keys_after(self, position: int, count_max: int) -> Iterator[tuple[int, int, str]]:

@@ -24,6 +24,8 @@ from toprung.domain.ladder import named_period
 from toprung.domain.player import GLOBAL
 from toprung.domain.timekeeping import Moment
 from toprung.errors import (
+    ArchiveDamaged,
+    ArchiveGone,
     DocumentChanged,
     EntriesChanged,
     ToprungError,
@@ -169,13 +171,21 @@ class Archives:
             try:
                 found = await self._journal.record(command)
             except (EntriesChanged, DocumentChanged, UnknownBoard) as error:
-                await store.delete(files.names)
+                await self._discard(store, command)
                 if attempt == ATTEMPTS_MAX or not isinstance(error, EntriesChanged):
                     raise
             else:
                 assert isinstance(found, Board)
                 return found
         raise AssertionError("the last attempt returns or raises")
+
+    async def _discard(self, store: ArchiveStore, refused: ArchivePeriod) -> None:
+        """Delete files that were refused, but none that the catalogue names: others wrote them."""
+        key = period_key(refused.generation, refused.window, refused.period)
+        document = await self._journal.document(PERIOD, key)
+        catalogued = None if document is None else _settled(document).files
+        named = () if catalogued is None else catalogued.names
+        await store.delete([name for name in refused.files.names if name not in named])
 
     # --- letting go ------------------------------------------------------------------------------
 
@@ -220,14 +230,24 @@ class Archives:
         done = 0
         if self.store is None or not players:
             return done
-        async for _key, document in self.catalogue():
+        damaged: ArchiveDamaged | None = None
+        async for key, document in self.catalogue():
             period = _settled(document)
             if period.files is None:
                 continue
-            files = await self.store.without(period, players)
+            try:
+                files = await self.store.without(period, players)
+            except ArchiveGone:
+                _log.warning("archive %r is missing", period.files.entries)
+                continue
+            except ArchiveDamaged as error:
+                damaged = error
+                continue
             if files is not None:
-                await self._replace(self.store, generation_of(_key), period, files)
+                await self._replace(self.store, generation_of(key), period, files)
                 done += 1
+        if damaged is not None:  # the others come first
+            raise damaged
         return done
 
     async def _replace(

@@ -30,12 +30,14 @@ class BoardArchives(BoardAccess):
         chosen = board.window(window)
         calendar = board.calendar(chosen)
         found = {period.id: period for period in calendar.retained(now)}
-        for each in await self._archived(board, chosen.name):
+        archived = await self._archived(board, chosen.name)
+        newest = sorted(archived, key=lambda each: each.closes_at, reverse=True)
+        for each in newest[:LIMIT_MAX]:
             period = calendar.period(each.period)
             if period is not None:
                 found.setdefault(period.id, period)
-        newest = sorted(found.values(), key=lambda each: each.opens_at or 0, reverse=True)
-        return [shown_period(board, chosen, period, now) for period in newest[:LIMIT_MAX]]
+        shown = sorted(found.values(), key=lambda each: each.opens_at or 0, reverse=True)
+        return [shown_period(board, chosen, period, now) for period in shown[:LIMIT_MAX]]
 
     async def archives(self, window: str | None = None) -> list[ArchivedPeriod]:
         """Return the archives of a board, or of one of its windows, newest first: at most 1,000."""

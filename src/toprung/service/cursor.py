@@ -16,6 +16,7 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from toprung.domain.board import Board
+from toprung.domain.ladder import ERASED
 from toprung.domain.player import parse_player
 from toprung.domain.values import parse_text
 from toprung.errors import Invalid
@@ -117,4 +118,6 @@ def _check_edge(cursor: PageCursor | FriendsCursor, board: Board) -> None:
     ends = (cursor.best, cursor.worst) if isinstance(cursor, PageCursor) else ()
     if len(cursor.key) != words or any(len(end) != 8 for end in ends):
         raise Invalid("cursor", "is not a cursor of this list")
-    parse_player(cursor.player, "cursor")
+    player = cursor.player.removesuffix(ERASED)
+    if player or not cursor.player:  # else nobody with the key comes before who was erased
+        parse_player(player, "cursor")

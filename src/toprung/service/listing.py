@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from toprung.domain.ladder import PastLadder
+from toprung.domain.ladder import ERASED, PastLadder
 from toprung.domain.ranking import Places
 from toprung.domain.standing import Page, ShownMovement, Standing
 from toprung.ports import Journal, Slice
@@ -48,7 +48,7 @@ class Listed(NamedTuple):
 
     def named(self) -> Listed:
         """Those that have a player: who was erased from an archive has left an empty place."""
-        at = [number for number, player in enumerate(self.players) if player]
+        at = [number for number, each in enumerate(self.players) if not each.endswith(ERASED)]
         return self._replace(
             players=[self.players[each] for each in at],
             records=[self.records[each] for each in at],
@@ -69,7 +69,7 @@ class Lister(NamedTuple):
 
     async def standings(self, listed: Listed) -> tuple[Standing, ...]:
         """The standings of the entries: one query for all names, one for all details."""
-        if isinstance(self.view.ladder, PastLadder) and "" in listed.players:
+        if isinstance(self.view.ladder, PastLadder):
             listed = listed.named()
         players, records = listed.players, listed.records
         names = await self.journal.names(players) if self.names and players else {}

@@ -51,7 +51,8 @@ class SetBoard(msgspec.Struct, frozen=True):
             board = Board.parse(self.board, self.rules, current.ends_of(unsaid))
         if self.mode == "create":
             raise Invalid("board", f"board {self.board!r} already exists")
-        if state.has_entries(current):
+        # Archives are read by these rules, too.
+        if state.has_entries(current) or (current.archived and state.was_used(current)):
             current.check_replacement(board)
         # Recorded scores stay readable, and only the number of decimals says what they are.
         if board.decimals != current.decimals and state.was_used(current):

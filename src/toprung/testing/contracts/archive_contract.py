@@ -23,6 +23,7 @@ from toprung.errors import (
     ArchiveDamaged,
     ArchiveGone,
     ArchiveUnavailable,
+    FixedRule,
     PeriodGone,
     ToprungError,
     UnknownPlayer,
@@ -343,6 +344,72 @@ class ArchiveContract(ContractSuite):
         self.release(days, DAILY)
         with suppress(PeriodGone):
             assert days.top() == []
+
+    # --- erased players, changed rules, two who archive -----------------------------------------
+
+    def test_pages_pass_over_erased_players_and_nobody_else(self, days: Archiving) -> None:
+        """Also where all are tied, and an erased player is at the edge of a page."""
+        board = days.create([BRIEF], tie_break="player")
+        players = [f"p{number:02}" for number in range(20)]
+        days.run(board.submit_many([(player, 7) for player in players]))
+        days.pass_day(16)
+        self.release(days, DAILY)
+        erased = ["p00", "p05", "p09", "p19"]
+        for player in erased:
+            days.run(days.opened.boards.erase(player))
+        for _ in range(2):  # before and after the file is written again
+            for limit in (2, 3, 6):
+                assert self.walked(days, limit) == [each for each in players if each not in erased]
+            days.step()
+
+    def walked(self, days: Archiving, limit: int) -> list[str]:
+        """Who is on all pages, forward; and the same backward."""
+        found: list[str] = []
+        back: list[str] = []
+        board = days.board
+        page = days.run(board.standings(limit, window=DAILY[0], period=DAILY[1]))
+        last = page
+        while True:
+            found += [each.player for each in page.standings]
+            last = page if page.standings else last
+            if page.next is None:
+                break
+            page = days.run(board.standings(limit, cursor=page.next))
+        page = last  # a page on which all were erased is empty, and leads nowhere
+        while True:
+            back = [*(each.player for each in page.standings), *back]
+            if page.prev is None:
+                break
+            page = days.run(board.standings(limit, cursor=page.prev))
+        assert back == found, (limit, back, found)
+        return found
+
+    def test_rules_that_archives_are_read_by_stay(self, days: Archiving) -> None:
+        days.create([BRIEF])
+        days.fill()
+        days.pass_day(16)
+        self.release(days, DAILY)
+        for rule in ({"order": "asc"}, {"tie_break": "player"}, {"subscore": "desc"}):
+            with pytest.raises(FixedRule):
+                days.run(days.opened.boards.patch("blitz", **rule))
+
+    def test_who_archives_too_late_deletes_nothing_that_is_catalogued(
+        self, days: Archiving
+    ) -> None:
+        days.create([BRIEF])
+        days.fill()
+        days.clock.advance(days=1)
+        days.settle(*DAILY)
+        archives = days.opened.boards._parts.archives  # noqa: SLF001
+        before = days.run(days.board.definition())
+        days.run(days.opened.boards.patch("blitz", title="Renamed"))
+        days.pass_day(16)
+        files = days.files()
+        with suppress(ToprungError):
+            days.run(archives.archive_due(before))
+        assert days.files() >= files
+        for each in days.run(days.board.archives()):
+            assert days.run(days.board.verify_archive(each.window, each.period)).problem is None
 
     # --- rules -----------------------------------------------------------------------------------
 
