@@ -146,7 +146,8 @@ def test_access_keys_made_before_owners_are_their_own(targets: Targets) -> None:
         run_sql(target, "UPDATE access_keys SET owner = NULL")
     else:
         run_sql(target, "ALTER TABLE access_keys DROP COLUMN owner")
-        for table in ("documents", "followers", "derived", "effects", "jobs", "webhooks"):
+        tables = ("documents", "followers", "derived", "effects", "jobs", "webhooks")
+        for table in (*tables, "snapshots", "snapshot_ladders", "snapshot_parts"):
             run_sql(target, f"DROP TABLE {table}")
         run_sql(target, "UPDATE meta SET value = '2' WHERE name = 'format'")
     with serving(SETTINGS, target=target) as running:

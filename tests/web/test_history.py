@@ -154,7 +154,7 @@ def test_archived_periods_are_chosen_like_others(
     complaints.expect("410|503")  # the browser's own words
     picker.select_option("2026-11-03")
     expect(page.get_by_text("No longer available")).to_be_visible()
-    expect(page.locator(".notice")).to_contain_text("is not in the archive")
+    expect(page.locator(".notice")).to_contain_text("is not in the store of archives")
     expect(page.locator(ROWS)).to_have_count(0)
     expect(page.get_by_text("No scores here yet")).to_have_count(0)
     expect(page.locator(".facts")).to_have_text("Daily · 3 November 2026")
