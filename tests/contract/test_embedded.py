@@ -109,6 +109,25 @@ class TestArchives(OnEmbedded, ArchiveContract):
         assert days.top() == top
         assert days.run(days.opened.boards.verify()) == []
 
+    def test_what_waits_again_for_its_archive_is_replayed(self, days: Archiving) -> None:
+        """Its archive was given up, and is wanted again: an older mark says nothing of that."""
+        window = {**BRIEF, "retain": 3}
+        days.create([window])
+        days.fill()
+        top = days.top()
+        days.pass_day(16)
+        days.run(days.opened.boards.patch("blitz", windows=[{**window, "keep": 0}]))
+        days.clock.advance(minutes=2)
+        days.step()
+        days.run(days.opened.boards.patch("blitz", windows=[{**window, "keep": "forever"}]))
+        assert days.files() == set()
+        with patch.object(ArchiveFilesAt, "create", side_effect=OSError("it is away")):
+            for day in range(17, 25):
+                days.pass_day(day)
+            days.opened.restart()
+        assert days.held(*DAILY)
+        assert days.top() == top
+
     def test_files_that_were_left_behind_are_deleted(self, days: Archiving) -> None:
         """A process dies before it deletes what it has replaced: it still names who was erased."""
         days.create([BRIEF])
