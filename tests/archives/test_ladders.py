@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from tests.archives.filed import Filed, file_period, set_group_rows
 from tests.workbenches import open_profile
+from toprung.archives.files import parse_location
 from toprung.domain.board import Board
 from toprung.domain.commands import ErasePlayer, SetBoard, SetPlayer, Submit
 from toprung.domain.ladder import ERASED, Ladder, PastLadder
 from toprung.domain.submission import Submission
+from toprung.errors import Invalid
 from toprung.ports import LadderIndex, Slice
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.workbench import Opened
@@ -182,3 +184,8 @@ def test_who_is_erased_leaves_an_empty_place(
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         set_group_rows(patch, size)
         asyncio.run(main())
+
+
+def test_a_url_of_a_file_has_no_host() -> None:
+    with pytest.raises(Invalid, match="host"):
+        parse_location("file://srv/archives")

@@ -46,6 +46,9 @@ def parse_location(location: str) -> str:
         raise Invalid(
             "archive", "must be a directory, or a URL with file://, s3://, gs:// or az://"
         )
+    url = urlsplit(location)
+    if scheme == "file" and (url.netloc or url.query or url.fragment):
+        raise Invalid("archive", "must be file:/// and a path, without a host, ? or #")
     return location
 
 

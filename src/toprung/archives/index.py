@@ -27,6 +27,8 @@ KNOWN_SECONDS: Final = 1
 READS_MAX: Final = 64
 """Reads that wait for files."""
 THREADS: Final = 2
+FEW_PLAYERS: Final = 100
+"""Players that are looked up where the event loop waits: about three milliseconds."""
 
 PeriodKey: TypeAlias = tuple[int, str, str]
 """The generation of a board, a window and a period."""
@@ -93,7 +95,7 @@ class ArchiveIndex:
         def find(archived: ArchivedLadder) -> list[Place | None]:
             return [None if each is None else archived.find(each) for each in numbers]
 
-        return await self._read(ladder, period, find)
+        return await self._read(ladder, period, find, is_long=len(numbers) > FEW_PLAYERS)
 
     async def among(
         self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
@@ -112,7 +114,7 @@ class ArchiveIndex:
             no_worse = sum(offset < best[-1][1].tied_until for offset, _ in present) if best else 0
             return len(present), no_worse, best
 
-        return await self._read(ladder, period, find)
+        return await self._read(ladder, period, find, is_long=len(players) > FEW_PLAYERS)
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop). O(k)."""
@@ -172,9 +174,13 @@ class ArchiveIndex:
     async def scopes(self, ladder: Ladder, after: str, limit: int) -> list[tuple[str, int]]:
         """The first scopes of the ladder's period after a name."""
         period = await self._archived(ladder)
-        spans = await self._read(ladder, period, lambda archived: archived.period.footer.ladders)
-        found = [(each.scope, each.entries) for each in spans if each.scope > after]
-        return sorted(found)[:limit]
+
+        def find(archived: ArchivedLadder) -> list[tuple[str, int]]:
+            spans = archived.period.footer.ladders
+            found = [(each.scope, each.entries) for each in spans if each.scope > after]
+            return sorted(found)[:limit]
+
+        return await self._read(ladder, period, find, is_long=True)
 
     async def version(self, ladder: Ladder) -> int:
         """The position of the event that catalogued the archive."""
@@ -210,15 +216,24 @@ class ArchiveIndex:
         return found._replace(players=_in_order(shown, keys))
 
     async def _read(
-        self, ladder: Ladder, period: SettledPeriod, work: Callable[[ArchivedLadder], T]
+        self,
+        ladder: Ladder,
+        period: SettledPeriod,
+        work: Callable[[ArchivedLadder], T],
+        *,
+        is_long: bool = False,
     ) -> T:
-        """Do something with what is at hand, or in a thread that may wait for files."""
+        """Do something with what is at hand, or in a thread that may wait for files.
+
+        What takes long is done there anyhow.
+        """
         files = period.files
         assert files is not None, "it is archived"
-        try:
-            return work(self._opened(files, self.blocks.at_hand).ladder(ladder.scope))
-        except NotAtHand:
-            pass
+        if not is_long:
+            try:
+                return work(self._opened(files, self.blocks.at_hand).ladder(ladder.scope))
+            except NotAtHand:
+                pass
         try:
             return await self._load(ladder, files, work)
         except ArchiveGone:  # others may have replaced it
