@@ -3,6 +3,7 @@
 import os
 import random
 import struct
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -16,6 +17,12 @@ from toprung._native import (
     RecordReader,
     _fail_allocations_after,
 )
+
+
+def out_of_memory() -> tuple[type[BaseException], ...]:
+    """What a failed allocation is raised as: DuckDB, once imported, answers for everybody."""
+    duckdb = sys.modules.get("_duckdb")
+    return (MemoryError,) if duckdb is None else (MemoryError, duckdb.OutOfMemoryException)
 
 
 def records(rng: random.Random, count: int, words: int = 2) -> bytes:
@@ -38,7 +45,7 @@ def survive(work: Callable[[], object], check: Callable[[], None]) -> int:
         _fail_allocations_after(n)
         try:
             work()
-        except MemoryError:
+        except out_of_memory():
             continue
         else:
             return n

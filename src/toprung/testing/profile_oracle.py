@@ -202,7 +202,7 @@ class OracleBoard:
         """Periods that have ended and are to be closed or settled, with their ends, in order."""
         found = []
         for window in self.rules.windows:
-            for name in self.results:
+            for name in {*self.results, *self._closed_last(window)}:
                 period = self._period(name) if name[0] == window.name else None
                 if period is None or window.grace is None or period.closes_at is None:
                     continue
@@ -210,6 +210,12 @@ class OracleBoard:
                 if is_over and not self.is_settled(name):
                     found.append((name, period.closes_at, window))
         return sorted(found, key=lambda each: (each[1], each[0]))
+
+    def _closed_last(self, window: Window) -> list[PeriodName]:
+        """The last period of a window that was closed, also if nobody was ever there."""
+        mark = self.closed.get(window.name)
+        period = None if mark is None else self.rules.calendar(window).period_at(mark - 1)
+        return [] if period is None else [(window.name, period.id)]
 
     def _period(self, name: PeriodName) -> Period | None:
         for window in self.rules.windows:
