@@ -7,6 +7,7 @@ from typing import Final
 
 from toprung.domain.webhooks import Webhook
 from toprung.ports import Clock, WebhookStore
+from toprung.waiting.blocking import running_loop
 
 RELOAD_AFTER: Final = 1_000_000
 """Microseconds after which webhooks are read again: another process may have changed one."""
@@ -55,8 +56,14 @@ class WebhookBook:
 
     async def _refresh(self) -> None:
         """Read them if they are not fresh; those who ask meanwhile wait for the answer."""
+        if running_loop() is None:  # threads cannot wait for such a lock: each reads for itself
+            await self._load()
+            return
         async with self._loading:
-            now, changes = self._clock.elapsed(), self._changes
-            if self._loaded_at is None or now - self._loaded_at > RELOAD_AFTER:
-                self._known = {webhook.id: webhook for webhook in await self._store.all()}
-                self._loaded_at = now if changes == self._changes else None
+            await self._load()
+
+    async def _load(self) -> None:
+        now, changes = self._clock.elapsed(), self._changes
+        if self._loaded_at is None or now - self._loaded_at > RELOAD_AFTER:
+            self._known = {webhook.id: webhook for webhook in await self._store.all()}
+            self._loaded_at = now if changes == self._changes else None
