@@ -91,6 +91,7 @@ keys create --name N --verb read --board 'b*' --owner somebody
 keys list
 keys revoke {id}
 remove b{n} a{n} --yes
+player export a{n} -
 player erase a{n} --yes
 board delete c{n} --yes
 """

@@ -128,6 +128,26 @@ def test_activity_is_told_and_taken_up_again(served: Serving) -> None:
             assert blitz.activity(1).submissions[0].player == "b"
 
 
+def test_movement_is_told_to_those_who_ask(served: Serving, clock: FrozenClock) -> None:
+    with client.connect(served.url) as boards:
+        blitz = boards.create("blitz", history={"every": "day"})
+        blitz.submit_many([("a", 3), ("b", 2)])
+        clock.advance(minutes=2)  # the job looks for new boards
+        eventually(lambda: len(blitz.history("b").points) == 1)
+        with blitz.watch(2, player="b", movement=True) as live:
+            top, rank = next(live), next(live)
+            assert isinstance(top, Top)
+            assert isinstance(rank, Rank)
+            assert top.standings == tuple(blitz.top(2, movement=True))
+            assert rank.standing == blitz.standing("b", names=True, movement=True)
+            blitz.submit("b", 9)
+            top = next(live)
+            assert isinstance(top, Top)
+            assert [getattr(each.movement, "delta", None) for each in top.standings] == [1, -1]
+        with pytest.raises(Invalid, match="movement"):
+            blitz.watch(2, movement="yes")  # type: ignore[arg-type]
+
+
 def test_with_an_event_loop_a_cancelled_wait_loses_nothing(served: Serving) -> None:
     async def run() -> list[int]:
         async with client.connect_async(served.url) as boards:

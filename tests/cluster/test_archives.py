@@ -111,3 +111,33 @@ def test_another_process_reads_files_that_were_replaced(
         await workbench.destroy()
 
     asyncio.run(main())
+
+
+def test_what_is_archived_within_the_hour_is_let_go_of(
+    postgres: PostgresServer, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    """The certain time is the same when the index is asked before the archive, and after."""
+    clock = FrozenClock("2026-11-15T12:30:00Z")
+
+    async def main() -> None:
+        workbench = ClusterWorkbench(postgres.url, redis_server.url)
+        workbench.archive = str(tmp_path / "archive")
+        opened = await workbench.open(clock)
+        profile = opened.maintenance
+        assert isinstance(profile, ClusterProfile)
+        board = await play(opened.boards, clock)
+        await workbench.pass_hours(opened, clock, 3)
+        prune = next(job for job in profile.jobs if job.name == "prune")
+        lease = await profile.leases.take("jobs")
+        assert lease is not None
+        await board.close_period(**DAY)
+        await board.settle_period(**DAY)
+        for days in ({"2026-11-15", "2026-11-16"}, {"2026-11-16"}):
+            await prune.run(lease, 0)
+            ladders = await profile.index.ladders("blitz")
+            assert {each.period for each, _ in ladders if each.window == "daily"} == days
+            await profile.archives.archive_all()
+        await opened.boards.close()
+        await workbench.destroy()
+
+    asyncio.run(main())

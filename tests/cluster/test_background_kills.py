@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.crash.test_archives import CLUSTER_POINTS, later_lives
 from tests.crash.test_archives import POINTS as ARCHIVE_POINTS
 from tests.crash.test_archives import WORKER as ARCHIVE_WORKER
 from tests.crash.test_background import (
@@ -114,6 +115,8 @@ def test_snapshots_are_taken_once_whoever_is_killed_at_random(
 def test_periods_are_archived_once_whoever_is_killed(cluster_file: Path, tmp_path: Path) -> None:
     lives = lives_at_points(2, ARCHIVE_POINTS)[::2]
     lives += lives_at_points(2, ["journal.record", "store.delete"])[1::2]
+    lives += lives_at_points(2, CLUSTER_POINTS)
+    lives += later_lives(2, [("script.expire", 2)])
     found = run_lives(cluster_file, tmp_path, lives, ARCHIVE_WORKER)
     assert [codes[0] for codes in found] == [KILLED] * len(lives)
     assert {codes[1] for codes in found} <= {0, OUSTED}

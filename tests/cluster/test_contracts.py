@@ -11,6 +11,7 @@ from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.jobs import Daily
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.activity_contract import ActivityContract
+from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import ArchiveContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
@@ -57,6 +58,10 @@ class TestEnding(OnCluster, EndingContract):
 
 
 class TestHistory(OnCluster, HistoryContract):
+    pass
+
+
+class TestAmending(OnCluster, AmendingContract):
     pass
 
 

@@ -15,6 +15,8 @@ from toprung.domain.jobs import JobRecord
 from toprung.errors import LeaseLost, Unavailable
 from toprung.ports import DerivedRow, FollowerState, Lease, Step
 from toprung.profiles.cluster import ClusterProfile
+from toprung.service import holding
+from toprung.service.leaderboards import Leaderboards
 from toprung.testing.clock import FrozenClock
 from toprung.testing.servers import PostgresServer, RedisServer
 
@@ -94,10 +96,10 @@ def test_one_process_has_a_lease_and_tokens_grow_with_every_change_of_hands(run:
         first = await taken(cluster.one)
         assert await one.take("jobs") == first
         assert await two.take("jobs") is None
-        (holding,) = await two.holdings()
-        assert (holding.name, holding.holder) == ("jobs", cluster.one.time.name)
-        assert holding.seconds_left is not None
-        assert 10 < holding.seconds_left <= 15
+        (held,) = await two.holdings()
+        assert (held.name, held.holder) == ("jobs", cluster.one.time.name)
+        assert held.seconds_left is not None
+        assert 10 < held.seconds_left <= 15
         await two.release(first)  # it is not theirs
         assert await two.take("jobs") is None
         await one.release(first)
@@ -127,6 +129,34 @@ def test_many_ask_at_once_and_one_gets_it(run: Run) -> None:
             tokens.append(lease.token)
             await cluster.end_lease("jobs")
         assert tokens == sorted(set(tokens))
+
+    run(main)
+
+
+def test_snapshots_that_take_longer_than_a_lease_renew_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main(cluster: Cluster) -> None:
+        profile, renewals = cluster.one, asyncio.Queue[None]()
+        boards = Leaderboards(profile.parts)
+        board = await boards.create("chess", history={"every": "day"})
+        await board.submit("ada", 1)
+        take, orders = profile.leases.take, profile.snapshots._reader.orders
+
+        async def counted(name: str) -> Lease | None:
+            renewals.put_nowait(None)
+            return await take(name)
+
+        async def slow(*args: Any) -> AsyncIterator[Any]:
+            for _ in range(3):  # a first time, and two renewals
+                await renewals.get()
+            async for order in orders(*args):
+                yield order
+
+        monkeypatch.setattr(holding, "RENEW_SECONDS", 0.01)
+        monkeypatch.setattr(profile.leases, "take", counted)
+        monkeypatch.setattr(profile.snapshots._reader, "orders", slow)
+        assert await boards.take_snapshots() == 1
 
     run(main)
 

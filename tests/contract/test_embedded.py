@@ -12,6 +12,7 @@ import pytest
 from tests.workbenches import EmbeddedWorkbench
 from toprung.archives.files import ArchiveFilesAt
 from toprung.testing.contracts.activity_contract import ActivityContract
+from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import BRIEF, ArchiveContract, Archiving
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
@@ -88,6 +89,10 @@ class TestHistory(OnEmbedded, HistoryContract):
         points, top = past.run(read())
         assert list(points) == found != []
         assert [each.movement for each in top] == list(past.movement().values())
+
+
+class TestAmending(OnEmbedded, AmendingContract):
+    pass
 
 
 class TestArchives(OnEmbedded, ArchiveContract):

@@ -115,7 +115,12 @@ async def check(target: str, log: Path) -> list[str]:
     for rules in await boards.list(limit=1000):
         if rules.id in gone:  # it may have died before it did what it said
             await boards.delete(rules.id)
-    await boards.take_snapshots()
+    while True:
+        try:
+            await boards.take_snapshots()
+            break
+        except LeaseLost:  # its leases are short, and the machine may be busy
+            await wait_for_leases(profile.background.stores)
     await wait_for_index(profile.background.stores)
     listed = [rules for rules in await boards.list(limit=1000) if rules.history is not None]
     store, found = profile.snapshot_store, []

@@ -6,6 +6,7 @@ Numbers of rounds and the seed are as in `test_background`.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,19 +27,24 @@ POINTS = [
     "followers.commit",
 ]
 """Where archiving meets the truth and the store: every fail point."""
+MEMORY_POINTS = ["memory.prune", "late.record", "checkpoint.write"]
+CLUSTER_POINTS = ["script.release", "script.expire", "late.record"]
+"""Where what was archived is let go of; cards lose it when they are written the next time."""
+
+
+def later_lives(processes: int, points: Sequence[tuple[str, int]]) -> list[Life]:
+    """Dying at a later call of a point, which is of another kind: before and after it."""
+    return [
+        Life(point, is_after, count, processes=processes)
+        for point, count in points
+        for is_after in (False, True)
+    ]
 
 
 def lives() -> list[Life]:
-    """Dying at every point; and at later records and deletions, which are of other kinds."""
-    found = lives_at_points(1, POINTS)
-    return [
-        *found,
-        *(
-            Life(point, is_after, count)
-            for point, count in (("journal.record", 5), ("journal.record", 7), ("jobs.note", 2))
-            for is_after in (False, True)
-        ),
-    ]
+    """Dying at every point; and at later records, notes and releases."""
+    later = [("journal.record", 5), ("journal.record", 7), ("jobs.note", 3), ("memory.prune", 2)]
+    return [*lives_at_points(1, [*POINTS, *MEMORY_POINTS]), *later_lives(1, later)]
 
 
 def test_killed_at_every_fail_point(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 
@@ -24,6 +24,8 @@ from toprung.http.server import (
 from toprung.http.settings import ServiceSettings
 from toprung.opening import open_async
 from toprung.ports import Clock
+
+T = TypeVar("T")
 
 NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients that speak plain HTTP: loading the system's certificates takes longer than a test."""
@@ -42,6 +44,12 @@ class Serving:
         self.http = httpx2.Client(base_url=url, timeout=20, headers=headers, verify=NO_AUTHORITIES)
         self.anyone = httpx2.Client(base_url=url, timeout=20, verify=NO_AUTHORITIES)
         """A client that shows no key."""
+
+        self._loop = asyncio.get_running_loop()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """What a coroutine of the library returns, on the event loop of the service."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
 
     def post_key(self, **body: Any) -> str:
         answer = self.http.post("/v1/keys", json={"name": "test", **body})

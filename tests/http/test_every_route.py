@@ -32,6 +32,7 @@ BODIES: dict[str, Any] = {
     "rebuild_follower": {},
     "close_period": {},
     "settle_period": {},
+    "amend_period": {"reason": "a mistake", "set": [{"player": "ann", "score": 3}]},
     "verify_archive": {},
 }
 PARAMETERS = {
@@ -85,8 +86,9 @@ def test_every_route_answers(
         names["message"] = told(http, board)
     names["follower"] = "activity"
     names |= ended(http, board)
-    if name == "settle_period":
-        http.post("/v1/boards/{board}/periods/{window}/{period}/close".format(**names), json={})
+    for step in {"settle_period": ["close"], "amend_period": ["close", "settle"]}.get(name, ()):
+        ended_path = "/v1/boards/{board}/periods/{window}/{period}/".format(**names)
+        assert http.post(ended_path + step, json={}).is_success
     path = route.path.format(**names)
     request = http.build_request(
         route.method, path, json=BODIES.get(name), params=PARAMETERS.get(name)

@@ -29,6 +29,9 @@ from toprung.operations.requests import AroundScoreQuery
 SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
 EXCEPTIONS = Path(__file__).parent / "schemathesis.toml"
 
+OF_ENDED = ("close_period", "settle_period", "amend_period", "verify_archive")
+"""Operations on periods that have ended."""
+
 
 @pytest.fixture(scope="module")
 def document(http: httpx2.Client) -> Any:
@@ -190,9 +193,7 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
         names |= ended(running.http, "cup")
         for name, body in EXAMPLES.items():
             names["webhook"] = "other" if name == "put_webhook" else "chat"
-            names["board"] = (
-                "cup" if name in ("close_period", "settle_period", "verify_archive") else "blitz"
-            )
+            names["board"] = "cup" if name in OF_ENDED else "blitz"
             route = next(route for route in ROUTES if route.name == name)
             answer = running.http.request(route.method, route.path.format(**names), json=body)
             assert answer.is_success, (name, answer.text)

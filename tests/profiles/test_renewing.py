@@ -6,7 +6,7 @@ import pytest
 
 import toprung
 from toprung.ports import Lease
-from toprung.service.background.runner import RENEW_SECONDS
+from toprung.service.holding import RENEW_SECONDS
 from toprung.testing.clock import FrozenClock
 from toprung.waiting.blocking import run_blocking
 

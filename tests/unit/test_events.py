@@ -16,12 +16,14 @@ from toprung.domain.events import (
     Befriended,
     BoardDeleted,
     BoardSet,
+    Corrected,
     DocumentSet,
     EntriesRemoved,
     EntriesSet,
     EntrySet,
     Event,
     EventBody,
+    PeriodAmended,
     PeriodArchived,
     PeriodClosed,
     PeriodSettled,
@@ -82,6 +84,11 @@ BODIES: list[EventBody] = [
     PeriodClosed("b", "daily", "2026-11-15", 7),
     PeriodSettled("b", "daily", "2026-11-15", 7, 2, 3, "0f" * 32),
     PeriodArchived("b", 1, "daily", "2026-11-15", 7),
+    PeriodAmended(
+        *("b", "daily", "2026-11-15", 7, 1, 2, "0f" * 32, "a bot played"),
+        removed=(3,),
+        corrected=(Corrected(4, 9, None),),
+    ),
 ]
 
 
@@ -116,8 +123,11 @@ def test_players_get_other_numbers_wherever_they_are_named() -> None:
 
     changed = [renumbered(body, hundred_more) for body in BODIES if not isinstance(body, BoardSet)]
     numbers = [getattr(body, "player", None) for body in changed]
-    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, *[None] * 5]
+    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, *[None] * 6]
     assert changed[5] == Befriended(103, 104)
+    amended = changed[-1]
+    assert isinstance(amended, PeriodAmended)
+    assert (amended.removed, amended.corrected) == ((103,), (Corrected(104, 9, None),))
     match = Match(
         1, ((1, 2), (3,)), {"goalkeeper": 4}, {1: 10}, (1, 10), Seat(2, 3), [8],
         [Pair(5, None, 6)], None, 7,

@@ -6,6 +6,7 @@ import http.server
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
 
@@ -150,17 +151,25 @@ class Site(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def elsewhere(service: RunningService) -> Iterator[str]:
-    Site.service = service.url
+@contextmanager
+def site(service_url: str, elements: str) -> Iterator[str]:
+    """The address of a page of another origin that has these elements."""
+    Site.service = service_url
     Site.document = f"""<!doctype html><html lang="en"><title>A fan page</title>
-        <script type="module" src="{service.url}/embed.js"></script>
-        <toprung-board id="open" board="embedded" top="3"></toprung-board>
-        <toprung-board id="closed" src="{service.url}" board="private"></toprung-board></html>"""
+        <script type="module" src="{service_url}/embed.js"></script>
+        <main><h1>Fans</h1>{elements}</main></html>"""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
+
+
+@pytest.fixture
+def elsewhere(service: RunningService) -> Iterator[str]:
+    elements = f"""<toprung-board id="open" board="embedded" top="3"></toprung-board>
+        <toprung-board id="closed" src="{service.url}" board="private"></toprung-board>"""
+    with site(service.url, elements) as address:
+        yield address
 
 
 def test_a_board_on_a_page_of_another_origin(

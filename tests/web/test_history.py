@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Request, expect
@@ -12,7 +13,7 @@ from playwright.sync_api import Page, Request, expect
 import toprung
 from tests.http.serving import Serving, serving
 from tests.web.conftest import Complaints, OpenPage, players, submit
-from tests.web.test_everyone import AXE
+from tests.web.test_everyone import AXE, site
 from toprung.http.settings import ServiceSettings
 from toprung.testing.clock import FrozenClock
 
@@ -62,11 +63,93 @@ def test_arrows_follow_the_ranks_that_are_shown(past: Serving, open_page: OpenPa
     expect(hostile.locator("bdi")).to_have_text(HOSTILE)
     expect(hostile.locator("img")).to_have_count(0)
     expect(page.locator(".badge")).to_have_text("Live")
-    with page.expect_request(re.compile("standings.*include=movement")):
-        submit(past.http, "sprint", {"rookie": 5_000, "runner-05": 4_000})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    submit(past.http, "sprint", {"rookie": 5_000, "runner-05": 4_000})
     expect(page.locator(movement(page, "rookie"))).to_have_text("new")
     expect(page.locator(movement(page, "runner-05"))).to_contain_text("unchanged since 18 Nov")
     expect(page.locator(movement(page, "runner-07"))).to_contain_text("up 9 since 18 Nov")
+    assert not [url for url in asked if "/standings" in url], "live messages say it"
+    page.goto("about:blank")
+
+
+def test_neighbours_friends_and_the_player_have_arrows(
+    past: Serving, open_page: OpenPage, complaints: Complaints
+) -> None:
+    complaints.expect("404 .*runner-09.window=daily")  # the browser's own words
+    for friend in ("runner-07", "runner-03"):
+        past.http.put(f"/v1/players/runner-09/friends/{friend}").raise_for_status()
+    page = open_page(f"{past.url}/boards/sprint/players/runner-09", timezone_id="UTC")
+    around = page.get_by_role("region", name="Neighbours")
+    row = around.locator('tr[data-player="runner-09"]')
+    expect(row.locator(".rank .movement")).to_have_text(re.compile("(up|down) [0-9]+ since 18 Nov"))
+    ranks = past.http.get("/v1/boards/sprint/standings?include=movement").json()["standings"]
+    overall = {row["player"]: row for row in ranks}
+    expect(page.locator('[data-window="all-time"] .movement')).to_have_attribute(
+        "title", words(overall["runner-09"])
+    )
+    friends = page.get_by_role("region", name="Friends")
+    for player in ("runner-03", "runner-07", "runner-09"):
+        # Beside the rank that moved: that among everybody.
+        row = friends.locator(f'tr[data-player="{player}"]')
+        expect(row.locator(".overall .movement")).to_have_attribute("title", words(overall[player]))
+        expect(row.locator(".rank .movement")).to_have_count(0)
+        expect(row.locator(".overall")).to_contain_text(f"#{overall[player]['rank']}")
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+    check_axe(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.goto("about:blank")
+
+
+def words(standing: dict[str, Any]) -> str:
+    delta = standing["movement"]["delta"]
+    if delta == 0:
+        return "unchanged since 18 Nov"
+    return f"{'up' if delta > 0 else 'down'} {abs(delta)} since 18 Nov"
+
+
+def check_axe(page: Page) -> None:
+    page.evaluate(AXE)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        found = page.evaluate("axe.run()")["violations"]
+        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+
+
+@pytest.fixture
+def fan_page(past: Serving) -> Iterator[str]:
+    elements = """<toprung-board id="arrows" board="sprint" top="5" movement></toprung-board>
+        <toprung-board id="none" board="sprint" top="5"></toprung-board>
+        <toprung-board id="plain" board="plain" movement></toprung-board>"""
+    with site(past.url, elements) as address:
+        yield address
+
+
+def test_embedded_boards_show_arrows_if_they_are_asked_to(
+    past: Serving, fan_page: str, open_page: OpenPage
+) -> None:
+    page = open_page(fan_page, timezone_id="UTC", locale="en-GB")
+    arrows = page.locator("#arrows")
+    expect(arrows.locator("tbody tr")).to_have_count(5)
+    ranks = past.http.get("/v1/boards/sprint/standings?include=movement&limit=5").json()
+    for place, standing in enumerate(ranks["standings"]):
+        mark = arrows.locator("tbody tr").nth(place).locator(".movement")
+        if standing["movement"] == "new":
+            expect(mark).to_have_text("new")
+        else:
+            title = re.compile("^" + words(standing) + ", 00:00$")
+            expect(mark).to_have_attribute("title", title)
+    submit(past.http, "sprint", {"comet": 9_000})
+    expect(arrows.locator("tbody tr").first.locator(".movement")).to_have_text("new")
+    expect(page.locator("#none tbody tr")).to_have_count(5)
+    expect(page.locator("#none .movement")).to_have_count(0)
+    expect(page.locator("#plain tbody tr")).to_have_count(1)
+    expect(page.locator("#plain .movement")).to_have_count(0)
+    check_axe(page)
+    page.locator("#arrows").evaluate("board => board.removeAttribute('movement')")
+    expect(arrows.locator("tbody tr")).to_have_count(5)
+    expect(arrows.locator(".movement")).to_have_count(0)
     page.goto("about:blank")
 
 
@@ -128,11 +211,7 @@ def test_the_race_is_loaded_when_it_is_opened_and_once(past: Serving, open_page:
     )
     assert len(asked) == len(set(asked)) == 10
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    page.evaluate(AXE)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found = page.evaluate("axe.run()")["violations"]
-        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+    check_axe(page)
     fold.click()
     fold.click()
     expect(page.locator(".race .runner")).to_have_count(10)

@@ -17,7 +17,7 @@ from toprung.domain.archive import PERIOD, ArchiveFiles, SettledPeriod, period_k
 from toprung.domain.instant import SECOND
 from toprung.domain.ladder import ERASED, Ladder, PastLadder
 from toprung.errors import ArchiveGone, ArchiveUnavailable, PeriodGone
-from toprung.ports import Clock, Journal, LadderIndex, PeriodReader, Place, Slice
+from toprung.ports import Clock, Journal, PastIndex, PeriodReader, Place, Slice
 from toprung.waiting.threads import FewThreads
 
 KNOWN_MAX: Final = 1_000
@@ -182,6 +182,14 @@ class ArchiveIndex:
 
         return await self._read(ladder, period, find, is_long=True)
 
+    async def scopes_of(self, ladder: Ladder, player: str) -> list[str]:
+        """The scopes of the ladder's period in which the player is. O(log n + scopes)."""
+        period = await self._archived(ladder)
+        (number,) = await self._numbers(period, (player,))
+        if number is None:
+            return []
+        return await self._read(ladder, period, lambda archived: archived.period.scopes_of(number))
+
     async def version(self, ladder: Ladder) -> int:
         """The position of the event that catalogued the archive."""
         return (await self._catalogued(ladder)).version
@@ -307,4 +315,4 @@ def _window(archived: ArchivedLadder, start: int, length: int) -> tuple[Slice, l
     return archived.slice(start, start + length)
 
 
-_: type[LadderIndex] = ArchiveIndex
+_: type[PastIndex] = ArchiveIndex

@@ -199,15 +199,22 @@ class ArchivedPeriod:
             group += 1
         return rows
 
-    def all_rows(self) -> Iterator[tuple[str, PeriodRows]]:
-        """Every row with its scope, in order: to check the digest, or to write them again."""
-        for span, start in zip(self.footer.ladders, self.footer.starts(), strict=False):
-            row, stop = start, start + span.entries
-            while row < stop:
-                group, at = divmod(row, GROUP_ROWS)
-                count = min(stop - row, GROUP_ROWS - at)
-                yield span.scope, _stretch(self.block(group), at, at + count)
-                row += count
+    def scopes_of(self, number: int) -> list[str]:
+        """The scopes in which a player is."""
+        starts = self.footer.starts()
+        return [
+            self.footer.ladders[bisect_right(starts, row) - 1].scope for row in self.rows_of(number)
+        ]
+
+    def rows_in(self, scope: str) -> Iterator[PeriodRows]:
+        """The rows of a ladder, in order: to check the digest, or to write them again."""
+        start, entries = self.opened.ladders[scope]
+        row, stop = start, start + entries
+        while row < stop:
+            group, at = divmod(row, GROUP_ROWS)
+            count = min(stop - row, GROUP_ROWS - at)
+            yield _stretch(self.block(group), at, at + count)
+            row += count
 
     def _index_block(self, group: int) -> IndexBlock:
         found: IndexBlock = self._get((self._index, group), self._load_index)

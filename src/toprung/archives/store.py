@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,8 +61,8 @@ class ParquetArchives:
         return await in_thread(partial(self._without, period, players))
 
     def _without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
-        opened = self._open(period)
-        archived = ArchivedPeriod(opened, self.files, lambda key, load: load(key))
+        archived = self._archived(period)
+        opened = archived.opened
         numbers = {player - period.zero for player in players}
         if not any(archived.rows_of(number) for number in numbers):
             return None
@@ -70,12 +70,10 @@ class ParquetArchives:
         span = Period(footer.period, footer.opens_at, footer.closes_at)
         with TemporaryDirectory(prefix="toprung-archive-", dir=self._folder) as folder:
             with ArchiveWriter(Path(folder), board, footer.window, span) as writer:
-                sizes, begun = {each.scope: each.entries for each in footer.ladders}, ""
-                for scope, rows in archived.all_rows():
-                    if scope != begun:
-                        writer.begin(scope, sizes[scope])
-                        begun = scope
-                    writer.add(_nameless(rows, numbers))
+                for each in footer.ladders:
+                    writer.begin(each.scope, each.entries)
+                    for rows in archived.rows_in(each.scope):
+                        writer.add(_nameless(rows, numbers))
                 digest = writer.finish()
             return self._create(writer, board, period.name, digest)
 
@@ -106,6 +104,13 @@ class ParquetArchives:
                 continue
         raise ArchiveUnavailable(f"there are too many files with names like {name!r}")
 
+    async def read(self, period: SettledPeriod) -> PeriodContents:
+        """All entries of an archive; players have the numbers of its files."""
+        return _ArchivedContents(await in_thread(partial(self._archived, period)))
+
+    def _archived(self, period: SettledPeriod) -> ArchivedPeriod:
+        return ArchivedPeriod(self._open(period), self.files, lambda key, load: load(key))
+
     async def others(self, period: SettledPeriod) -> list[str]:
         """Names of files of a period that its catalogue entry does not name."""
         assert period.files is not None, "it is archived"
@@ -121,19 +126,12 @@ class ParquetArchives:
         assert files is not None, "it is archived"
         self.files.check(Written(files.entries, files.entries_bytes, files.entries_sha256))
         self.files.check(Written(files.index, files.index_bytes, files.index_sha256))
-        opened = self._open(period)
-        digester, sizes = (
-            Digester(opened.reader.digest_rows),
-            {each.scope: each.entries for each in opened.footer.ladders},
-        )
-        begun = ""
-        for scope, rows in ArchivedPeriod(
-            opened, self.files, lambda key, load: load(key)
-        ).all_rows():
-            if scope != begun:
-                digester.begin(scope, sizes[scope])
-                begun = scope
-            digester.add(rows.numbers, rows.records)
+        archived = self._archived(period)
+        digester = Digester(archived.opened.reader.digest_rows)
+        for span in archived.footer.ladders:
+            digester.begin(span.scope, span.entries)
+            for rows in archived.rows_in(span.scope):
+                digester.add(rows.numbers, rows.records)
         if digester.digest != files.digest:
             raise ArchiveDamaged(f"{files.entries!r} does not have the digest it should have")
 
@@ -149,6 +147,26 @@ class ParquetArchives:
         """Delete files; harmless if they are gone."""
         for name in names:
             await in_thread(partial(self.files.delete, name))
+
+
+class _ArchivedContents:
+    """A period as its files have it."""
+
+    position = 0
+
+    def __init__(self, archived: ArchivedPeriod) -> None:
+        self._archived = archived
+
+    @property
+    def ladders(self) -> Sequence[tuple[str, int]]:
+        """Scopes in the order of their UTF-8 bytes, with the numbers of entries."""
+        return [(each.scope, each.entries) for each in self._archived.footer.ladders]
+
+    async def rows(self, scope: str) -> AsyncIterator[PeriodRows]:
+        """The entries of a ladder, best first."""
+        groups = self._archived.rows_in(scope)
+        while (rows := await in_thread(partial(next, groups, None))) is not None:
+            yield rows
 
 
 async def _add_all(writer: ArchiveWriter, contents: PeriodContents, scope: str) -> None:
@@ -181,3 +199,4 @@ def _nameless(rows: PeriodRows, numbers: Collection[int]) -> PeriodRows:
 
 
 _: type[ArchiveStore] = ParquetArchives
+_contents: type[PeriodContents] = _ArchivedContents

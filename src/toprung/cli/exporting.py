@@ -60,7 +60,7 @@ def export(
     if target.json and format == "csv":
         raise misused("--json means --format jsonl and cannot be combined with --format csv")
     is_json = target.json or format == "jsonl" or (format is None and file.endswith(JSON_SUFFIXES))
-    with opened(target) as boards, _output(file) as out:
+    with opened(target) as boards, output(file) as out:
         found = boards.board(board)
         write = _json_writer(out) if is_json else _csv_writer(out, details, verbatim)
         rows = _write_all(found, read, details, write)
@@ -121,7 +121,7 @@ def _csv_writer(out: TextIO, details: bool, verbatim: bool) -> Write:
 
 
 @contextmanager
-def _output(file: str) -> Iterator[TextIO]:
+def output(file: str) -> Iterator[TextIO]:
     """Standard output, or a new file that is there only when it is whole."""
     if file == STDOUT:
         yield sys.stdout

@@ -9,6 +9,7 @@ import typer
 from msgspec import UNSET
 
 from toprung.blocking import Leaderboards
+from toprung.cli.exporting import STDOUT, output
 from toprung.cli.options import (
     BoardId,
     CommandGroup,
@@ -22,7 +23,7 @@ from toprung.cli.options import (
     confirm,
 )
 from toprung.cli.outcome import misused
-from toprung.cli.show import Column, note, print_json, print_table, say
+from toprung.cli.show import Column, json_line, note, print_json, print_table, say
 from toprung.cli.standings import print_page
 from toprung.cli.target import opened
 from toprung.contract import FriendsAnswer
@@ -38,12 +39,13 @@ def add_to(app: typer.Typer) -> None:
     player = typer.Typer(
         cls=CommandGroup,
         name="player",
-        help="Show, set, patch and erase players.",
+        help="Show, set, patch, export and erase players.",
         no_args_is_help=True,
     )
     command(player)(show)
     command(player, "set")(set_player)
     command(player, "patch")(patch_player)
+    command(player)(export)
     command(player)(erase)
     app.add_typer(player)
     friend = typer.Typer(
@@ -129,6 +131,30 @@ def patch_player(
             attributes=attributes,
         )
     _tell_profile(target, profile)
+
+
+def export(
+    target: Target,
+    player: PlayerId,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="a new file, or - for standard output")
+    ] = STDOUT,
+) -> None:
+    """Export everything about a player as JSON."""
+    with opened(target) as boards, output(file) as out:
+        page = boards.export_player(player)
+        head = {"player": page.player, "profile": page.profile, "friends": page.friends}
+        # Boards are written page by page: a player may have submitted for years.
+        out.write(json_line(head).removesuffix("}") + ',"boards":[')
+        comma = ""
+        while True:
+            for each in page.boards:
+                out.write(f"{comma}{json_line(each)}")
+                comma = ","
+            if page.next is None:
+                break
+            page = boards.export_player(player, cursor=page.next)
+        out.write("]}\n")
 
 
 def erase(target: Target, player: PlayerId, yes: Yes = False) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from toprung.domain.amendment import correction_members
 from toprung.domain.board import Board
 from toprung.domain.details import encode_details
 from toprung.domain.instant import instant_datetime, parse_instant
@@ -47,6 +48,17 @@ def path_of(template: str, variables: Mapping[str, str]) -> str:
     '/v1/players/a%20b/friends'
     """
     return template.format(**{name: quote(value, safe="") for name, value in variables.items()})
+
+
+def correction_body(row: object, at: int) -> dict[str, object]:
+    """A correction of an amendment, with exact scores."""
+    field = f"set/{at}"
+    members = correction_members(row, field)
+    body: dict[str, object] = {"player": parse_player(members["player"], f"{field}/player")}
+    for name in ("score", "subscore"):
+        if members.get(name) is not None:
+            body[name] = score_text(members[name], f"{field}/{name}")
+    return body
 
 
 def query(**options: object) -> dict[str, str]:

@@ -25,6 +25,7 @@ from toprung.client.problems import error_of_problem
 from toprung.client.transport import Disconnected, Reply, Request
 from toprung.contract import ErrorPart
 from toprung.domain.player import GLOBAL, parse_player
+from toprung.domain.values import parse_flag
 from toprung.errors import Invalid, ToprungError, Unavailable, Unreachable
 
 SILENCE_SECONDS_MAX: Final = 45.0
@@ -43,6 +44,7 @@ class Watched(msgspec.Struct, frozen=True):
     activity: int | None
     window: str | None
     scope: str
+    movement: bool
 
 
 class Watch:
@@ -153,6 +155,7 @@ class Watch:
                 activity=watched.activity,
                 window=self._window,
                 scope=watched.scope,
+                include="movement" if watched.movement else None,
                 **EXACT,
             ),
             headers={} if token is None else {"last-event-id": token},
@@ -248,13 +251,15 @@ class BoardLive(BoardAccess):
         activity: int | None = None,
         window: str | None = None,
         scope: str = GLOBAL,
+        movement: bool = False,
     ) -> Watch:
         """Watch the first places (at most 100), a player and their friends, live.
 
         And `activity`: submissions of all players, at most this many (up to 50) at a time. A
         snapshot comes first: `Top`, and `Rank` if there is a `player`, and `NewSubmissions`. After
         that, each change sends a message, at most ten a second: newer ones replace those in
-        between.
+        between. With `movement`, standings tell how each player has moved since the newest
+        snapshot of the ladder, and messages come when there is another one.
         """
         if (top, player, activity) == (None, None, None):
             raise Invalid("top", "watch the top, a player or activity")
@@ -262,4 +267,6 @@ class BoardLive(BoardAccess):
             raise Invalid("friends", "requires a player")
         if player is not None:
             parse_player(player)
-        return Watch(self._caller, self, Watched(top, player, friends, activity, window, scope))
+        parse_flag(movement, "movement")
+        watched = Watched(top, player, friends, activity, window, scope, movement)
+        return Watch(self._caller, self, watched)

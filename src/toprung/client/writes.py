@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from toprung.client.board_access import BoardAccess
 from toprung.client.decoding import rejected_rows, submit_result
-from toprung.client.encoding import EXACT, path, row_body, submission_body
+from toprung.client.encoding import EXACT, correction_body, encode, path, row_body, submission_body
 from toprung.client.transport import Request
 from toprung.contract import BatchAnswer, SubmitAnswer
-from toprung.domain.standing import BatchResult, Rejected, SubmitResult
+from toprung.domain.amendment import parse_listed, parse_reason
+from toprung.domain.player import parse_player
+from toprung.domain.standing import BatchResult, PeriodAmendment, Rejected, SubmitResult
+from toprung.domain.values import parse_flag, parse_text
 from toprung.errors import Invalid, OutcomeUnknown
 from toprung.service.submit import BATCH_MAX, BatchRow
 
@@ -58,6 +61,37 @@ class BoardWrites(BoardAccess):
             raise OutcomeUnknown(f"{error.detail}; to be sure, send it with key={key!r}") from error
         replayed = answer.headers.get("idempotent-replayed") == "true"
         return submit_result(self._caller.decode(answer, SubmitAnswer), replayed=replayed)
+
+    async def amend_period(
+        self,
+        window: str,
+        period: str,
+        *,
+        reason: str,
+        remove: Sequence[str] = (),
+        set: Sequence[Mapping[str, Any]] = (),
+        dry_run: bool = False,
+    ) -> PeriodAmendment:
+        """Change a settled period: take players out of it, or correct their scores there.
+
+        `set` are objects of `player`, `score` and, if the board has one, `subscore`. At most 100
+        players, who must have an entry there. The `reason` is kept: it should name nobody. With
+        `dry_run` nothing is recorded; either way the answer says who moves, and the new digest.
+        """
+        names = parse_text(window, "window"), parse_text(period, "period")
+        corrections = [correction_body(row, at) for at, row in enumerate(parse_listed(set, "set"))]
+        removed = [
+            parse_player(each, f"remove/{at}")
+            for at, each in enumerate(parse_listed(remove, "remove"))
+        ]
+        request = Request(
+            method="POST",
+            path=path("boards", self.id, "periods", *names, "amend"),
+            query={**EXACT, "dry_run": "true" if parse_flag(dry_run, "dry_run") else "false"},
+            body=encode({"reason": parse_reason(reason), "remove": removed, "set": corrections}),
+            effect="none" if dry_run else "once",
+        )
+        return await self._caller.call(request, PeriodAmendment)
 
     async def submit_many(self, rows: Iterable[BatchRow]) -> BatchResult:
         """Record many scores: (player, score) pairs, or mappings with the parameters of `submit`.

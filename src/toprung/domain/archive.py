@@ -18,6 +18,12 @@ from toprung.domain.player_numbers import PlayerNumber
 PERIOD: Final = "period"
 """The kind of these documents."""
 
+AMENDMENTS_MAX: Final = 20
+"""That are remembered of a period; the journal has them all."""
+
+REPLACED_MAX: Final = 20
+"""Names of old files that are remembered of a period."""
+
 
 class ArchiveFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The files of one archive, as they were written."""
@@ -42,8 +48,18 @@ class ArchiveFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         return self.entries, self.index
 
 
+class Amendment(msgspec.Struct, frozen=True, array_like=True):
+    """A change of a settled period."""
+
+    at: int
+    """When it was recorded."""
+    reason: str
+    digest: str
+    """Of the period until then."""
+
+
 class SettledPeriod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A settled period: what stood there, and its archive."""
+    """A settled period: what stands there, and its archive."""
 
     board: str
     window: str
@@ -51,19 +67,39 @@ class SettledPeriod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     opens_at: int | None
     closes_at: int
     players: int
-    """On everybody's ladder, when it was settled."""
+    """On everybody's ladder, when it was settled or last amended."""
     entries: int
-    """On all ladders, when it was settled."""
+    """On all ladders, at that time."""
     digest: str
+    """Of all of them, at that time."""
     files: ArchiveFiles | None = None
     """None: it is not archived."""
     zero: PlayerNumber = 0
     """The number here of the player who is 0 in the files."""
+    replaced: tuple[str, ...] = ()
+    """Names of files that it had lately. They were deleted, unless somebody died before that."""
+    amendments: tuple[Amendment, ...] = ()
+    """The last ones, oldest first."""
+    amended: int = 0
+    """How many there were."""
 
     @property
     def name(self) -> tuple[str, str]:
         """The window and the period."""
         return self.window, self.period
+
+    def with_files(self, files: ArchiveFiles | None, zero: PlayerNumber = 0) -> SettledPeriod:
+        """The period with other files, or none."""
+        old = () if self.files is None else self.files.names
+        new = () if files is None else files.names
+        replaced = [name for name in (*self.replaced, *old) if name not in new]
+        last = tuple(replaced[-REPLACED_MAX:])
+        return msgspec.structs.replace(self, files=files, zero=zero, replaced=last)
+
+    def with_amendment(self, amendment: Amendment) -> SettledPeriod:
+        """The period with another amendment."""
+        last = (*self.amendments, amendment)[-AMENDMENTS_MAX:]
+        return msgspec.structs.replace(self, amendments=last, amended=self.amended + 1)
 
 
 def period_key(generation: int, window: str, period: str) -> str:
@@ -72,7 +108,12 @@ def period_key(generation: int, window: str, period: str) -> str:
     >>> period_key(17, "daily", "2026-11-15")
     '0000000000000011/daily/2026-11-15'
     """
-    return f"{generation:016x}/{window}/{period}"
+    return f"{keys_start(generation)}{window}/{period}"
+
+
+def keys_start(generation: int) -> str:
+    """What the keys of all periods of a board begin with."""
+    return f"{generation:016x}/"
 
 
 def generation_of(key: str) -> int:

@@ -209,7 +209,42 @@ class PeriodArchived(EventBody, frozen=True):
         return board.with_archived(self.window, self.ended_at, position)
 
 
-PeriodEvent: TypeAlias = PeriodClosed | PeriodSettled | PeriodArchived
+class Corrected(NamedTuple):
+    """An entry that an amendment gave another score."""
+
+    player: PlayerNumber
+    score: int
+    subscore: int | None
+
+
+class PeriodAmended(EventBody, frozen=True):
+    """A settled period was changed: what stands there now, and why.
+
+    Entries that were still in the index are set by events of their own.
+    """
+
+    format: ClassVar[int] = 6
+
+    board: str
+    window: str
+    period: str
+    ended_at: int
+    players: int
+    """On everybody's ladder."""
+    entries: int
+    """On all ladders."""
+    digest: str
+    """Of all of them: see `domain.digest`."""
+    reason: str
+    removed: tuple[PlayerNumber, ...] = ()
+    corrected: tuple[Corrected, ...] = ()
+
+    def ended(self, board: Board, position: int) -> Board:
+        """The board after this event: only its version tells."""
+        return board.recorded(position, board.generation)
+
+
+PeriodEvent: TypeAlias = PeriodClosed | PeriodSettled | PeriodArchived | PeriodAmended
 """What becomes of a period; each changes its board."""
 
 KINDS: Final[Mapping[str, type[EventBody]]] = {
@@ -226,6 +261,7 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
     "closed": PeriodClosed,
     "settled": PeriodSettled,
     "archived": PeriodArchived,
+    "amended": PeriodAmended,
 }
 """What journals record for each kind; a name is never given again for something else."""
 

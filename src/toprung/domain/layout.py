@@ -140,10 +140,15 @@ def kept_periods(board: Board, known: Iterable[PeriodName], now: int) -> dict[st
 
 def settled_entries(board: Board, entries: Entries[bytes]) -> tuple[EntrySet, ...]:
     """Those of a player's entries that nothing changes any more, as events set them."""
+    settled = {name: placed for name, placed in entries.items() if is_settled(board, name)}
+    return entries_to_set(board, settled)
+
+
+def entries_to_set(board: Board, entries: Entries[bytes]) -> tuple[EntrySet, ...]:
+    """A player's entries as events set them."""
     return tuple(
         EntrySet(window, period, placed.scopes, *board.shape.values(placed.entry))
         for (window, period), placed in entries.items()
-        if is_settled(board, (window, period))
     )
 
 

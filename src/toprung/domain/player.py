@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+import msgspec
+
 from toprung.domain.values import parse_text
 from toprung.errors import Invalid
 
@@ -32,6 +34,15 @@ _BLANK_CHARACTERS = re.compile(
 """Fillers, joiners and selectors: by category letters, marks or nothing yet, and not to be seen."""
 _WEB_ADDRESS = re.compile(r"https?://[^\s/]\S*", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+
+
+class PlayerProfile(msgspec.Struct, frozen=True):
+    """What is known of a player besides results; erasable."""
+
+    player: str
+    name: str | None = None
+    avatar_url: str | None = None
+    attributes: Mapping[str, str] = {}
 
 
 def parse_player(value: object, field: str = "player") -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from toprung.domain.calendar import PeriodState
+from toprung.domain.player import PlayerProfile
 from toprung.domain.ranking import Ranking
 
 NUMBER: Final = "number"
@@ -220,6 +221,40 @@ class PeriodEnding(msgspec.Struct, frozen=True):
     """Whether nothing was recorded."""
 
 
+class AmendedStanding(msgspec.Struct, frozen=True, gc=False):
+    """A player whose place on everybody's ladder an amendment changes."""
+
+    player: str
+    rank: int | None
+    """Null if the player is taken out."""
+    score: Score | None
+    previous_rank: int
+    previous_score: Score
+
+
+class PeriodAmendment(msgspec.Struct, frozen=True):
+    """A settled period that was amended, or would be, and what it holds then."""
+
+    board: str
+    window: str
+    period: str
+    reason: str
+    players: int
+    """On everybody's ladder."""
+    entries: int
+    """On all ladders."""
+    digest: str
+    """Of all entries, in 64 hexadecimal digits."""
+    previous_digest: str
+    """Of the period until then."""
+    amended: int
+    """How often the period has been amended, with this time."""
+    moves: tuple[AmendedStanding, ...]
+    """At most 100: those who are amended, then others among the first places, by rank."""
+    dry_run: bool = False
+    """Whether nothing was recorded."""
+
+
 class ArchivedPeriod(msgspec.Struct, frozen=True):
     """The archive of a settled period."""
 
@@ -283,3 +318,54 @@ class RankHistory(msgspec.Struct, frozen=True):
     ranking: Ranking
     points: tuple[HistoryPoint, ...]
     """Only of snapshots that have the player."""
+
+
+class ExportedEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A player's entry on one ladder of a board."""
+
+    window: str
+    period: str
+    scope: str
+    state: PeriodState
+    rank: int
+    total: int
+    """The number of players on the ladder."""
+    score: Score
+    achieved_at: datetime
+    subscore: Whole | None = None
+
+
+class ExportedBoard(msgspec.Struct, frozen=True):
+    """Some of what is recorded of a player on one board."""
+
+    board: str
+    entries: tuple[ExportedEntry, ...] = ()
+    """On every ladder, in periods that are retained and in archives; ranks by the board's rule."""
+    submissions: tuple[PastSubmission, ...] = ()
+    """Newest first."""
+    history: tuple[RankHistory, ...] = ()
+    """Ranks over time, by window and scope."""
+    unreadable: tuple[str, ...] = ()
+    """Archives whose files are gone or damaged, as window/period: what they hold is missing."""
+
+
+class PlayerExport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A page of everything that is recorded of a player."""
+
+    player: str
+    boards: tuple[ExportedBoard, ...]
+    """By id. A board goes on on the next page where it does not fit on one."""
+    next: str | None
+    """A cursor to the next page; null on the last."""
+    profile: PlayerProfile | None = None
+    """Only on the first page."""
+    friends: tuple[str, ...] | None = None
+    """Sorted by id; only on the first page."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows the page has."""
+        return len(self.friends or ()) + sum(
+            len(each.entries) + len(each.submissions) + sum(len(one.points) for one in each.history)
+            for each in self.boards
+        )

@@ -27,16 +27,29 @@ from toprung.domain.instant import instant_datetime
 from toprung.errors import Invalid
 
 EventType: TypeAlias = Literal[
-    "board.changed", "leader.changed", "period.closed", "period.settled", "player.erased"
+    "board.changed",
+    "leader.changed",
+    "period.closed",
+    "period.settled",
+    "period.amended",
+    "player.erased",
 ]
 
 BOARD_CHANGED: Final = "board.changed"
 LEADER_CHANGED: Final = "leader.changed"
 PERIOD_CLOSED: Final = "period.closed"
 PERIOD_SETTLED: Final = "period.settled"
+PERIOD_AMENDED: Final = "period.amended"
 PLAYER_ERASED: Final = "player.erased"
-EVENT_TYPES: Final = (BOARD_CHANGED, LEADER_CHANGED, PERIOD_CLOSED, PERIOD_SETTLED, PLAYER_ERASED)
-OF_BOARDS: Final = (BOARD_CHANGED, PERIOD_CLOSED, PERIOD_SETTLED)
+EVENT_TYPES: Final = (
+    BOARD_CHANGED,
+    LEADER_CHANGED,
+    PERIOD_CLOSED,
+    PERIOD_SETTLED,
+    PERIOD_AMENDED,
+    PLAYER_ERASED,
+)
+OF_BOARDS: Final = (BOARD_CHANGED, PERIOD_CLOSED, PERIOD_SETTLED, PERIOD_AMENDED)
 """Types of which the `data` say which board they are about."""
 
 EVERY_EVENT: Final = "*"

@@ -118,7 +118,7 @@ class Service:
                 headers = dict(scope["headers"])
                 call = Call(self.state, *found, headers, scope["query_string"], scope["client"])
                 call.receive = receive
-                scope["is_read"] = call.route.verb == "read"
+                scope["is_read"] = call.route.reads
                 answer = await self._answer(call, request)
             elif method == "OPTIONS":
                 answer = await self._options(scope)
@@ -168,7 +168,7 @@ class Service:
         except StopIteration as end:
             return self._reply(call, request, begin, method, end.value)
         underway.finish = partial(self._reply, call, request, begin, method)
-        underway.is_read = call.route.verb == "read"
+        underway.is_read = call.route.reads
         underway.keep_alive = True
         self._spare = Underway(self._inbox)
         return underway
@@ -189,7 +189,7 @@ class Service:
             if route.grows and self.state.memory.is_short:
                 self.state.refuse_growth()
             call.query = route.decode_query(call.query_string)
-            if call.is_public and route.may_be_private:
+            if call.is_public and route.has_private_parts:
                 self._gate.check_private(call)
             if route.expects_json:
                 _check_type(call)

@@ -1,4 +1,4 @@
-"""Who may do what.
+"""Who may do what, by the access table: what operations declare is enforced here only.
 
 A service on a loopback address asks for no keys: it trusts whoever is on this machine, and makes
 sure that a web page open in a browser there is not trusted: it insists on a loopback `Host` (a page
@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from toprung.domain.webhooks import may_manage
 from toprung.http.answers import Headers
 from toprung.http.call import Call
 from toprung.http.cors import Cors
@@ -26,6 +27,8 @@ from toprung.http.settings import ServiceSettings
 
 if TYPE_CHECKING:
     from toprung.domain.access import AccessKey
+    from toprung.http.live.messages import Subscribe
+    from toprung.http.state import ServiceState
     from toprung.service.keys import Keys
 
 HOSTS_MAX: Final = 64
@@ -65,6 +68,10 @@ _FOREIGN_PAGE: Final = (
     "without keys, only the service's own pages may write; to allow this page, start the service"
     " with --origin ORIGIN"
 )
+NOT_MANAGED: Final = (
+    "this needs a key that allows 'admin' on all boards that the webhook names, and on all boards"
+    " for the events player.erased and *"
+)
 _KEY_REQUIRED: Final = "a key is required: Authorization: Bearer <key>"
 
 
@@ -97,16 +104,16 @@ class Gate:
             self.check_local(call.headers)
             if route.method != "GET" and not self._cors.is_welcome(call.headers):
                 raise Refused(403, "origin-not-allowed", _FOREIGN_PAGE)
-            if route.public and _tells_public(call):
+            if route.access.public and _tells_public(call):
                 call.is_public = await _is_public(call)
             return
-        if route.verb is None:
+        if route.access.verb is None:
             self.count_address(call.client)
         elif call.header(b"authorization") is None:
             await self._admit_stranger(call)
         else:
             call.key = await self.key(call.client, bearer(call.headers))
-            call.is_public = route.public and await _is_public(call)
+            call.is_public = route.access.public and await _is_public(call)
             if not _allows(call, call.key):
                 raise Refused(403, "forbidden", _missing(call))
 
@@ -116,7 +123,7 @@ class Gate:
         It is counted first: to look for a board that does not exist may cost a query.
         """
         self.count_address(call.client)
-        call.is_public = call.route.public and await _is_public(call)
+        call.is_public = call.route.access.public and await _is_public(call)
         if not call.is_public:
             raise _unauthorized(_KEY_REQUIRED)
 
@@ -147,6 +154,43 @@ class Gate:
         if self._by_key is not None:
             self._by_key.check(found.id)
         return found
+
+    async def visitor(
+        self, client: Client, headers: Mapping[bytes, bytes], offered: str | None
+    ) -> Visitor:
+        """Who opens a live connection; `offered` is a key that came beside the headers."""
+        if not self._settings.needs_keys:
+            self.check_local(headers)
+            return Visitor(None, is_trusted=self.trusts(headers))
+        text = offered or bearer(headers)
+        if text is None:
+            self.count_address(client)
+            return Visitor(None)
+        return Visitor(await self.key(client, text))
+
+    def visitor_of(self, call: Call[Any, Any]) -> Visitor:
+        """Who has made a call that goes on."""
+        return Visitor(call.key, is_trusted=self.trusts(call.headers))
+
+    async def admit_watcher(self, visitor: Visitor, asked: Subscribe, state: ServiceState) -> bool:
+        """Refuse what may not be watched; whether it may only because the board is public."""
+        key = visitor.key
+        if visitor.is_trusted or (key is not None and key.allows("read", asked.board)):
+            return False
+        if not await state.is_public(asked.board):
+            raise not_public(asked.board)
+        what = "friends" if asked.friends else "submissions"
+        if asked.friends or asked.activity is not None:
+            detail = f"{what} are not public; board {asked.board!r} needs a key that allows 'read'"
+            raise Refused(403, "forbidden", detail)
+        return True
+
+    def check_manages(
+        self, call: Call[Any, Any], events: Iterable[str], boards: Iterable[str]
+    ) -> None:
+        """Refuse who may not manage a webhook of these events and boards."""
+        if not manages(call, events, boards):
+            raise Refused(403, "forbidden", NOT_MANAGED)
 
     def charge(self, call: Call[Any, Any], cost: int) -> None:
         """Count a call that was let in as what it turned out to be worth: so many requests."""
@@ -193,6 +237,38 @@ class Gate:
             self._by_address.check(caller_of(client))
 
 
+class Visitor(NamedTuple):
+    """Who watches a live connection."""
+
+    key: AccessKey | None
+    is_trusted: bool = False
+    """Whether it may watch everything without a key."""
+
+    @property
+    def key_id(self) -> str | None:
+        """The key that was shown."""
+        return None if self.key is None else self.key.id
+
+
+def not_public(board_id: str) -> Refused:
+    """What a stranger is told of a private board and of one that does not exist, alike."""
+    return Refused(
+        403, "forbidden", f"board {board_id!r} is not public: it needs a key that allows 'read'"
+    )
+
+
+def manages(call: Call[Any, Any], events: Iterable[str], boards: Iterable[str]) -> bool:
+    """Whether the caller may manage a webhook of these events and boards."""
+    return call.key is None or may_manage(call.key, events, boards)
+
+
+def may_list(call: Call[Any, Any], board_id: str) -> bool:
+    """Whether a list of boards shows this one to the caller."""
+    if not call.state.settings.needs_keys:
+        return True
+    return call.key is not None and call.key.allows("read", board_id)
+
+
 def _unauthorized(detail: str) -> Refused:
     return Refused(401, "unauthorized", detail, headers=CHALLENGE)
 
@@ -235,16 +311,16 @@ async def _is_public(call: Call[Any, Any]) -> bool:
 
 
 def _allows(call: Call[Any, Any], key: AccessKey) -> bool:
-    route = call.route
-    assert route.verb is not None, "open routes were let through before"
-    if call.is_public and route.verb == "read":
+    access = call.route.access
+    assert access.verb is not None, "open routes were let through before"
+    if call.is_public and access.verb == "read":
         return True
-    if route.checks_boards:
-        return route.verb in key.verbs
-    return key.allows(route.verb, call.values[0] if route.has_board else None)
+    if access.boards == "some":
+        return access.verb in key.verbs
+    return key.allows(access.verb, call.values[0] if access.boards == "one" else None)
 
 
 def _missing(call: Call[Any, Any]) -> str:
-    route = call.route
-    where = f"board {call.values[0]!r}" if route.has_board else "all boards"
-    return f"this needs a key that allows {route.verb!r} on {where}"
+    access = call.route.access
+    where = f"board {call.values[0]!r}" if access.boards == "one" else "all boards"
+    return f"this needs a key that allows {access.verb!r} on {where}"

@@ -103,12 +103,6 @@ class Call(Generic[Q, B]):
             return None
         return caller_of(self.client) if self.key is None else f"key {self.key.id}"
 
-    def may(self, board_id: str) -> bool:
-        """Whether the caller may read a board."""
-        return not self.state.settings.needs_keys or (
-            self.key is not None and self.key.allows("read", board_id)
-        )
-
 
 class CallerGone(Exception):  # noqa: N818 -- named after what happened
     """The caller hung up before the request was complete."""

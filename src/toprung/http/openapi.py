@@ -140,11 +140,12 @@ def _operation(
 def _description(operation: Operation) -> str:
     """What else is to be said, and who may ask."""
     said = [operation.description]
-    if operation.verb is not None:
-        said.append(f"If the service requires keys, this needs one that allows `{operation.verb}`")
-        said[-1] += ", or a public board" if operation.public else ""
-        is_partly = operation.public and operation.may_be_private
-        said[-1] += "; details and friends always need the key." if is_partly else "."
+    access = operation.access
+    if access.verb is not None:
+        said.append(f"If the service requires keys, this needs one that allows {access.key}")
+        said[-1] += ", or a public board" if access.public else ""
+        is_partly = access.public and access.private_parts
+        said[-1] += f"; {access.private_parts} always need the key." if is_partly else "."
     return " ".join(filter(None, said))
 
 

@@ -34,18 +34,16 @@ class Route:
         self.name = operation.name
         self.method = operation.method
         self.path = operation.path
-        self.verb = operation.verb
-        self.public = operation.public
+        self.access = operation.access
         self.hot = operation.hot
         self.grows = operation.grows
-        self.checks_boards = operation.checks_boards
         self.body_bytes_max = operation.body_bytes_max
-        self.may_be_private = operation.may_be_private
+        self.has_private_parts = bool(self.access.private_parts)
         self.decode_query = QueryDecoder(operation.query).decode
         self.decode_body = _body_decoder(operation)
         self.segments = tuple(operation.path.encode().split(b"/")[1:])
-        self.has_board = b"{board}" in self.segments
         self.expects_json = operation.method == "POST" or operation.body is not None
+        self.reads = self.access.verb == "read"
         self.is_conditional = operation.is_conditional
         """Caches may keep such answers of boards that are public."""
 

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import fields
 
 from toprung.contract import ListAnswer, PageAnswer
+from toprung.domain.standing import PlayerExport
 from toprung.errors import Invalid
 from toprung.http.answers import NO_STORE, Answer, Empty, Headers, encode
 from toprung.http.call import Call
@@ -98,6 +99,8 @@ def _show(operation: Operation) -> Show:
 
 def _rows(value: Any) -> int:
     """How many rows a value has: those that may have many are lists, or hold one."""
+    if isinstance(value, PlayerExport):
+        return value.rows
     for name in ("standings", "submissions", "deliveries"):
         value = getattr(value, name, value)
     return len(value) if isinstance(value, list | tuple) else 0

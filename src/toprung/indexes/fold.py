@@ -27,6 +27,7 @@ from toprung.domain.events import (
     EntriesRemoved,
     EntriesSet,
     Event,
+    PeriodAmended,
     PeriodArchived,
     PeriodClosed,
     PeriodEvent,
@@ -262,7 +263,7 @@ class MemoryFold:
                 self._leave(board, player, position)
             case EntriesSet() as change:
                 self._apply_entries(change, position, is_kept)
-            case PeriodClosed() | PeriodSettled() | PeriodArchived() as change:
+            case PeriodClosed() | PeriodSettled() | PeriodArchived() | PeriodAmended() as change:
                 self._apply_ending(change, position)
             case DocumentSet():
                 pass  # the file itself keeps documents

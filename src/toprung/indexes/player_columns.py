@@ -49,7 +49,7 @@ class PlayerColumns:
     def past_attributes(self, number: int) -> Iterator[Mapping[str, str]]:
         """The attributes the player has, then those it had."""
         yield self.attributes(number)
-        for combination in self.past.get(number, ()):
+        for combination in list(self.past.get(number, ())):  # readers have threads of their own
             yield self._combinations[combination]
 
     def has_moved_since(self, number: int, moment: int) -> bool:

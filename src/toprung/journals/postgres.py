@@ -28,11 +28,13 @@ from toprung.domain.documents import Document, read_document
 from toprung.domain.events import CARDS_FORMAT, Event, Scored
 from toprung.domain.figures import Commits
 from toprung.domain.ladder import Ladder
+from toprung.domain.layout import Entries
 from toprung.domain.player import name_range
 from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.own_writes import OwnWrites, players_named_by
+from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_commands import CommandsRun, Surroundings
 from toprung.journals.postgres_details import details_of
 from toprung.journals.postgres_flights import Flights
@@ -452,6 +454,12 @@ class PostgresJournal:
     ) -> dict[str, bytes]:
         """The details that were submitted with entries, as the players' cards have them."""
         return await details_of(self._store, board, ladder, entries)
+
+    async def entries_of(self, board: Board, player: str) -> Entries[bytes]:
+        """A player's entries on a board, with their scopes, as the player's card has them."""
+        rows = await self._store.select("cards_by_id", board.generation, [player])
+        found = await CardNames(self._store).read(board, [entries for _, _, entries in rows])
+        return found[0] if found else {}
 
     async def submissions(
         self, board_id: str, player: str, before: int | None, limit: int

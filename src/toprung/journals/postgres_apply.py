@@ -18,6 +18,7 @@ from toprung.domain.events import (
     EntriesRemoved,
     EntriesSet,
     Event,
+    PeriodAmended,
     PeriodArchived,
     PeriodClosed,
     PeriodName,
@@ -89,7 +90,7 @@ class Applying:
                 await self._put_card(self._state.boards[board], player, {}, event.position)
             case EntriesSet() as change:
                 await self._entries(change, event.position)
-            case PeriodClosed() | PeriodSettled() | PeriodArchived() as change:
+            case PeriodClosed() | PeriodSettled() | PeriodArchived() | PeriodAmended() as change:
                 old = self._state.boards[change.board]
                 await self._keep_board(change.ended(old, event.position))
             case DocumentSet() as change:

@@ -13,6 +13,7 @@ from toprung.domain.board import Board
 from toprung.domain.documents import Document
 from toprung.domain.events import Event
 from toprung.domain.ladder import Ladder
+from toprung.domain.layout import Entries
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_histories import link_behind, walk
 from toprung.journals.sqlite_profiles import ProfileCache
@@ -123,6 +124,11 @@ class SqliteReads:
             )
         )
         return {player: found[at] for player, at in versions.items() if at in found}
+
+    async def entries_of(self, board: Board, player: str) -> Entries[bytes]:
+        """A player's entries on a board, with their scopes."""
+        number = self._fold.number(player)
+        return {} if number is None else self._fold.placed_of(board, number)
 
     async def submissions(
         self, board_id: str, player: str, before: int | None, limit: int

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from toprung.contract import ArchivesAnswer, BoardAnswer, BoardsAnswer, PeriodsAnswer, ScopesAnswer
-from toprung.domain.standing import ArchiveCheck, Distribution, PeriodEnding
+from toprung.domain.standing import ArchiveCheck, Distribution, PeriodAmendment, PeriodEnding
 from toprung.operations.operation import Subject
 from toprung.operations.requests import (
+    AmendingQuery,
+    AmendmentBody,
     BoardBody,
     DistributionQuery,
     EmptyBody,
@@ -98,6 +100,16 @@ operations.post(
     body=EmptyBody,
     answer=PeriodEnding,
     is_repeatable=True,
+)
+operations.post(
+    "amend_period",
+    "/v1/boards/{board}/periods/{window}/{period}/amend",
+    "admin",
+    "Change a settled period: take players out of it, or correct their scores there.",
+    description="The answer says who moves, and the new digest; `dry_run` records nothing.",
+    query=AmendingQuery,
+    body=AmendmentBody,
+    answer=PeriodAmendment,
 )
 operations.get(
     "list_archives",

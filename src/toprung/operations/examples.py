@@ -35,6 +35,11 @@ EXAMPLES: Final[dict[str, Any]] = {
     "patch_player": {"name": "Alice B.", "attributes": {"team": "red", "country": None}},
     "close_period": {},
     "settle_period": {},
+    "amend_period": {
+        "reason": "a bot played for the winner",
+        "remove": ["ann"],
+        "set": [],
+    },
     "verify_archive": {},
     "backup": {},
     "rebuild_follower": {},

@@ -14,6 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from toprung.domain.access import Verb
+from toprung.operations.access import Access, Boards
 from toprung.operations.requests import NoQuery
 
 BODY_BYTES_MAX: Final = 64 * 1024
@@ -72,9 +73,15 @@ class Operation(Struct, frozen=True, kw_only=True, eq=False):
         return self.method == "GET" and "If-None-Match" in self.headers
 
     @property
-    def may_be_private(self) -> bool:
-        """Whether its query can ask for what needs a key on public boards, too."""
-        return hasattr(self.query, "private")
+    def access(self) -> Access:
+        """Who may run it."""
+        boards: Boards = "one" if "board" in self.variables else "all"
+        return Access(
+            verb=self.verb,
+            boards="some" if self.checks_boards else boards,
+            public=self.public,
+            private_parts=getattr(self.query, "PRIVATE", ""),
+        )
 
     @property
     def variables(self) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from toprung.contract import FriendsAnswer, PlayerStandingsAnswer
+from toprung.domain.standing import PlayerExport
 from toprung.operations.operation import Subject
-from toprung.operations.requests import Numbers, ProfileBody, ProfilePatchBody
+from toprung.operations.requests import ExportQuery, Numbers, ProfileBody, ProfilePatchBody
 from toprung.ports import PlayerProfile
 
 operations = Subject("players")
@@ -35,6 +36,19 @@ operations.get(
     runs="boards.player",
     answer=PlayerProfile,
     also=(404,),
+)
+operations.get(
+    "export_player",
+    "/v1/players/{player}/export",
+    "admin",
+    "Get everything that is recorded of a player, on all boards, in pages.",
+    description="That is the profile and friends, entries in all periods with their ranks, archives"
+    " included, submissions, and ranks over time.",
+    runs="boards.export_player",
+    query=ExportQuery,
+    answer=PlayerExport,
+    also=(404,),
+    is_stored=False,
 )
 operations.delete(
     "erase_player",

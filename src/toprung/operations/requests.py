@@ -7,12 +7,13 @@ is checked here. Bodies of hot routes are decoded with their types, which is qui
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from toprung.domain.access import EVERY_BOARD, VERBS
+from toprung.domain.amendment import PLAYERS_MAX, REASON_MAX
 from toprung.domain.health import BOTH
 from toprung.domain.history import KEPT, KEPT_MAX, Every
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
@@ -58,6 +59,9 @@ Include = Literal[
     "details,percentile,movement",
 ]
 INCLUDES: Final = get_args(Include)
+LiveInclude = Literal["movement"]
+"""What live messages can include."""
+LIVE_INCLUDES: Final = get_args(LiveInclude)
 
 # --- what callers send ----------------------------------------------------------------------------
 
@@ -173,12 +177,32 @@ class WebhookBody(Struct, forbid_unknown_fields=True):
     """Where requests go: http or https, without user and fragment."""
     events: tuple[str, ...]
     """Types of events: board.changed, leader.changed, period.closed, period.settled,
-    player.erased; * for all."""
+    period.amended, player.erased; * for all."""
     boards: tuple[str, ...] = (EVERY_BOARD,)
     """Patterns of board ids, in which * stands for any characters."""
     secret: str | None = None
     """What requests are signed with: whsec_ and 24 to 64 bytes in base64. Without one, a webhook
     keeps its secret, and a new one gets one."""
+
+
+class CorrectionBody(Struct, forbid_unknown_fields=True):
+    """The score that a player's entry of a settled period should have."""
+
+    player: str
+    score: SentScore
+    subscore: SentScoreOrNull | UnsetType = UNSET
+    """By default it stays as it is."""
+
+
+class AmendmentBody(Struct, forbid_unknown_fields=True):
+    """How a settled period is changed: at most 100 players, who have an entry there."""
+
+    reason: Annotated[str, Meta(min_length=1, max_length=REASON_MAX)]
+    """Why; it is kept for good, and should name nobody."""
+    remove: Annotated[list[str], Meta(max_length=PLAYERS_MAX)] = []
+    """Players who are taken out of the period."""
+    set: Annotated[list[CorrectionBody], Meta(max_length=PLAYERS_MAX)] = []
+    """Scores that are corrected."""
 
 
 class EmptyBody(Struct, forbid_unknown_fields=True):
@@ -208,6 +232,8 @@ class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
 class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
     """Which ladder is read, and how its ranks count."""
 
+    PRIVATE: ClassVar = "details"
+    """What public boards do not show to everybody."""
     ranking: Ranking | None = None
     include: Include | None = None
     """What else to include in each row."""
@@ -318,6 +344,12 @@ class EndingQuery(Struct, forbid_unknown_fields=True, frozen=True):
     dry_run: bool = False
 
 
+class AmendingQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """Whether a period is really amended."""
+
+    dry_run: bool = False
+
+
 class ScopesQuery(WindowQuery, forbid_unknown_fields=True, frozen=True):
     """A period of a window, and which of its scopes."""
 
@@ -330,6 +362,14 @@ class PageQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     """A page of a list."""
 
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 100
+    cursor: str | None = None
+
+
+class ExportQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """A page of an export."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT_MAX
+    """About how many rows the page should have."""
     cursor: str | None = None
 
 
@@ -352,6 +392,7 @@ class DeliveriesQuery(Struct, forbid_unknown_fields=True, frozen=True):
 class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """What is to be watched, as a query string."""
 
+    PRIVATE: ClassVar = "friends and activity"
     window: str | None = None
     scope: str = GLOBAL
     top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
@@ -359,10 +400,14 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     friends: Literal["true"] | None = None
     numbers: Literal["number", "string"] = "number"
     activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
+    include: LiveInclude | None = None
+    """What else to include in each row, and in the player's standing."""
 
     def __post_init__(self) -> None:
         if self.friends is not None:
             parse_choice(self.friends, ("true",), "friends")
+        if self.include is not None:
+            parse_choice(self.include, LIVE_INCLUDES, "include")
 
     @property
     def private(self) -> str | None:

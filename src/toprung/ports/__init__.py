@@ -15,6 +15,7 @@ from the `outbox` to the `shards`, and `histories` tell whether the cards of bot
 sides know the `line` that the journal is on.
 """
 
+from toprung.domain.player import PlayerProfile
 from toprung.ports.archive_store import ArchiveStore
 from toprung.ports.card_sink import (
     Applied,
@@ -39,13 +40,12 @@ from toprung.ports.follower_store import (
     Stretch,
 )
 from toprung.ports.histories import Histories, HistoryRow, RulesSet
-from toprung.ports.index import Index, LadderIndex, Place, Slice
+from toprung.ports.index import Index, LadderIndex, PastIndex, Place, Slice
 from toprung.ports.job_store import JobStore
 from toprung.ports.journal import (
     NAMELESS,
     Journal,
     NameAndAvatar,
-    PlayerProfile,
     RecordedSubmission,
 )
 from toprung.ports.key_store import KeyStore
@@ -110,6 +110,7 @@ __all__ = [
     "OutboxRow",
     "OutboxWork",
     "PartPlace",
+    "PastIndex",
     "PeriodContents",
     "PeriodReader",
     "PeriodRows",

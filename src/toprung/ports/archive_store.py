@@ -37,6 +37,13 @@ class ArchiveStore(Protocol):
         """
         ...
 
+    async def read(self, period: SettledPeriod) -> PeriodContents:
+        """All entries of an archive, whose position says nothing.
+
+        Players have the numbers that they have in its files: see `SettledPeriod.zero`.
+        """
+        ...
+
     async def others(self, period: SettledPeriod) -> list[str]:
         """Names of files of a period that its catalogue entry does not name.
 

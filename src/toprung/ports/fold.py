@@ -14,6 +14,7 @@ from toprung.domain.documents import Document
 from toprung.domain.effects import Effect
 from toprung.domain.events import Event
 from toprung.domain.ladder import Route
+from toprung.domain.layout import Entries
 from toprung.domain.timekeeping import Moment
 
 SUBMISSION_COLUMNS = (
@@ -115,6 +116,10 @@ class Fold(Protocol):
 
     def newest_submission(self, board: Board, number: int) -> int:
         """The position of the player's last submission on a board; 0 is none."""
+        ...
+
+    def placed_of(self, board: Board, number: int) -> Entries[bytes]:
+        """A player's entries on a board."""
         ...
 
     def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:

@@ -115,6 +115,14 @@ class LadderIndex(Protocol):
         ...
 
 
+class PastIndex(LadderIndex, Protocol):
+    """The order of ladders that change no more: those in archives."""
+
+    async def scopes_of(self, ladder: Ladder, player: str) -> list[str]:
+        """The scopes of the ladder's period in which the player has an entry. O(log n)."""
+        ...
+
+
 class Index(LadderIndex, Protocol):
     """The disposable order of every ladder."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -13,16 +13,8 @@ from toprung.domain.commands.submit import Status
 from toprung.domain.documents import Document
 from toprung.domain.events import Event
 from toprung.domain.ladder import Ladder
-
-
-class PlayerProfile(msgspec.Struct, frozen=True):
-    """What is known of a player besides results; erasable."""
-
-    player: str
-    name: str | None = None
-    avatar_url: str | None = None
-    attributes: Mapping[str, str] = {}
-
+from toprung.domain.layout import Entries
+from toprung.domain.player import PlayerProfile
 
 NameAndAvatar: TypeAlias = tuple[str | None, str | None]
 """What lists show of a player besides its id: `name` and `avatar_url`."""
@@ -130,6 +122,13 @@ class Journal(Protocol):
         self, board_id: str, player: str, before: int | None, limit: int
     ) -> list[RecordedSubmission]:
         """A player's submissions on the board as it now exists, newest first."""
+        ...
+
+    async def entries_of(self, board: Board, player: str) -> Entries[bytes]:
+        """A player's entries on a board, with their scopes, in the periods that are retained.
+
+        Others may be among them. Empty for an unknown player.
+        """
         ...
 
     async def close(self) -> None:

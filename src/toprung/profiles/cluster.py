@@ -45,8 +45,8 @@ from toprung.ports import (
     Index,
     Journal,
     KeyStore,
-    LadderIndex,
     Maintenance,
+    PastIndex,
     PeriodReader,
     SnapshotStore,
 )
@@ -62,6 +62,7 @@ from toprung.profiles.cluster_jobs import (
 )
 from toprung.profiles.embedded import SystemClock
 from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
+from toprung.service.amending import Amendments
 from toprung.service.archiving import Archives
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
@@ -130,7 +131,8 @@ def open_cluster_blocking(
                 profile.time.moment,
             ),
             cast(Archives, Crossing(profile.archives, portal)),
-            cast(LadderIndex, Crossing(profile.past, portal)),
+            cast(Amendments, Crossing(profile.amendments, portal)),
+            cast(PastIndex, Crossing(profile.past, portal)),
             cast(Snapshots, Crossing(profile.snapshots, portal)),
             snapshot_store := cast(SnapshotStore, Crossing(profile.snapshot_store, portal)),
             Movements(Crossing(profile.journal.shown, portal).number_of_each, snapshot_store),
@@ -189,6 +191,7 @@ class ClusterProfile:
         self.archives, self.past = archives_of(
             self.journal, self.periods, clock, time.moment, settings.archive_url
         )
+        self.amendments = Amendments(self.journal, self.periods, time.moment, self.archives)
         self.snapshot_store = PostgresSnapshots(store, self.leases)
         self.snapshots = Snapshots(
             self.journal, PostgresOrders(store), self.snapshot_store, self.leases, time.moment
@@ -236,6 +239,7 @@ class ClusterProfile:
             activity_log(self.followers),
             self.endings,
             self.archives,
+            self.amendments,
             self.past,
             self.snapshots,
             self.snapshot_store,

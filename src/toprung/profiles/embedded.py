@@ -45,6 +45,7 @@ from toprung.journals.timer import machine_elapsed
 from toprung.ports import Clock, Maintenance
 from toprung.profiles.background import activity_log, archives_of, background_of
 from toprung.profiles.embedded_jobs import ForgetKeys, PruneLadders
+from toprung.service.amending import Amendments
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
@@ -139,6 +140,7 @@ class EmbeddedProfile:
             self.archives, self.past = archives_of(
                 self.journal, periods, clock, moment, archive, self.folder
             )
+            self.amendments = Amendments(self.journal, periods, moment, self.archives)
             self.leases = LocalLeases()
             self.snapshot_store = SqliteSnapshots(self.journal, self.store, in_thread)
             self.snapshots = self._snapshots()
@@ -168,6 +170,7 @@ class EmbeddedProfile:
             activity_log(self.followers, self.background.catch_up),
             self.endings,
             self.archives,
+            self.amendments,
             self.past,
             self.snapshots,
             self.snapshot_store,

@@ -14,12 +14,14 @@ from toprung.domain.archive import (
     ArchiveFiles,
     SettledPeriod,
     generation_of,
+    keys_start,
     period_key,
 )
 from toprung.domain.board import Board
 from toprung.domain.commands import ArchivePeriod, SetDocument
 from toprung.domain.documents import Document
 from toprung.domain.ending import EndedPeriod, unarchived_periods
+from toprung.domain.events import PeriodName
 from toprung.domain.ladder import named_period
 from toprung.domain.player import GLOBAL
 from toprung.domain.timekeeping import Moment
@@ -86,7 +88,7 @@ class Archives:
 
     async def of_board(self, board: Board, window: str = "") -> list[SettledPeriod]:
         """The settled periods of a board, or of one of its windows, in no order."""
-        start = period_key(board.generation, window, "") if window else f"{board.generation:016x}/"
+        start = period_key(board.generation, window, "") if window else keys_start(board.generation)
         found = []
         async for key, document in self.catalogue(start):
             if not key.startswith(start):
@@ -171,7 +173,7 @@ class Archives:
             try:
                 found = await self._journal.record(command)
             except (EntriesChanged, DocumentChanged, UnknownBoard) as error:
-                await self._discard(store, command)
+                await self.discard(store, board, ended.name, files)
                 if attempt == ATTEMPTS_MAX or not isinstance(error, EntriesChanged):
                     raise
             else:
@@ -179,13 +181,22 @@ class Archives:
                 return found
         raise AssertionError("the last attempt returns or raises")
 
-    async def _discard(self, store: ArchiveStore, refused: ArchivePeriod) -> None:
+    async def discard(
+        self, store: ArchiveStore, board: Board, name: PeriodName, files: ArchiveFiles
+    ) -> None:
         """Delete files that were refused, but none that the catalogue names: others wrote them."""
-        key = period_key(refused.generation, refused.window, refused.period)
-        document = await self._journal.document(PERIOD, key)
+        document = await self._journal.document(PERIOD, period_key(board.generation, *name))
         catalogued = None if document is None else _settled(document).files
         named = () if catalogued is None else catalogued.names
-        await store.delete([name for name in refused.files.names if name not in named])
+        await store.delete([each for each in files.names if each not in named])
+
+    async def clear(
+        self, store: ArchiveStore, newest: SettledPeriod, old: ArchiveFiles | None
+    ) -> None:
+        """Delete what the files of a period have replaced, and what others left who died."""
+        await store.delete(await store.others(newest))
+        if old is not None:
+            self._forget(old)
 
     # --- letting go ------------------------------------------------------------------------------
 
@@ -206,7 +217,7 @@ class Archives:
     async def _drop(self, store: ArchiveStore, generation: int, period: SettledPeriod) -> None:
         """Strike an archive off the catalogue, then delete its files."""
         key = period_key(generation, *period.name)
-        struck = msgspec.structs.replace(period, files=None)
+        struck = period.with_files(None)
         await self._journal.record(SetDocument(PERIOD, key, struck))
         await self._delete(store, period)
 
@@ -268,10 +279,7 @@ class Archives:
         except UnknownBoard:  # `bury` deletes the old ones
             await store.delete(files.names)
         else:
-            newest = msgspec.structs.replace(period, files=files)
-            await store.delete(await store.others(newest))
-            if period.files is not None:
-                self._forget(period.files)
+            await self.clear(store, msgspec.structs.replace(period, files=files), period.files)
 
     # --- for people ------------------------------------------------------------------------------
 

@@ -73,8 +73,19 @@ class ActivityCursor(msgspec.Struct, frozen=True, array_like=True, tag="a1"):
     before: Position
 
 
-Cursor = PageCursor | FriendsCursor | SubmissionsCursor | ActivityCursor
+class ExportCursor(msgspec.Struct, frozen=True, array_like=True, tag="x1"):
+    """Where the export of a player goes on: a part of a board, and a place in it."""
+
+    owner: str
+    board: str
+    generation: Position
+    part: str
+    after: str
+
+
+Cursor = PageCursor | FriendsCursor | SubmissionsCursor | ActivityCursor | ExportCursor
 C = TypeVar("C", PageCursor, FriendsCursor, SubmissionsCursor, ActivityCursor)
+D = TypeVar("D", PageCursor, FriendsCursor, SubmissionsCursor, ActivityCursor, ExportCursor)
 
 _encoder = msgspec.msgpack.Encoder()
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
@@ -93,7 +104,7 @@ def parse_cursor(text: object, kind: type[C], board: Board) -> C:
     Traceback (most recent call last):
     toprung.errors.Invalid: cursor: is not a cursor of this list
     """
-    cursor = _decode(parse_text(text, "cursor"), kind)
+    cursor = read_cursor(text, kind)
     if cursor.generation != board.generation:
         raise Invalid("cursor", f"belongs to a board other than {board.id!r}")
     if isinstance(cursor, PageCursor | FriendsCursor):
@@ -101,7 +112,9 @@ def parse_cursor(text: object, kind: type[C], board: Board) -> C:
     return cursor
 
 
-def _decode(text: str, kind: type[C]) -> C:
+def read_cursor(text: object, kind: type[D]) -> D:
+    """The cursor behind a text, of any board."""
+    text = parse_text(text, "cursor")
     if len(text) <= TEXT_MAX:
         try:
             packed = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from toprung.domain.calendar import PeriodState
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
-from toprung.domain.standing import PeriodEnding, ReadablePeriod, ScopeSize
+from toprung.domain.standing import PeriodAmendment, PeriodEnding, ReadablePeriod, ScopeSize
 from toprung.domain.values import bounded, parse_flag, parse_text
+from toprung.service.amending import Asked
 from toprung.service.board_access import BoardAccess
 from toprung.service.options import AskedLadder
 from toprung.service.pages import LIMIT_MAX
@@ -66,6 +68,27 @@ class BoardLadders(BoardAccess):
         names = parse_text(window, "window"), parse_text(period, "period")
         return await self._parts.endings.settle(
             self.id, *names, dry_run=parse_flag(dry_run, "dry_run")
+        )
+
+    async def amend_period(
+        self,
+        window: str,
+        period: str,
+        *,
+        reason: str,
+        remove: Sequence[str] = (),
+        set: Sequence[Mapping[str, Any]] = (),
+        dry_run: bool = False,
+    ) -> PeriodAmendment:
+        """Change a settled period: take players out of it, or correct their scores there.
+
+        `set` are objects of `player`, `score` and, if the board has one, `subscore`. At most 100
+        players, who must have an entry there. The `reason` is kept: it should name nobody. With
+        `dry_run` nothing is recorded; either way the answer says who moves, and the new digest.
+        """
+        names = parse_text(window, "window"), parse_text(period, "period")
+        return await self._parts.amendments.amend(
+            self.id, Asked(*names, reason, remove, set), dry_run=parse_flag(dry_run, "dry_run")
         )
 
     async def scopes(

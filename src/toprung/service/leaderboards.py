@@ -13,17 +13,18 @@ from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.commands import DeleteBoard, SetBoard
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
+from toprung.domain.standing import PlayerExport
 from toprung.domain.values import bounded, parse_text
 from toprung.service.activity import BoardActivity
 from toprung.service.board_archives import BoardArchives
 from toprung.service.distribution import BoardDistribution
 from toprung.service.friends import BoardFriends
-from toprung.service.history import BoardHistory
 from toprung.service.keys import Keys
 from toprung.service.ladders import BoardLadders
 from toprung.service.listing import ReadDetails
 from toprung.service.pages import BoardPages
 from toprung.service.parts import Parts
+from toprung.service.player_export import BoardExports, export_page
 from toprung.service.players import Players
 from toprung.service.read import BoardReads
 from toprung.service.submissions import BoardSubmissions
@@ -38,7 +39,7 @@ class Leaderboard(
     BoardPages,
     BoardFriends,
     BoardDistribution,
-    BoardHistory,
+    BoardExports,
     BoardSubmissions,
     BoardActivity,
     BoardLadders,
@@ -114,6 +115,18 @@ class Leaderboards(Players):
     async def board(self, board_id: str) -> Leaderboard:
         """Return the board; raises UnknownBoard if there is none."""
         return self._board(await self._journal.board(parse_board_id(board_id)))
+
+    async def export_player(
+        self, player: str, limit: int = LISTED_MAX, cursor: str | None = None
+    ) -> PlayerExport:
+        """Return a page of everything that is recorded of a player, on all boards.
+
+        That is its profile and its friends, its entries in all periods with their ranks, archives
+        included, its submissions and its ranks over time. A page has about `limit` (1 to 1,000)
+        rows; on its `next` the following page begins. Raises UnknownPlayer if there is none.
+        """
+        bounded(limit, LISTED_MAX, "limit")
+        return await export_page(self._journal, self._board, player, limit, cursor)
 
     async def end_periods(self) -> int:
         """Close, settle and archive what is due; return how many periods that happened to.

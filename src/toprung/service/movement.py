@@ -70,6 +70,11 @@ class Movements:
             return None
         return await self._store.mark(view.board.generation)
 
+    async def since(self, view: View) -> int:
+        """When the newest snapshot of the ladder was taken (microseconds); 0: there is none."""
+        found = None if view.board.history is None else await self._find(view)
+        return 0 if found is None else found[0].taken_at
+
     async def of(
         self, view: View, players: Sequence[str], ranks: Iterable[int]
     ) -> list[ShownMovement]:

@@ -69,6 +69,13 @@ class BoardPages(BoardAccess):
             return None
         return await self._parts.movements.mark((await self._lister(asked)).view)
 
+    async def movement_since(self, **options: Unpack[LadderOptions]) -> int:
+        """When the snapshot was taken that movement is told from (microseconds); 0: there is none.
+
+        Options: `toprung.LadderOptions`.
+        """
+        return await self._parts.movements.since(await self._view(AskedLadder(**options)))
+
     async def top(self, n: int = 10, **options: Unpack[ListOptions]) -> list[Standing]:
         """Return the best `n` (at most 1,000), best first. Options: `toprung.ListOptions`."""
         lister = await self._lister(AskedList(**options))

@@ -10,11 +10,12 @@ from toprung.ports import (
     Index,
     Journal,
     KeyStore,
-    LadderIndex,
     Maintenance,
+    PastIndex,
     SnapshotStore,
 )
 from toprung.service.activity import ActivityLog
+from toprung.service.amending import Amendments
 from toprung.service.archiving import Archives
 from toprung.service.background.runner import Background
 from toprung.service.endings import Endings
@@ -43,7 +44,9 @@ class Parts:
     """What closes and settles periods."""
     archives: Archives
     """What archives them."""
-    past: LadderIndex
+    amendments: Amendments
+    """What amends them afterwards."""
+    past: PastIndex
     """Ladders that are in archives."""
     snapshots: Snapshots
     """What takes snapshots of ladders."""

@@ -21,6 +21,7 @@ from toprung.ports import (
     Snapshot,
     SnapshotStore,
 )
+from toprung.service.holding import holding
 from toprung.waiting.pace import LongWork, next_round
 
 BOARDS_AT_ONCE: Final = 100
@@ -53,6 +54,10 @@ class Snapshots:
         lease = await self._leases.take(JOBS)
         if lease is None:
             return 0
+        work = self._take_all(lease)
+        return await (holding(lease, work, self._leases.take) if self._leases.is_shared else work)
+
+    async def _take_all(self, lease: Lease) -> int:
         taken, after = 0, ""
         await self.forget(lease)
         while boards := await self._journal.boards(after, BOARDS_AT_ONCE):

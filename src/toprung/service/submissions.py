@@ -35,12 +35,12 @@ class BoardSubmissions(BoardAccess):
         found = await self._journal.submissions(self.id, player, before, limit + 1)
         more = len(found) > limit
         return PastSubmissions(
-            await _past(board, found[:limit], self._read_details),
+            await past_submissions(board, found[:limit], self._read_details),
             _next(board, player, found[limit - 1].position) if more else None,
         )
 
 
-async def _past(
+async def past_submissions(
     board: Board, found: Sequence[RecordedSubmission], read: ReadDetails
 ) -> tuple[PastSubmission, ...]:
     """Submissions as they are shown; `read` makes something of their details."""

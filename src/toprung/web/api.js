@@ -37,6 +37,7 @@ import { currentKey } from "./keyring.js";
  * @property {{every: string, keep: number} | null} [history] how often snapshots are taken, if they are
  * @property {Object<string, Period>} periods
  */
+/** @typedef {{include?: string}} Included what else each standing has */
 /** @typedef {{submission: string, score: string, at: string, recorded_at: string, status: string, subscore?: string}} Submission */
 /** @typedef {{total: number, buckets: {from: string, to: string, count: number}[]}} Distribution */
 
@@ -73,7 +74,7 @@ export const listStandings = (board, ladder, part) => ask(at(board, "standings")
 export const getHistory = (board, player, { window, scope, ranking }) =>
   ask(at(board, "standings", player, "history"), { window, scope, ranking });
 
-/** @param {string} board @param {string} player @param {Ladder} ladder @returns {Promise<Place | null>} null: not on the ladder */
+/** @param {string} board @param {string} player @param {Ladder & Included} ladder @returns {Promise<Place | null>} null: not on the ladder */
 export async function findStanding(board, player, ladder) {
   try {
     return await ask(at(board, "standings", player), ladder);
@@ -86,11 +87,14 @@ export async function findStanding(board, player, ladder) {
 /** Players by how their names begin, or by id. @param {string} board @param {string} text @param {Ladder} ladder @returns {Promise<Page>} */
 export const findPlayers = (board, text, ladder) => ask(at(board, "find"), { ...ladder, text, limit: 8 });
 
-/** @param {string} board @param {string} player @param {Ladder} ladder @returns {Promise<Page>} */
+/** What to include in standings: how players have moved, if the board knows. @param {Board | null} board */
+export const movementOf = (board) => (board?.history ? "movement" : undefined);
+
+/** @param {string} board @param {string} player @param {Ladder & Included} ladder @returns {Promise<Page>} */
 export const listNeighbours = (board, player, ladder) =>
   ask(at(board, "standings", player, "around"), { ...ladder, above: 3, below: 3 });
 
-/** @param {string} board @param {string} player @param {Ladder} ladder @returns {Promise<Page>} */
+/** @param {string} board @param {string} player @param {Ladder & Included} ladder @returns {Promise<Page>} */
 export const listFriends = (board, player, ladder) =>
   ask(at(board, "standings", player, "friends"), { ...ladder, limit: 20 });
 

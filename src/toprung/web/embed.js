@@ -4,8 +4,9 @@
  *   <script type="module" src="https://scores.example/embed.js"></script>
  *   <toprung-board board="blitz" window="daily" top="10"></toprung-board>
  *
- * Attributes: `board`; `window` and `scope` (the board's default); `top` (10, at most 100); `src`, the
- * service (where this file came from). The board must be public. Colours and type are CSS custom
+ * Attributes: `board`; `window` and `scope` (the board's default); `top` (10, at most 100); `movement`, to
+ * show how players have moved, if the board keeps history; `src`, the service (where this file came from).
+ * The board must be public. Colours and type are CSS custom
  * properties, listed in STYLE below. It imports nothing, so that it can be copied to any site.
  */
 
@@ -16,6 +17,8 @@ const STYLE = `
   --_surface: var(--toprung-surface, light-dark(#ffffff, #121930));
   --_line: var(--toprung-line, light-dark(#dce1ed, #26304f));
   --_accent: var(--toprung-accent, light-dark(#2b3fdc, #9aa8ff));
+  --_up: var(--toprung-up, light-dark(#0a6b43, #55dba0));
+  --_down: var(--toprung-down, light-dark(#a8231b, #ff938a));
   display: block;
   overflow: hidden;
   border: 1px solid var(--_line);
@@ -41,6 +44,12 @@ bdi { display: block; overflow: hidden; text-align: left; text-overflow: ellipsi
 table[data-long] td:last-child { width: 12rem; font-size: 0.8125rem; letter-spacing: -0.02em; overflow-wrap: normal; white-space: nowrap }
 td:last-child { width: 35%; text-align: end; font-weight: 650; overflow-wrap: anywhere }
 .rank { display: inline-grid; place-items: center; min-width: 1.9rem; height: 1.9rem; border-radius: 50%; font-weight: 650 }
+td:first-child:has(.movement) { width: 7rem; white-space: nowrap }
+.movement { margin-inline-start: 0.375rem; color: var(--_soft); font-size: 0.8125rem; font-weight: 700 }
+.movement[data-kind="up"] { color: var(--_up) }
+.movement[data-kind="down"] { color: var(--_down) }
+.movement[data-kind="new"] { color: var(--_accent) }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .rank[data-medal="1"] { background: #f6c544; color: #3c2b00 }
 .rank[data-medal="2"] { background: #ccd4e0; color: #232c3b }
 .rank[data-medal="3"] { background: #dd9a66; color: #351a08 }
@@ -48,6 +57,7 @@ td:last-child { width: 35%; text-align: end; font-weight: 650; overflow-wrap: an
 /** @type {Object<string, string>} */
 const WINDOWS = { "all-time": "All time", hourly: "Hourly", daily: "Daily", weekly: "Weekly", monthly: "Monthly", yearly: "Yearly" };
 const CLOSING = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const SINCE = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 const TOP_MAX = 100;
 const DELAY_MIN = 500;
 const DELAY_MAX = 10_000;
@@ -55,10 +65,11 @@ const DELAY_MAX = 10_000;
 const ASK_AGAIN_MS = 2_000;
 const GLIDE = { duration: 450, easing: "cubic-bezier(.2,.8,.2,1)" };
 
-/** @typedef {{rank: number, player: string, name?: string, score: string}} Standing */
+/** @typedef {{since: string, rank: number} | "new" | null} Movement null: there is no snapshot of the ladder */
+/** @typedef {{rank: number, player: string, name?: string, score: string, movement?: Movement}} Standing */
 
 class ToprungBoard extends HTMLElement {
-  static observedAttributes = ["src", "board", "window", "scope", "top"];
+  static observedAttributes = ["src", "board", "window", "scope", "top", "movement"];
   /** @type {WebSocket | null} */
   #socket = null;
   /** @type {number | undefined} */
@@ -164,7 +175,8 @@ class ToprungBoard extends HTMLElement {
       this.#delay = DELAY_MIN;
       const top = Math.min(TOP_MAX, Math.max(1, Number(this.getAttribute("top")) || 10));
       const ladder = { window: this.getAttribute("window") ?? undefined, scope: this.getAttribute("scope") ?? undefined };
-      socket.send(JSON.stringify({ subscribe: { id: "board", board: this.#board, top, numbers: "string", ...ladder } }));
+      const include = this.hasAttribute("movement") ? "movement" : undefined;
+      socket.send(JSON.stringify({ subscribe: { id: "board", board: this.#board, top, numbers: "string", include, ...ladder } }));
     };
     socket.onmessage = (event) => this.#hear(JSON.parse(event.data));
     socket.onclose = () => {
@@ -241,16 +253,38 @@ function emptyRow() {
 }
 
 /** @param {HTMLTableRowElement} row @param {Standing} standing */
-function fill(row, { rank, player, name, score }) {
+function fill(row, { rank, player, name, score, movement }) {
   const [first, second, third] = row.children;
   const badge = /** @type {HTMLElement} */ (first.firstElementChild);
   badge.className = "rank";
   badge.dataset.medal = String(rank);
   badge.textContent = String(rank);
+  first.replaceChildren(badge, ...(movement ? [mark(movement, rank)] : []));
   const label = /** @type {HTMLElement} */ (second.firstElementChild);
   label.textContent = label.title = name ?? player; // text, whatever it says
   third.textContent = group(score);
   return row;
+}
+
+/** How far a player has moved: a sign, and words for who cannot see it. @param {NonNullable<Movement>} movement @param {number} rank */
+function mark(movement, rank) {
+  const by = movement === "new" ? NaN : movement.rank - rank;
+  const kind = movement === "new" ? "new" : by > 0 ? "up" : by < 0 ? "down" : "same";
+  const found = document.createElement("span");
+  found.className = "movement";
+  found.dataset.kind = kind;
+  if (movement === "new") {
+    found.textContent = found.title = "new";
+    return found;
+  }
+  const [sign, words] = [document.createElement("span"), document.createElement("span")];
+  sign.ariaHidden = "true";
+  sign.textContent = by === 0 ? "\u2013" : `${by > 0 ? "\u25b2" : "\u25bc"} ${group(String(Math.abs(by)))}`;
+  words.className = "unseen";
+  words.textContent = `${by === 0 ? "unchanged" : `${kind} ${group(String(Math.abs(by)))}`} since ${SINCE.format(new Date(movement.since))}`;
+  found.title = words.textContent;
+  found.append(sign, words);
+  return found;
 }
 
 /** Digits in groups of three; scores are texts and stay exact. @param {string} score */

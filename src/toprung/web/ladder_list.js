@@ -17,15 +17,10 @@ import { throttled } from "./times.js";
  * @property {import("./standings_table.js").StandingsTable} table
  * @property {string} [marked] the player to mark
  * @property {string} whenEmpty
- * @property {boolean} [hasMovement] whether rows come with their movement, which live messages do not have
  * @property {number} [rows] how many rows are shown, and no more; by default as many as are scrolled to
  */
 
 const REFRESH_MS = 1_000;
-/** Movement is asked for when somebody is shown of whom it is not known, and now and then: there may be a new snapshot. */
-const MOVEMENT_MS = 5_000;
-const SNAPSHOT_MS = 60_000;
-const MOVEMENTS_MAX = 1_000;
 const SIGHT = { rootMargin: "600px" };
 
 export class LadderList {
@@ -38,10 +33,6 @@ export class LadderList {
   #below = el("div", { class: "sentinel" });
   #sight = new IntersectionObserver((seen) => this.#extend(seen.filter((each) => each.isIntersecting)), SIGHT);
   #refresh = throttled(() => this.#reload(), REFRESH_MS);
-  /** What snapshots say, by player. @type {Map<string, import("./api.js").Movement>} */
-  #movements = new Map();
-  #refreshMovement = throttled(() => this.#learnMovement(), MOVEMENT_MS);
-  #snapshots = setInterval(() => this.#refreshMovement(), SNAPSHOT_MS);
   #tell;
 
   /** @param {(total: number) => void} tell hears how many players the ladder has */
@@ -79,8 +70,6 @@ export class LadderList {
       const page = await source.load({ limit, ...(first > 1 && { from: first }) });
       if (source !== this.#source) return null;
       this.#segment.pageRows = limit;
-      this.#movements.clear();
-      this.#note(page);
       this.#segment.replace(page, first);
       this.#rows.replaceChildren(source.table.element);
       this.#draw({ isSame: false });
@@ -101,8 +90,6 @@ export class LadderList {
     this.#source = null;
     this.#sight.disconnect();
     this.#refresh.cancel();
-    this.#refreshMovement.cancel();
-    clearInterval(this.#snapshots);
   }
 
   /** The first places, if they are shown. @param {number} count */
@@ -121,8 +108,6 @@ export class LadderList {
     if (!isAsShown || !isWhole || !this.#segment.isHead || this.#isLoading) return this.#refresh();
     this.#segment.replace(top);
     this.#draw({ isSame: true });
-    const isKnown = top.standings.every(({ player }) => this.#movements.has(player));
-    if (this.#source?.hasMovement && !isKnown) this.#refreshMovement();
   }
 
   /**
@@ -142,8 +127,7 @@ export class LadderList {
     if (this.#source === null) return;
     const { table, marked, whenEmpty } = this.#source;
     const { rows, total, first } = this.#segment;
-    const shown = this.#source.hasMovement ? rows.map((row) => ({ ...row, movement: this.#movements.get(row.player) })) : rows;
-    table.show(shown, { marked, best: first === 1 ? rows[0]?.score : undefined, ...how });
+    table.show(rows, { marked, best: first === 1 ? rows[0]?.score : undefined, ...how });
     table.element.hidden = total === 0;
     const notice = this.#rows.querySelector(".notice");
     if (total > 0) notice?.remove();
@@ -160,23 +144,6 @@ export class LadderList {
       this.#segment.replace(page, first);
       this.#draw({ isSame: true });
     });
-  }
-
-  /** Learn how the players who are shown have moved; the rows stay, because live messages may know better. */
-  async #learnMovement() {
-    if (!this.#source?.hasMovement) return;
-    if (this.#isLoading || document.hidden) return this.#refreshMovement();
-    await this.#ask(this.#segment.whole, () => this.#draw({ isSame: true, isStill: true }));
-  }
-
-  /** @param {Page} page */
-  #note({ standings }) {
-    if (!this.#source?.hasMovement) return;
-    if (this.#movements.size > MOVEMENTS_MAX) {
-      const shown = new Set(this.#segment.rows.map(({ player }) => player));
-      for (const player of this.#movements.keys()) if (!shown.has(player)) this.#movements.delete(player);
-    }
-    for (const { player, movement = null } of standings) this.#movements.set(player, movement);
   }
 
   /** Load what comes next when an end of the list is about to be seen. @param {IntersectionObserverEntry[]} seen */
@@ -208,7 +175,6 @@ export class LadderList {
     try {
       const page = await source.load(part);
       if (source !== this.#source) return false;
-      this.#note(page);
       use(page);
       return true;
     } catch (error) {

@@ -5,7 +5,7 @@
 
 import { currentKey } from "./keyring.js";
 
-/** @typedef {{board: string, window?: string, scope?: string, top?: number, player?: string, friends?: boolean}} Watch */
+/** @typedef {{board: string, window?: string, scope?: string, top?: number, player?: string, friends?: boolean, include?: string}} Watch */
 /** @typedef {{type: string, id: string, token: string} & Object<string, any>} Message */
 /** @typedef {"idle" | "connecting" | "live" | "offline"} LiveState */
 

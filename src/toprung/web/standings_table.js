@@ -13,7 +13,7 @@ import { ago, formatMoment } from "./times.js";
  * @property {string} caption
  * @property {(player: string) => string} link where a player's name leads
  * @property {string | null} [subscore] the heading of the subscore, if the board has one
- * @property {boolean} [isAmongFriends] whether ranks on the whole ladder stand beside
+ * @property {boolean} [isAmongFriends] whether ranks on the whole ladder stand beside; movement is that of these
  * @property {(time: string) => string} [since] how to say since when a player has moved
  */
 
@@ -149,6 +149,7 @@ class Row {
   #link;
   #score = el("td", { class: "score" });
   #subscore;
+  #overall = el("span");
   #last = el("td");
   /** @type {Standing | null} */
   #shown = null;
@@ -160,11 +161,12 @@ class Row {
     this.#link = el("a", { class: "player-link", href: options.link(player) }, this.#monogram, this.#name);
     this.#subscore = options.subscore ? el("td", { class: "subscore" }) : null;
     this.#last.className = options.isAmongFriends ? "overall" : "when";
+    if (options.isAmongFriends) this.#last.append(this.#overall, this.#change);
     this.#monogram.style.setProperty("--hue", String(hueOf(player)));
     this.element = el(
       "tr",
       { "data-player": player },
-      el("td", { class: "rank" }, this.#rank, this.#change),
+      el("td", { class: "rank" }, this.#rank, options.isAmongFriends ? null : this.#change),
       el("th", { scope: "row", class: "player" }, this.#link),
       this.#score,
       this.#subscore,
@@ -182,14 +184,18 @@ class Row {
     setText(this.#monogram, initialOf(label));
     setText(this.#score, groupDigits(standing.score));
     if (this.#subscore) setText(this.#subscore, groupDigits(standing.subscore ?? ""));
-    setText(this.#last, this.#options.isAmongFriends ? `#${formatCount(standing.global_rank ?? 0)}` : ago(standing.achieved_at, Date.now()));
-    if (!this.#options.isAmongFriends) this.#last.title = formatMoment(standing.achieved_at);
+    const rank = this.#options.isAmongFriends ? (standing.global_rank ?? 0) : standing.rank;
+    if (this.#options.isAmongFriends) setText(this.#overall, `#${formatCount(rank)}`);
+    else {
+      setText(this.#last, ago(standing.achieved_at, Date.now()));
+      this.#last.title = formatMoment(standing.achieved_at);
+    }
     this.element.dataset.medal = standing.rank <= 3 ? String(standing.rank) : "";
     this.element.toggleAttribute("data-marked", isMarked);
     if (isMarked) this.element.setAttribute("aria-current", "true");
     else this.element.removeAttribute("aria-current");
     this.element.style.setProperty("--share", best === undefined ? "0" : shareOf(standing.score, best).toFixed(4));
-    if (standing.movement !== undefined && standing.movement !== null) this.#showMovement(standing.movement, standing.rank);
+    if (standing.movement !== undefined && standing.movement !== null) this.#showMovement(standing.movement, rank);
     else if (before?.movement) this.#replaceChange(el("span", { class: "change" }));
     else if (before !== null && before.rank !== standing.rank) this.#showChange(before.rank - standing.rank);
     if (before !== null && before.score !== standing.score && !REDUCED.matches) {
@@ -216,12 +222,8 @@ class Row {
    * @param {number} rank
    */
   #showMovement(movement, rank) {
-    const { kind, sign, words } = movementWords(movement, rank, this.#options.since ?? ((time) => `since ${formatMoment(time)}`));
-    if (this.#change.title === words && this.#change.classList.contains("movement")) return;
-    const hasWords = sign !== words;
-    this.#replaceChange(
-      el("span", { class: `movement ${kind}`, title: words }, el("span", { "aria-hidden": hasWords && "true" }, sign), hasWords && el("span", { class: "unseen" }, words)),
-    );
+    const mark = movementMark(movement, rank, this.#options.since ?? ((time) => `since ${formatMoment(time)}`));
+    if (mark !== null && (this.#change.title !== mark.title || !this.#change.classList.contains("movement"))) this.#replaceChange(mark);
   }
 
   /** @param {HTMLElement} change */
@@ -229,6 +231,19 @@ class Row {
     this.#change.replaceWith(change);
     this.#change = change;
   }
+}
+
+/**
+ * How far a player has moved, to be shown beside the rank; null if that is not known.
+ * @param {import("./api.js").Movement | undefined} movement
+ * @param {number} rank the rank now
+ * @param {(time: string) => string} since
+ */
+export function movementMark(movement, rank, since) {
+  if (movement === undefined || movement === null) return null;
+  const { kind, sign, words } = movementWords(movement, rank, since);
+  const hasWords = sign !== words;
+  return el("span", { class: `movement ${kind}`, title: words }, el("span", { "aria-hidden": hasWords && "true" }, sign), hasWords && el("span", { class: "unseen" }, words));
 }
 
 /**

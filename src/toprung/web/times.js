@@ -103,7 +103,7 @@ export function formatMoment(time) {
 /**
  * Since when, in words: since a day, or since an hour of today if snapshots are taken every hour.
  * @param {string} time an RFC 3339 time
- * @param {string} every how often
+ * @param {string | undefined} every how often
  * @param {number} now in milliseconds
  */
 export function sinceWords(time, every, now) {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from toprung.domain.board import Board
+from toprung.domain.commands.amend_period import AmendPeriod
 from toprung.domain.commands.archive_period import ArchivePeriod
 from toprung.domain.commands.befriend import Befriend, Unfriend
 from toprung.domain.commands.bundle import Bundle
@@ -37,6 +38,7 @@ SingleCommand: TypeAlias = (
     | ClosePeriod
     | SettlePeriod
     | ArchivePeriod
+    | AmendPeriod
 )
 """A command that is decided by itself."""
 
@@ -49,6 +51,7 @@ CommandResult: TypeAlias = SingleResult | tuple[SingleResult, ...]
 """What a command is answered; a `Bundle`, with the results of its commands."""
 
 __all__ = [
+    "AmendPeriod",
     "ArchivePeriod",
     "Befriend",
     "Bundle",

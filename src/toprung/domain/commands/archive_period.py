@@ -58,7 +58,8 @@ class ArchivePeriod(msgspec.Struct, frozen=True, kw_only=True):
         is_read = self.position is not None
         if is_read and state.has_changed(board, ended.name, self.position or 0, self.players):
             raise EntriesChanged("period", "was changed while it was being archived; try again")
-        value = msgspec.structs.replace(document, files=self.files)
+        # What was read here has the numbers that players have here.
+        value = document.with_files(self.files, 0 if is_read else document.zero)
         events: list[EventBody] = [DocumentSet(*name, plain_value(PERIOD, value))]
         if not board.is_archived(*ended.key):
             events.append(

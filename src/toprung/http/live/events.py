@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toprung.http.answers import Stream
 from toprung.http.call import Call
-from toprung.http.live.access import Access
 from toprung.http.live.limits import caller_name
 from toprung.http.live.messages import Message, Subscribe
 from toprung.http.live.watcher import Watcher
@@ -25,10 +24,11 @@ _HEADERS: Final = ((b"cache-control", b"no-store"), (b"x-accel-buffering", b"no"
 async def event_stream(call: Call[LiveQuery, None], hub: Hub) -> Stream:
     """The answer that goes on until the caller hangs up or the service stops."""
     asked = _asked(call)
-    access = Access(call.state, call.key, trusted=call.state.gate.trusts(call.headers))
-    as_public = await access.admit(asked)
-    caller = caller_name(call.client, access.key_id)
-    watcher = Watcher(hub, call.state, caller, access.key_id)
+    gate = call.state.gate
+    visitor = gate.visitor_of(call)
+    as_public = await gate.admit_watcher(visitor, asked, call.state)
+    caller = caller_name(call.client, visitor.key_id)
+    watcher = Watcher(hub, call.state, caller, visitor.key_id)
     try:
         await watcher.subscribe(asked, as_public=as_public)
     except BaseException:
@@ -83,4 +83,5 @@ def _asked(call: Call[LiveQuery, None]) -> Subscribe:
         None if last is None else last.decode("latin-1"),
         query.numbers,
         query.activity,
+        query.include,
     )

@@ -12,7 +12,13 @@ from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
 from toprung.errors import Invalid
 from toprung.http.answers import encode
 from toprung.http.strict import BodyDecoder, members_of
-from toprung.operations.requests import ACTIVITY_MAX, NUMBERS, TOP_MAX
+from toprung.operations.requests import (
+    ACTIVITY_MAX,
+    LIVE_INCLUDES,
+    NUMBERS,
+    TOP_MAX,
+    LiveInclude,
+)
 
 ID_LENGTH_MAX: Final = 64
 
@@ -36,6 +42,8 @@ class Subscribe(Struct, forbid_unknown_fields=True):
     """The last token seen: if it is still true, no snapshot is sent."""
     numbers: Literal["number", "string"] = "number"
     activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
+    include: LiveInclude | None = None
+    """What else to include in each row, and in the player's standing."""
 
     def __post_init__(self) -> None:
         _check_id(self.id, "id")
@@ -51,6 +59,8 @@ class Subscribe(Struct, forbid_unknown_fields=True):
             parse_player(self.player)
         parse_flag(self.friends, "friends")
         parse_choice(self.numbers, NUMBERS, "numbers")
+        if self.include is not None:
+            parse_choice(self.include, LIVE_INCLUDES, "include")
 
 
 class Request(Struct, forbid_unknown_fields=True):

@@ -14,8 +14,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from toprung.contract import ErrorPart
 from toprung.errors import Invalid, ToprungError
 from toprung.http.answers import Answer, encode
-from toprung.http.auth import Client, Gate, bearer
-from toprung.http.live.access import Access
+from toprung.http.auth import Client, Gate, Visitor
 from toprung.http.live.limits import caller_name
 from toprung.http.live.messages import (
     Request,
@@ -73,19 +72,19 @@ class LiveSockets:
         await receive()  # that it is being opened
         client, route = scope.get("client"), PATH if scope["path"] == PATH else _NOWHERE
         try:
-            access = await self._open(scope)
-            caller = caller_name(client, access.key_id)
-            watcher = Watcher(self._hub, self._state, caller, access.key_id)
+            visitor = await self._open(scope)
+            caller = caller_name(client, visitor.key_id)
+            watcher = Watcher(self._hub, self._state, caller, visitor.key_id)
         except ToprungError as error:
             answer = problem(error, request)
             self._note(request, route, answer.status, begin, client)
             await _deny(send, answer, request)
             return
         try:
-            self._note(request, route, 101, begin, client, access.key_id)
+            self._note(request, route, 101, begin, client, visitor.key_id)
             offered = PROTOCOL in scope.get("subprotocols", ())
             await send({"type": "websocket.accept", "subprotocol": PROTOCOL if offered else None})
-            await _Connection(receive, send, watcher, access, self._state).run()
+            await _Connection(receive, send, watcher, visitor, self._state).run()
         finally:
             watcher.leave()
 
@@ -118,32 +117,25 @@ class LiveSockets:
         meter.note(status, seconds)
         log_request(request, "GET", route, status, seconds, client, key_id)
 
-    async def _open(self, scope: Any) -> Access:
+    async def _open(self, scope: Any) -> Visitor:
         if scope["path"] != PATH:
             self._gate.check_page(scope)
             raise Refused(404, "no-such-route", f"the WebSocket is at {PATH}")
-        client, headers = scope.get("client"), dict(scope["headers"])
-        if not self._state.settings.needs_keys:
-            self._gate.check_local(headers)
-            return Access(self._state, None, trusted=self._gate.trusts(headers))
-        text = _offered_key(scope.get("subprotocols", ())) or bearer(headers)
-        if text is None:
-            self._gate.count_address(client)
-            return Access(self._state, None, trusted=False)
-        key = await self._gate.key(client, text)
-        return Access(self._state, key, trusted=False)
+        offered = _offered_key(scope.get("subprotocols", ()))
+        return await self._gate.visitor(scope.get("client"), dict(scope["headers"]), offered)
 
 
 class _Connection:
     """One open WebSocket: this task reads, and another one sends."""
 
     def __init__(
-        self, receive: Receive, send: Send, watcher: Watcher, access: Access, state: ServiceState
+        self, receive: Receive, send: Send, watcher: Watcher, visitor: Visitor, state: ServiceState
     ) -> None:
         self._receive = receive
         self._send = send
         self._watcher = watcher
-        self._access = access
+        self._visitor = visitor
+        self._state = state
         self._limits = state.live_limits
 
     async def run(self) -> None:
@@ -182,7 +174,8 @@ class _Connection:
         if wait:
             await self._send({"type": "websocket.pause", "seconds": wait})
         if isinstance(asked, Subscribe):
-            as_public = await self._access.admit(asked)
+            gate = self._state.gate
+            as_public = await gate.admit_watcher(self._visitor, asked, self._state)
             await self._watcher.subscribe(asked, as_public=as_public)
         elif isinstance(request.unsubscribe, str):
             self._watcher.unsubscribe(request.unsubscribe)

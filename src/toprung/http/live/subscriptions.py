@@ -11,7 +11,7 @@ import msgspec
 from toprung.contract import ActivityPart, ErrorPart, PeriodPart, RankPart, ScorePart
 from toprung.errors import NotRanked, UnknownBoard
 from toprung.http.answers import encode
-from toprung.http.live.access import not_public
+from toprung.http.auth import not_public
 from toprung.http.live.hub import TICK_SECONDS
 from toprung.http.live.messages import Message, Subscribe, message
 from toprung.http.problems import as_problem
@@ -176,16 +176,23 @@ class Subscription:
         if player is None:
             return
         try:
-            standing = await self.topic.board.standing(player, names=True, **self._ladder())
+            standing = await self.topic.board.standing(
+                player, names=True, movement=self.topic.name.movement, **self._ladder()
+            )
         except NotRanked:
             standing = None
         place = None
         if standing is not None:
-            shown = (standing.name, standing.avatar_url)
+            shown = (standing.name, standing.avatar_url, standing.movement)
             place = (standing.rank, standing.score, standing.subscore, *shown)
         if place != self._place:
             self._place = place
-            answer = None if standing is None else standing_answer(standing, self._show)
+            movement = self.topic.name.movement
+            answer = (
+                None
+                if standing is None
+                else standing_answer(standing, self._show, movement=movement)
+            )
             found.append(self._message("rank", RankPart(self.topic.token, answer)))
 
     async def _activity(self, found: list[Message]) -> None:

@@ -33,7 +33,7 @@ ACTIVITY_SECONDS: Final = 0.3
 
 _TOKEN: Final = re.compile(
     r"(?P<generation>\d+)\.(?P<period>[\w.-]+)\.\d+\.(?P<state>upcoming|open|ended|closed|settled)"
-    r"(\.(?P<mark>\d{1,19}))?"
+    r"(\.m\d{1,19})?(\.(?P<mark>\d{1,19}))?"
 )
 
 
@@ -45,6 +45,8 @@ class TopicName(NamedTuple):
     scope: str
     activity: bool = False
     """Whether the activity of its board is watched as well."""
+    movement: bool = False
+    """Whether it is shown how players have moved."""
 
 
 class _Top(NamedTuple):
@@ -132,14 +134,18 @@ class Topic:
     async def refresh(self) -> bool:
         """Whether there is something to tell: another ladder, its state, or another version of it.
 
-        Or the board is no longer public.
+        Or another snapshot, where movement is shown, or the board is no longer public.
         """
         rules = await self.board.definition()
         ladder, state, version = await self.board.stamp(
             window=self.name.window, scope=self.name.scope
         )
         was_public, self.is_public = self.is_public, rules.public
-        ladder_token = token = f"{rules.generation}.{ladder.period}.{version}.{state}"
+        ladder_token = f"{rules.generation}.{ladder.period}.{version}.{state}"
+        if self.name.movement:
+            since = await self.board.movement_since(window=self.name.window, scope=self.name.scope)
+            ladder_token += f".m{since}"
+        token = ladder_token
         if self.name.activity:
             await self._look_for_activity()
             token = f"{ladder_token}.{self.mark}"  # as in `token_at`
@@ -217,11 +223,15 @@ class Topic:
     async def _read(self, count: int, numbers: str) -> _Top:
         token, edition = self.token, self.edition  # what is read may be newer, never older
         seen = await self.board.first_rows(
-            count, window=self.name.window, period=self.period, scope=self.name.scope
+            count,
+            window=self.name.window,
+            period=self.period,
+            scope=self.name.scope,
+            movement=self.name.movement,
         )
         page = await self.board.page_of(seen)
-        show = shows(numbers)
-        rows = [Raw(encode(row(standing, show))) for standing in page.standings]
+        show, movement = shows(numbers), self.name.movement
+        rows = [Raw(encode(row(each, show, movement=movement))) for each in page.standings]
         tied_until = _tied_until(page.standings, seen.found.tied_until)
         top = _Top(count, token, page.period, page.state, page.total, rows, tied_until)
         if edition == self.edition:

@@ -83,7 +83,13 @@ class Watcher:
             )
         self._state.live_limits.subscribe(self.party)
         try:
-            name = TopicName(asked.board, asked.window, asked.scope, asked.activity is not None)
+            name = TopicName(
+                asked.board,
+                asked.window,
+                asked.scope,
+                activity=asked.activity is not None,
+                movement=asked.include is not None,
+            )
             topic = await self._hub.topic(name, as_public=as_public)
         except BaseException:
             self._state.live_limits.unsubscribe(self.party)

@@ -12,11 +12,20 @@ from toprung.domain.board import parse_board_id
 from toprung.domain.board_rules import BoardRules
 from toprung.domain.values import bounded
 from toprung.http.answers import NO_STORE, Answer, encode, ok
+from toprung.http.auth import may_list
 from toprung.http.call import Call
 from toprung.http.kept_pages import is_known, not_modified, tag_of, tagged
 from toprung.http.routing import Handlers
-from toprung.operations.requests import Numbers, PageQuery, WindowQuery, rules_in
-from toprung.operations.wire import Show, board_answer, shows
+from toprung.http.strict import members_of
+from toprung.operations.requests import (
+    AmendingQuery,
+    AmendmentBody,
+    Numbers,
+    PageQuery,
+    WindowQuery,
+    rules_in,
+)
+from toprung.operations.wire import Show, board_answer, shows, with_numbers
 from toprung.service.leaderboards import LISTED_MAX, Leaderboard, Leaderboards
 from toprung.waiting.pace import LongWork
 
@@ -24,6 +33,15 @@ SLICE_BOARDS: Final = 100
 """Boards that are looked at in one go."""
 
 handles = Handlers()
+
+
+@handles
+async def amend_period(call: Call[AmendingQuery, dict[str, Any]]) -> Answer:
+    """What stands there then, and who moves."""
+    board, query = await call.board(), call.query
+    asked = members_of(call.body, AmendmentBody)
+    told = await board.amend_period(*call.values[1:], **asked, dry_run=query.dry_run)
+    return ok(with_numbers(told, shows(query.numbers)))
 
 
 @handles
@@ -71,7 +89,7 @@ async def _readable(call: Call[PageQuery, None], after: str, count: int) -> list
         while len(found) < count:
             some = await _slice(call.boards, at)
             within = [board for board in some if board.id.startswith(prefix)]
-            found += [board for board in within if call.may(board.id)]
+            found += [board for board in within if may_list(call, board.id)]
             if not some or len(within) < len(some):
                 break
             at = some[-1].id

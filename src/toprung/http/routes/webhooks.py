@@ -6,11 +6,11 @@ from typing import Any
 
 from toprung.contract import WebhooksAnswer
 from toprung.domain.access import EVERY_BOARD
-from toprung.domain.webhooks import WebhookInfo, may_manage, parse_boards, parse_events
+from toprung.domain.webhooks import EVERY_EVENT, WebhookInfo, parse_boards, parse_events
 from toprung.errors import NotFound
 from toprung.http.answers import NO_STORE, Answer, ok
+from toprung.http.auth import manages
 from toprung.http.call import Call
-from toprung.http.problems import Refused
 from toprung.http.routing import Handler, Handlers
 from toprung.http.running import handler_of
 from toprung.http.strict import members_of
@@ -19,17 +19,12 @@ from toprung.operations.requests import NoQuery, WebhookBody
 
 handles = Handlers()
 
-_FORBIDDEN = (
-    "this needs a key that allows 'admin' on all boards that the webhook names, and on all boards"
-    " for the events player.erased and *"
-)
-
 
 @handles
 async def list_webhooks(call: Call[NoQuery, None]) -> Answer:
     """Those that the key may manage."""
     found = await call.boards.webhooks.list()
-    return ok(WebhooksAnswer([each for each in found if _may_manage(call, each)]), (NO_STORE,))
+    return ok(WebhooksAnswer([each for each in found if _manages(call, each)]), (NO_STORE,))
 
 
 @handles
@@ -38,12 +33,11 @@ async def put_webhook(call: Call[NoQuery, dict[str, Any]]) -> Answer:
     asked = members_of(call.body, WebhookBody)
     webhooks = call.boards.webhooks
     if call.key is not None:
-        events, boards = parse_events(asked["events"]), parse_boards(asked.get("boards", ("*",)))
-        if not may_manage(call.key, events, boards):
-            raise Refused(403, "forbidden", _FORBIDDEN)
+        check = call.state.gate.check_manages
+        check(call, parse_events(asked["events"]), parse_boards(asked.get("boards", ("*",))))
         for known in await webhooks.list():
-            if known.id == call.values[0] and not _may_manage(call, known):
-                raise Refused(403, "forbidden", _FORBIDDEN)
+            if known.id == call.values[0]:
+                check(call, known.events, known.boards)
     put = await webhooks.put(call.values[0], **asked)
     return ok(put, (NO_STORE,), 201 if put.created_at == put.updated_at else 200)
 
@@ -80,13 +74,11 @@ async def _managed(call: Call[Any, Any]) -> WebhookInfo:
     try:
         found = await call.boards.webhooks.get(call.values[0])
     except NotFound:
-        if call.key is None or EVERY_BOARD in call.key.boards:
-            raise
-        found = None
-    if found is None or not _may_manage(call, found):
-        raise Refused(403, "forbidden", _FORBIDDEN)
+        call.state.gate.check_manages(call, (EVERY_EVENT,), (EVERY_BOARD,))
+        raise
+    call.state.gate.check_manages(call, found.events, found.boards)
     return found
 
 
-def _may_manage(call: Call[Any, Any], webhook: WebhookInfo) -> bool:
-    return call.key is None or may_manage(call.key, webhook.events, webhook.boards)
+def _manages(call: Call[Any, Any], webhook: WebhookInfo) -> bool:
+    return manages(call, webhook.events, webhook.boards)

@@ -2,11 +2,12 @@
 -- Set the horizon, and drop some ladders of periods whose retention had ended by then. Keys have no
 -- expiry of their own: a server that frees a large set when its time has come does nothing else
 -- meanwhile. ARGV: the horizon in ms, 1 if it may also be an earlier one than before (then all cards
--- must be put again), a cursor, how many at a time. Answers {the next cursor, ladders dropped}; the
--- cursor is 0 at the end.
+-- must be put again), a cursor, how many at a time. The same horizon is worked through once more: a
+-- period may have been archived since, or whoever dropped ladders has died. Answers {the next cursor,
+-- ladders dropped}; the cursor is 0 at the end.
 if call('EXISTS', KEYS[1], base .. 'building') == 0 then return { '0', 0 } end
 if ARGV[3] == '0' then
-  if ARGV[2] == '0' and tonumber(ARGV[1]) <= horizon_ms() then return { '0', 0 } end
+  if ARGV[2] == '0' and tonumber(ARGV[1]) < horizon_ms() then return { '0', 0 } end
   call('SET', base .. 'horizon', ARGV[1])
 end
 local horizon = horizon_ms()

@@ -40,12 +40,10 @@ from toprung.ports import (
 from toprung.service.background.delivering import Delivering
 from toprung.service.background.following import FollowerSource, Following
 from toprung.service.background.working import Job, Working
+from toprung.service.holding import RENEW_SECONDS, holding
 from toprung.waiting.tasks import end_task
 
 DUTIES: Final = (Following.name, Delivering.name, Working.name)
-
-RENEW_SECONDS: Final = 5.0
-"""How often a lease is renewed, and looked for by those who do not have it."""
 
 PACE_SECONDS: Final = 0.2
 """Between two steps of followers: what is recorded meanwhile is followed in one go."""
@@ -272,7 +270,7 @@ class Background:
                     return
                 pause = RENEW_SECONDS
                 if lease is not None:
-                    pause = await self._holding(lease, loop.work(loop, lease))
+                    pause = await holding(lease, loop.work(loop, lease), self._take)
                 loop.note_step()
             except Closed:
                 return
@@ -308,17 +306,6 @@ class Background:
             who = "another process" if lease is None else "this process"
             _log.info("%s has taken over %s", who, name)
         return lease
-
-    async def _holding(self, lease: Lease, work: Awaitable[T]) -> T:
-        """Do work under a lease, and renew it meanwhile; LeaseLost when that fails."""
-        task = asyncio.ensure_future(work)
-        try:
-            while not (await asyncio.wait([task], timeout=RENEW_SECONDS))[0]:
-                if await self._take(lease.name) != lease:
-                    raise LeaseLost
-            return await task
-        finally:
-            await end_task(task)
 
     async def _follow(self, loop: _Loop, lease: Lease) -> float:
         has_more = await self.following.step(lease)

@@ -23,6 +23,7 @@ from toprung.domain.events import (
     EntriesSet,
     Event,
     EventBody,
+    PeriodAmended,
     PeriodClosed,
     PeriodSettled,
     PlayerErased,
@@ -35,6 +36,7 @@ from toprung.domain.timekeeping import Moment
 from toprung.domain.webhooks import (
     BOARD_CHANGED,
     LEADER_CHANGED,
+    PERIOD_AMENDED,
     PERIOD_CLOSED,
     PERIOD_SETTLED,
     WAITING_MAX,
@@ -84,6 +86,7 @@ _KINDS: Final[dict[EventType, tuple[type[EventBody], ...]]] = {
     BOARD_CHANGED: (BoardSet, BoardDeleted),
     PERIOD_CLOSED: (PeriodClosed,),
     PERIOD_SETTLED: (PeriodSettled,),
+    PERIOD_AMENDED: (PeriodAmended,),
 }
 """By what a webhook is told of: the events that it follows from."""
 
@@ -455,6 +458,10 @@ class _Reading:
         return rows
 
 
+_AMENDED: Final = ("board", "window", "period", "players", "entries", "digest", "reason")
+"""What is told of an amendment: not who, whom nobody knows by number."""
+
+
 def _told(event: Event) -> tuple[EventType, dict[str, Any]] | None:
     """What of an event is told as it is: the type, and the data of its message."""
     match event.body:
@@ -467,4 +474,7 @@ def _told(event: Event) -> tuple[EventType, dict[str, Any]] | None:
             data = msgspec.structs.asdict(body)
             data["ended_at"] = instant_text(body.ended_at)
             return PERIOD_CLOSED if type(body) is PeriodClosed else PERIOD_SETTLED, data
+        case PeriodAmended() as body:
+            data = {name: getattr(body, name) for name in _AMENDED}
+            return PERIOD_AMENDED, {**data, "ended_at": instant_text(body.ended_at)}
     return None

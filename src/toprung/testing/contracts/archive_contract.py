@@ -19,11 +19,13 @@ from toprung.archives.format import load_pyarrow, read_footer
 from toprung.domain.background import JobStatus
 from toprung.domain.events import PeriodArchived, PeriodSettled
 from toprung.domain.ranking import RANKINGS
+from toprung.domain.standing import PlayerExport
 from toprung.errors import (
     ArchiveDamaged,
     ArchiveGone,
     ArchiveUnavailable,
     FixedRule,
+    Invalid,
     PeriodGone,
     ToprungError,
     UnknownPlayer,
@@ -118,6 +120,19 @@ async def reads(board: Leaderboard, players: Sequence[str], **where: Any) -> dic
     return found
 
 
+def _facts(page: PlayerExport) -> list[str]:
+    """Every row of a page of an export, as text."""
+    found = [f"friend {each}" for each in page.friends or ()]
+    for board in page.boards:
+        found += [f"{board.board} {each}" for each in (*board.entries, *board.submissions)]
+        found += [
+            f"{board.board} {each.window} {each.scope} {point}"
+            for each in board.history
+            for point in each.points
+        ]
+    return found
+
+
 async def _list_reads(
     board: Leaderboard, players: Sequence[str], where: dict[str, Any]
 ) -> dict[str, Any]:
@@ -161,8 +176,8 @@ async def walk(board: Leaderboard, where: dict[str, Any], **scores: Any) -> list
     return found
 
 
-class ArchiveContract(ContractSuite):
-    """Settled periods that are archived, and let go of."""
+class ArchivingSuite(ContractSuite):
+    """What suites about archives have in common."""
 
     @pytest.fixture
     def archive(self, tmp_path: Path) -> str:
@@ -185,6 +200,25 @@ class ArchiveContract(ContractSuite):
         days.opened.pass_hours(3)
         days.step()
         assert [name for name in names if days.held(*name)] == []
+
+    def holds(self, days: Archiving, player: str) -> bool:
+        """Whether a player is named anywhere: in bytes as they are, in a column, in a footer."""
+        _, parquet, _ = load_pyarrow()
+        for name in days.files():
+            path = days.folder / name
+            if player.encode() in path.read_bytes():
+                return True
+            file = parquet.ParquetFile(path)
+            if not name.endswith(".players.parquet"):
+                footer = read_footer(file.metadata.metadata, name)
+                named = file.read(["player"]).column("player").to_pylist()
+                if player in named or player.encode() in footer.fences.players:
+                    return True
+        return False
+
+
+class ArchiveContract(ArchivingSuite):
+    """Settled periods that are archived, and let go of."""
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -246,6 +280,84 @@ class ArchiveContract(ContractSuite):
         assert (shown.period, shown.players, shown.digest) == (SUNDAY, 1, fact.digest)
         with pytest.raises(PeriodGone):  # nobody played then
             days.run(board.top(window="daily", period="2026-11-17"))
+
+    # --- everything about one player -------------------------------------------------------------
+
+    def test_everything_about_a_player_is_exported(self, days: Archiving) -> None:
+        """From archives, from what is retained, from snapshots; page by page or at once."""
+        boards = days.opened.boards
+        board = days.create(["all-time", BRIEF], scopes=["country"], history={"every": "day"})
+        days.run(boards.create("idle"))
+        days.run(boards.set_player("ann", name="Ann", attributes={"country": "DE"}))
+        days.run(boards.set_player("bob", attributes={"country": "DE"}))
+        for friend in ("bob", "cid"):
+            days.run(boards.befriend("ann", friend))
+        days.run(board.submit("bob", 9))
+        days.run(board.submit("ann", 5, details={"level": 3}))
+        days.pass_day(16)
+        days.run(boards.set_player("ann", name="Ann", attributes={"country": "US"}))
+        days.submit("ann", 7)
+        days.submit("cid", 1)
+        days.pass_day(17)
+        self.release(days, DAILY)
+
+        def entries(found: Any) -> list[tuple[Any, ...]]:
+            (mine,) = found.boards
+            return [(e.window, e.period, e.scope, e.rank, e.total, e.score) for e in mine.entries]
+
+        whole = days.run(boards.export_player("ann"))
+        assert (whole.profile.name, whole.friends, whole.next) == ("Ann", ("bob", "cid"), None)
+        assert sorted(entries(whole)) == [
+            ("all-time", "all", "country:US", 1, 1, 7),
+            ("all-time", "all", "global", 2, 3, 7),
+            ("daily", SUNDAY, "country:DE", 2, 2, 5),  # where Ann was from then
+            ("daily", SUNDAY, "global", 2, 2, 5),
+            ("daily", MONDAY, "country:US", 1, 1, 7),
+            ("daily", MONDAY, "global", 1, 2, 7),
+        ]
+        (mine,) = whole.boards
+        assert [(each.score, each.details) for each in mine.submissions] == [
+            (7, None),
+            (5, {"level": 3}),
+        ]
+        ranks = {(e.window, e.scope): [p.rank for p in e.points] for e in mine.history}
+        assert ranks["all-time", "global"][-1] == 2
+        assert ranks["all-time", "country:US"][0] == 1
+        assert mine.unreadable == ()
+        for limit in (1, 2, 5):
+            assert self.exported(days, "ann", limit) == sorted(_facts(whole)), limit
+        assert days.run(boards.export_player("cid")).boards[0].submissions[0].score == 1
+        days.run(boards.erase("ann"))
+        for player in ("ann", "nobody"):
+            with pytest.raises(UnknownPlayer):
+                days.run(boards.export_player(player))
+
+    def exported(self, days: Archiving, player: str, limit: int) -> list[str]:
+        """What the pages of an export say, all together."""
+        found: list[str] = []
+        cursor: str | None = None
+        while True:
+            page = days.run(days.opened.boards.export_player(player, limit, cursor))
+            found += _facts(page)
+            cursor = page.next
+            if cursor is None:
+                return sorted(found)
+            with pytest.raises(Invalid, match="cursor"):
+                days.run(days.opened.boards.export_player("bob", limit, cursor))
+
+    def test_exports_name_archives_that_cannot_be_read(self, days: Archiving) -> None:
+        days.create([BRIEF])
+        for day in (15, 16):
+            days.pass_day(day)
+            days.submit("ann", day)
+        days.pass_day(17)
+        self.release(days, DAILY, ("daily", MONDAY))
+        for path in days.folder.rglob(f"{SUNDAY}.*"):
+            path.unlink()
+        days.forget()
+        (mine,) = days.run(days.opened.boards.export_player("ann")).boards
+        assert mine.unreadable == (f"daily/{SUNDAY}",)
+        assert [(each.period, each.score) for each in mine.entries] == [(MONDAY, 16)]
 
     # --- in order, and not before its time -------------------------------------------------------
 
@@ -489,10 +601,10 @@ class ArchiveContract(ContractSuite):
         expected = [row for row in before if row[1] != erased]
         assert len(expected) == len(before) - 1
         days.run(days.opened.boards.erase(erased))
-        assert self._holds(days, erased)
+        assert self.holds(days, erased)
         self._check_erased(days, erased, expected)  # hidden at once
         days.step()
-        assert not self._holds(days, erased)
+        assert not self.holds(days, erased)
         assert len(days.files()) == 2
         days.forget()
         self._check_erased(days, erased, expected)
@@ -504,21 +616,6 @@ class ArchiveContract(ContractSuite):
         self._check_erased(days, erased, expected)
         for _ in days.opened.derived():
             self._check_erased(days, erased, expected)
-
-    def _holds(self, days: Archiving, player: str) -> bool:
-        """Whether a player is named anywhere: in bytes as they are, in a column, in a footer."""
-        _, parquet, _ = load_pyarrow()
-        for name in days.files():
-            path = days.folder / name
-            if player.encode() in path.read_bytes():
-                return True
-            file = parquet.ParquetFile(path)
-            if not name.endswith(".players.parquet"):
-                footer = read_footer(file.metadata.metadata, name)
-                named = file.read(["player"]).column("player").to_pylist()
-                if player in named or player.encode() in footer.fences.players:
-                    return True
-        return False
 
     def _check_erased(self, days: Archiving, player: str, top: list[Any]) -> None:
         where: Any = {"window": "daily", "period": SUNDAY}
@@ -547,7 +644,7 @@ class ArchiveContract(ContractSuite):
         assert days.listed() == [SUNDAY]
         assert days.top() == shown == [(1, "cid", 2), (2, "ann", 0)]
         assert days.problem(*DAILY) is None
-        assert not self._holds(days, "bob")
+        assert not self.holds(days, "bob")
 
     # --- what is wrong with files ----------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 /** One board: its standings as they change, and ways to look elsewhere on it. */
 
 import { boardAddress, playerAddress } from "../address.js";
-import { ApiError, findPlayers, findStanding, getBoard, listPeriods, listScopes, listStandings } from "../api.js";
+import { ApiError, findPlayers, findStanding, getBoard, listPeriods, listScopes, listStandings, movementOf } from "../api.js";
 import { Announcement, Choice, askForm, periodOptions, rankingOptions, scopeOptions, windowLinks } from "../controls.js";
 import { Countdown } from "../countdown.js";
 import { el, name, setText } from "../dom.js";
@@ -237,13 +237,12 @@ export class BoardView {
       caption: `Standings, ${windowName(window)}, ${ladder.period ? periodName(ladder.period) : "now"}, ${ladder.scope ?? "global"}`,
       link: (player) => playerAddress({ page: "player", board: this.#id, player, window }),
       subscore: subscore && "Subscore",
-      since: (time) => sinceWords(time, history?.every ?? "day", Date.now()),
+      since: (time) => sinceWords(time, history?.every, Date.now()),
     });
     const whenEmpty = this.#isPast ? "There were no entries." : "The first score will appear here as soon as it arrives.";
     const rows = this.#isScreen ? rowsThatFit(this.#list.element) : undefined;
-    const hasMovement = Boolean(history);
-    const include = hasMovement ? "movement" : undefined;
-    return { load: (part) => listStandings(this.#id, ladder, { ...part, include }), hasMovement, table, marked: this.#address.player, whenEmpty, rows };
+    const include = movementOf(this.#board);
+    return { load: (part) => listStandings(this.#id, ladder, { ...part, include }), table, marked: this.#address.player, whenEmpty, rows };
   }
 
   /** On the big screen: the next page, if there is more than one. */
@@ -304,7 +303,7 @@ export class BoardView {
   #watch() {
     if (this.#isPast) return;
     const { scope, player } = this.#address;
-    const watch = { board: this.#id, window: this.#window, scope, top: this.#list.topRows, player };
+    const watch = { board: this.#id, window: this.#window, scope, top: this.#list.topRows, player, include: movementOf(this.#board) };
     this.#unwatch = this.#context.live.watch(watch, (message) => this.#hear(message));
   }
 

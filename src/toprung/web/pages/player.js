@@ -1,15 +1,15 @@
 /** One player on one board: standing in every window, neighbours, friends, and how it came. */
 
 import { boardAddress, playerAddress } from "../address.js";
-import { ApiError, findStanding, getBoard, getHistory, listFriends, listNeighbours, listSubmissions, unlessPrivate } from "../api.js";
+import { ApiError, findStanding, getBoard, getHistory, listFriends, listNeighbours, listSubmissions, movementOf, unlessPrivate } from "../api.js";
 import { windowLinks } from "../controls.js";
 import { el, name } from "../dom.js";
 import { emptyNotice, errorNotice, loadingRows } from "../notices.js";
 import { formatCount, formatTopPercent, groupDigits, isLong, percentileWords } from "../numbers.js";
 import { historyPlot } from "../plots.js";
 import { rankPlot } from "../rank_plots.js";
-import { StandingsTable, hueOf, initialOf } from "../standings_table.js";
-import { endWords, formatMoment, periodName, throttled, windowName } from "../times.js";
+import { StandingsTable, hueOf, initialOf, movementMark } from "../standings_table.js";
+import { endWords, formatMoment, periodName, sinceWords, throttled, windowName } from "../times.js";
 import { openingWindow, windowsOf } from "../windows.js";
 
 /** @typedef {import("../address.js").Address} Address */
@@ -94,13 +94,16 @@ export class PlayerView {
     return this.#address.window ?? openingWindow(/** @type {Board} */ (this.#board));
   }
 
+  /** Since when players have moved. */
+  #since = (/** @type {string} */ time) => sinceWords(time, this.#board?.history?.every, Date.now());
+
   async #open() {
     try {
       const board = await getBoard(this.#id);
       if (this.#isClosed) return;
       this.#board = board;
       const windows = windowsOf(board);
-      const places = await Promise.all(windows.map((window) => findStanding(board.id, this.#player, { window })));
+      const places = await Promise.all(windows.map((window) => findStanding(board.id, this.#player, { window, include: movementOf(board) })));
       if (this.#isClosed) return;
       windows.forEach((window, index) => this.#places.set(window, places[index]));
       this.#showHead();
@@ -122,7 +125,7 @@ export class PlayerView {
 
   /** @param {string} window */
   #watch(window) {
-    const watch = { board: this.#id, window, player: this.#player };
+    const watch = { board: this.#id, window, player: this.#player, include: movementOf(this.#board) };
     this.#unwatch.push(
       this.#context.live.watch(watch, (message) => {
         if (message.type !== "rank") return;
@@ -159,7 +162,7 @@ export class PlayerView {
         ...(place === null
           ? [el("p", { class: "figure" }, el("b", {}, "–")), el("p", { class: "small" }, "not on this list")]
           : [
-              el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`), el("span", { class: isLong(place.score) && "long" }, groupDigits(place.score))),
+              el("p", { class: "figure" }, el("b", {}, `#${formatCount(place.rank)}`, movementMark(place.movement, place.rank, this.#since)), el("span", { class: isLong(place.score) && "long" }, groupDigits(place.score))),
               el("p", { class: "small" }, percentileWords(place)),
               el("p", { class: "small" }, `top ${formatTopPercent(place.top_percent)} % · ${[periodName(place.period), ...endWords(place.state)].join(" · ")}`),
             ]),
@@ -177,11 +180,12 @@ export class PlayerView {
 
   async #loadRest() {
     const window = this.#window;
+    const ladder = { window, include: movementOf(this.#board) };
     const isRanked = Boolean(this.#places.get(window));
     try {
       const [around, friends, past] = await Promise.all([
-        isRanked ? listNeighbours(this.#id, this.#player, { window }) : null,
-        this.#isPrivate ? null : unlessPrivate(listFriends(this.#id, this.#player, { window })),
+        isRanked ? listNeighbours(this.#id, this.#player, ladder) : null,
+        this.#isPrivate ? null : unlessPrivate(listFriends(this.#id, this.#player, ladder)),
         this.#isPrivate ? null : unlessPrivate(listSubmissions(this.#id, this.#player)),
       ]);
       if (this.#isClosed || window !== this.#window) return;
@@ -243,7 +247,7 @@ export class PlayerView {
   /** @param {string} caption @param {boolean} isAmongFriends */
   #table(caption, isAmongFriends) {
     const link = (/** @type {string} */ player) => playerAddress({ page: "player", board: this.#id, player, window: this.#window });
-    return new StandingsTable({ caption, link, isAmongFriends });
+    return new StandingsTable({ caption, link, isAmongFriends, since: this.#since });
   }
 
   /** Keep the newest submissions in front of those that are known. @param {{submissions: Submission[], next: string | null}} page */

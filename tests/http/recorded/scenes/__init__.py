@@ -6,7 +6,14 @@ from tests.http.recorded.asking import Scene
 from tests.http.recorded.scenes.access import ACCESS, KEYS, LIMITS, LOCAL
 from tests.http.recorded.scenes.boards import BOARDS, RULES
 from tests.http.recorded.scenes.ladders import ENDINGS, MOVEMENT, SCOPES, TIES, WINDOWS
-from tests.http.recorded.scenes.players import EVERYWHERE, FRIENDS, HISTORY, PROFILES
+from tests.http.recorded.scenes.players import (
+    EVERYWHERE,
+    EXPORT,
+    FRIENDS,
+    HISTORY,
+    LIVE_MOVEMENT,
+    PROFILES,
+)
 from tests.http.recorded.scenes.scores import BATCHES, POLICIES, REFUSED, SUBMITTING
 from tests.http.recorded.scenes.service import ROUTING, STATE, WEBHOOKS
 from tests.http.recorded.scenes.standings import PAGES, STANDING, TOGETHER, WRONG_PAGES
@@ -30,7 +37,9 @@ SCENES: Final[list[Scene]] = [
     PROFILES,
     FRIENDS,
     EVERYWHERE,
+    EXPORT,
     HISTORY,
+    LIVE_MOVEMENT,
     KEYS,
     ACCESS,
     LOCAL,

@@ -97,6 +97,19 @@ _ENDINGS: Final[list[Step]] = [
         "GET /v1/boards/cup/periods?window=daily",
         "GET /v1/boards/cup/standings?window=daily&period=2026-11-17",
     ),
+    *(
+        ask(f"POST {_DAY}/amend{query}", body)
+        for query, body in (
+            ("", {"reason": "too late", "remove": ["nobody"]}),
+            ("", {"remove": ["ann"]}),
+            ("", {"reason": "a mistake", "set": [{"player": "ben", "score": "x"}]}),
+            ("", {"reason": "a mistake", "set": [], "why": 1}),
+            ("?dry_run=true", {"reason": "a mistake", "set": [{"player": "ben", "score": 3}]}),
+            ("?numbers=string", {"reason": "a mistake", "set": [{"player": "ben", "score": 3}]}),
+            ("", {"reason": "a mistake", "set": [{"player": "ben", "score": 3}]}),
+        )
+    ),
+    ask("GET /v1/boards/cup/standings?window=daily&period=2026-11-17"),
 ]
 
 _SCOPES: Final[list[Step]] = [

@@ -171,7 +171,40 @@ _HISTORY: Final[list[Step]] = [
     ),
 ]
 
+_EXPORT: Final[list[Step]] = [
+    *PLAYERS,
+    *BLITZ,
+    ask("PUT /v1/players/ann/friends/ben"),
+    ask("PUT /v1/boards/speed", {"decimals": 2, "order": "asc", "windows": ["all-time"]}),
+    ask("POST /v1/boards/speed/scores", score("ann", "9.81", details={"a": 1})),
+    *asks(
+        "GET /v1/players/ann/export",
+        "GET /v1/players/ann/export?numbers=string",
+        "GET /v1/players/nobody/export",
+        "GET /v1/players/ann/export?limit=0",
+        "GET /v1/players/ann/export?limit=1001",
+        "GET /v1/players/ann/export?cursor=x",
+        "GET /v1/players/ann/export?board=blitz",
+    ),
+    ask("GET /v1/players/ann/export?limit=2", keep="first"),
+    ask("GET /v1/players/ben/export?cursor=<first.next>"),
+    ask("GET /v1/players/ann/export?limit=2&cursor=<first.next>", keep="second"),
+    ask("GET /v1/players/ann/export?cursor=<second.next>"),
+    ask("DELETE /v1/players/ann"),
+    ask("GET /v1/players/ann/export?cursor=<second.next>"),
+]
+
 PROFILES = Scene("profiles", _PROFILES)
 FRIENDS = Scene("friends", [*PLAYERS[:3], *_FRIENDS])
 EVERYWHERE = Scene("everywhere", _EVERYWHERE)
+EXPORT = Scene("export", _EXPORT)
+LIVE_MOVEMENT = Scene(
+    "live-movement",
+    [
+        *PLAYERS,
+        *BLITZ,
+        ask("GET /v1/boards/blitz/live?top=2&player=ann&include=movement", events=2),
+        ask("GET /v1/boards/blitz/live?top=2&include=details"),
+    ],
+)
 HISTORY = Scene("history", _HISTORY)

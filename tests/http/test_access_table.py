@@ -1,0 +1,169 @@
+"""Every route, every kind of caller, public and private boards: exact statuses, and no effect where
+a caller is refused. The table here is written by hand and not derived from the declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import httpx2
+import pytest
+
+from tests.http.conftest import Targets
+from tests.http.paths import NAMES
+from tests.http.serving import Serving, serving
+from tests.http.test_access import BODIES, QUERIES
+from toprung.http.routes import ROUTES
+from toprung.http.routing import Route
+from toprung.http.settings import ServiceSettings
+
+BOARDS: Final = ("secret", "open")
+"""A private board, and a public one."""
+
+_PUBLIC: Final = """get_board list_periods list_scopes get_distribution list_standings get_standing
+get_around get_around_score find_players watch_board lookup_standings"""
+_READ: Final = """list_boards list_archives list_submissions list_activity get_history
+get_friends_standings get_player list_player_standings list_friends"""
+_WRITE: Final = "submit submit_batch put_player patch_player befriend unfriend"
+_ADMIN: Final = """put_board patch_board delete_board close_period settle_period verify_archive
+remove_standing erase_player list_keys create_key revoke_key backup get_status rebuild_follower
+list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
+test_webhook"""
+_OPEN: Final = "metrics healthz readyz openapi docs asyncapi live_docs"
+
+NEEDS: Final[dict[str, str]] = {
+    name: needs
+    for needs, names in {
+        "public": _PUBLIC,
+        "read": _READ,
+        "write": _WRITE,
+        "admin": _ADMIN,
+        "": _OPEN,
+    }.items()
+    for name in names.split()
+}
+SHOWS_NOTHING: Final = {"list_boards", "list_webhooks"}
+"""What answers a key of other boards with an empty list."""
+PASSED: Final = {
+    **dict.fromkeys(("create_key", "put_webhook"), 201),
+    **dict.fromkeys(
+        ["delete_board", "remove_standing", "erase_player", "befriend", "unfriend"], 204
+    ),
+    "rebuild_follower": 204,
+    **dict.fromkeys(["get_webhook", "delete_webhook", "list_deliveries", "get_delivery"], 404),
+    **dict.fromkeys(["replay_delivery", "test_webhook", "revoke_key", "verify_archive"], 404),
+    **dict.fromkeys(("close_period", "settle_period"), 404),
+}
+"""What is answered to who may ask, if it is not 200: there are no such webhooks, keys, periods."""
+
+
+@pytest.fixture(scope="module")
+def guarded(targets: Targets) -> Iterator[Serving]:
+    settings = ServiceSettings(needs_keys=True)
+    with serving(settings, target=targets.fresh()) as running:
+        arrange(running)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def callers(guarded: Serving) -> dict[str, str | None]:
+    """Kinds of callers, and what each shows."""
+    assert guarded.key is not None
+    almost = guarded.key[:-1] + ("A" if guarded.key[-1] != "A" else "B")
+    keys = {verb: guarded.post_key(verbs=[verb]) for verb in ("read", "write", "admin")}
+    return {
+        "none": None,
+        "nonsense": "nonsense",
+        "unknown": "tr_aaaaaaaa_" + "A" * 43,
+        "almost": almost,
+        "elsewhere": guarded.post_key(boards=["other-*", "sec", "ope"]),
+        **keys,
+    }
+
+
+def arrange(running: Serving) -> None:
+    """Have everything there that requests are about."""
+    http = running.http
+    for board in BOARDS:
+        rules = {"public": board == "open", "windows": ["all-time"]}
+        assert http.put(f"/v1/boards/{board}", json=rules).is_success
+        body = {"player": "alice", "score": 5, "details": "tactics"}
+        assert http.post(f"/v1/boards/{board}/scores", json=body).is_success
+    assert http.put("/v1/players/alice", json={"name": "Alice"}).is_success
+    assert http.put("/v1/players/alice/friends/bob").is_success
+    http.delete("/v1/webhooks/chat")
+
+
+def everything(running: Serving) -> list[Any]:
+    """All that a request could have changed."""
+    paths = [f"boards/{board}{part}" for board in BOARDS for part in ("", "/standings")]
+    paths += ["boards", "players/alice", "players/alice/friends", "webhooks", "status"]
+    paths += [f"boards/{board}/players/alice/submissions" for board in BOARDS]
+    seen = [running.http.get(f"/v1/{path}").json() for path in paths]
+    seen[-3] = sorted(each["name"] for each in seen[-3]["followers"])
+    keys = running.http.get("/v1/keys").json()["keys"]
+    return [*seen, [{**key, "last_used_at": None} for key in keys]]
+
+
+def expected(name: str, caller: str, board: str) -> int:
+    """The status by the table."""
+    needs, passed = NEEDS[name], PASSED.get(name, 200)
+    if needs == "" or (needs == "public" and board == "open" and caller in GENUINE | {"none"}):
+        return passed
+    if caller not in GENUINE:
+        return 401
+    if caller == "elsewhere":
+        return 200 if name in SHOWS_NOTHING else 403
+    verb = "read" if needs == "public" else needs
+    return passed if caller == verb else 403
+
+
+GENUINE: Final = {"elsewhere", "read", "write", "admin"}
+
+
+def ask(running: Serving, route: Route, shown: str | None, board: str) -> int:
+    headers = {} if shown is None else {"authorization": f"Bearer {shown}"}
+    body = BODIES.get(route.name)
+    if body is None and (route.method in ("POST", "PUT") or route.expects_json):
+        body = {}
+    path, query = route.path.format(**NAMES | {"board": board}), QUERIES.get(route.name)
+    asked = running.anyone.stream(route.method, path, json=body, headers=headers, params=query)
+    with asked as answer:
+        _check_challenge(answer)
+        return answer.status_code
+
+
+def _check_challenge(answer: httpx2.Response) -> None:
+    challenge = answer.headers.get("www-authenticate", "")
+    assert challenge.startswith("Bearer") == (answer.status_code == 401)
+
+
+def test_the_table_here_knows_every_route() -> None:
+    assert {route.name for route in ROUTES} == set(NEEDS)
+
+
+def test_the_table_here_is_what_operations_declare() -> None:
+    for route in ROUTES:
+        access = route.access
+        declared = "public" if access.public else access.verb or ""
+        assert declared == NEEDS[route.name], route.name
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: str(route.name))
+def test_every_caller_gets_its_status_and_who_is_refused_changes_nothing(
+    guarded: Serving, callers: dict[str, str | None], route: Route, board: str
+) -> None:
+    if route.name == "backup" and guarded.service.state.boards.reads_suspend:
+        pytest.skip("a cluster is backed up by the tools of its servers")
+    told = {caller: expected(route.name, caller, board) for caller in callers}
+    before = everything(guarded)
+    refused = {caller for caller, status in told.items() if status in (401, 403)}
+    answers = {caller: ask(guarded, route, callers[caller], board) for caller in refused}
+    if refused:
+        assert everything(guarded) == before
+    for caller in callers.keys() - refused:
+        answers[caller] = ask(guarded, route, callers[caller], board)
+        if NEEDS[route.name] not in ("", "public", "read"):
+            arrange(guarded)
+    assert answers == told
