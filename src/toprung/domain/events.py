@@ -71,8 +71,9 @@ class BoardSet(EventBody, frozen=True):
     @property
     def written_format(self) -> int:
         """Boards with newer rules are of the format that brought them."""
-        if not KEEPING_RULES.isdisjoint(self.rules):
-            return KEEPING_FORMAT
+        newest = max((RULE_FORMATS.get(name, 0) for name in self.rules), default=0)
+        if newest:
+            return newest
         windows = self.rules.get("windows", ())
         ends = any(not isinstance(each, str) and "grace" in each for each in windows)
         return PeriodClosed.format if ends or "closed" in self.rules else self.format
@@ -270,12 +271,18 @@ CARDS_FORMAT: Final = 3
 database. No event is of it, but what is said of formats holds for it, too."""
 
 KEEPING_FORMAT: Final = 5
-"""From this format on, boards may say what is kept of them: see `KEEPING_RULES`."""
+"""From this format on, boards may say what is kept of them."""
 
-KEEPING_RULES: Final = frozenset({"history"})
+TRUST_FORMAT: Final = 7
+"""From this format on, boards may say who is trusted, and what is checked."""
+
+RULE_FORMATS: Final[Mapping[str, int]] = {
+    "history": KEEPING_FORMAT,
+    **dict.fromkeys(("trust", "run", "rate", "max_per", "anomaly", "review"), TRUST_FORMAT),
+}
 """The rules that processes of older formats do not know; null is as good as not said."""
 
-FORMAT: Final = max(CARDS_FORMAT, KEEPING_FORMAT, *(kind.format for kind in KINDS.values()))
+FORMAT: Final = max(CARDS_FORMAT, *RULE_FORMATS.values(), *(kind.format for kind in KINDS.values()))
 """The highest format that this version reads. A cluster writes events of a format once no process
 is left that reads less."""
 
