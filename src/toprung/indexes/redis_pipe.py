@@ -61,7 +61,7 @@ class Pipe(asyncio.Protocol):
             )
             try:
                 await self._greet()
-                self._is_greeted = True
+                self._is_greeted = self._transport is not None
             except BaseException:
                 transport.abort()
                 self.connection_lost(None)
