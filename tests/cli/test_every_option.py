@@ -63,6 +63,8 @@ period close p{n} cup cup --dry-run --yes
 period close p{n} cup cup --yes
 period settle p{n} cup cup --dry-run --yes
 period settle p{n} cup cup --yes
+period amend p{n} cup cup --reason typo --set a{n}=6 --dry-run --yes
+period amend p{n} cup cup --reason cheat --remove a{n} --yes
 archive list p{n} --window cup
 archive verify p{n} --window cup
 distribution b{n} --buckets 4 --window all-time --period all --scope country:PT

@@ -30,6 +30,7 @@ BODIES: dict[str, Any] = {
     "replay_delivery": {},
     "test_webhook": {},
     "backup": {},
+    "amend_period": {"reason": "mine", "remove": ["alice"], "set": []},
 }
 
 

@@ -25,9 +25,9 @@ get_around get_around_score find_players watch_board lookup_standings"""
 _READ: Final = """list_boards list_archives list_submissions list_activity get_history
 get_friends_standings get_player list_player_standings list_friends"""
 _WRITE: Final = "submit submit_batch put_player patch_player befriend unfriend"
-_ADMIN: Final = """put_board patch_board delete_board close_period settle_period verify_archive
-remove_standing erase_player list_keys create_key revoke_key backup get_status rebuild_follower
-list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
+_ADMIN: Final = """put_board patch_board delete_board close_period settle_period amend_period
+verify_archive remove_standing export_player erase_player list_keys create_key revoke_key backup
+get_status rebuild_follower list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
 test_webhook"""
 _OPEN: Final = "metrics healthz readyz openapi docs asyncapi live_docs"
 
@@ -52,7 +52,7 @@ PASSED: Final = {
     "rebuild_follower": 204,
     **dict.fromkeys(["get_webhook", "delete_webhook", "list_deliveries", "get_delivery"], 404),
     **dict.fromkeys(["replay_delivery", "test_webhook", "revoke_key", "verify_archive"], 404),
-    **dict.fromkeys(("close_period", "settle_period"), 404),
+    **dict.fromkeys(("close_period", "settle_period", "amend_period"), 404),
 }
 """What is answered to who may ask, if it is not 200: there are no such webhooks, keys, periods."""
 

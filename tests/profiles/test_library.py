@@ -907,10 +907,12 @@ def test_the_blocking_facade_has_every_method_of_the_asynchronous_one() -> None:
     inside = {
         "activity_mark",
         "definition",
+        "export_step",
         "figures",
         "first_rows",
         "listed_token",
         "movement_mark",
+        "movement_since",
         "newest_activity",
         "health",
         "fingerprint",

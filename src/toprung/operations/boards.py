@@ -88,6 +88,7 @@ operations.post(
     query=EndingQuery,
     body=EmptyBody,
     answer=PeriodEnding,
+    also=(409,),
     is_repeatable=True,
 )
 operations.post(
@@ -99,6 +100,7 @@ operations.post(
     query=EndingQuery,
     body=EmptyBody,
     answer=PeriodEnding,
+    also=(409,),
     is_repeatable=True,
 )
 operations.post(
@@ -110,6 +112,7 @@ operations.post(
     query=AmendingQuery,
     body=AmendmentBody,
     answer=PeriodAmendment,
+    also=(409,),
 )
 operations.get(
     "list_archives",
