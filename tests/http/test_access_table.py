@@ -27,8 +27,8 @@ get_friends_standings get_player list_player_standings list_friends"""
 _WRITE: Final = "submit submit_batch put_player patch_player befriend unfriend"
 _ADMIN: Final = """put_board patch_board delete_board close_period settle_period amend_period
 verify_archive remove_standing export_player erase_player list_keys create_key revoke_key backup
-get_status rebuild_follower list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
-test_webhook"""
+get_status rebuild_follower list_webhooks put_webhook get_webhook delete_webhook list_deliveries
+get_delivery replay_delivery test_webhook"""
 _OPEN: Final = "metrics healthz readyz openapi docs asyncapi live_docs"
 
 NEEDS: Final[dict[str, str]] = {
