@@ -582,6 +582,43 @@ texts: where the player was, and where it is.
 
 inline constexpr char kMovesNbytes[] = "Bytes of the cards.";
 
+inline constexpr char kCardPeriods[] = R"(The numbers of the periods that some cards have entries of: O(bytes).
+
+>>> from struct import pack
+>>> day, week = (pack(">2I3Q", period, 1, 2**63 - 50, 2**63 + 7, 9) for period in (4, 5))
+>>> sorted(card_periods([day, day + week, b""], 3)) == [day[:4], week[:4]]
+True)";
+
+inline constexpr char kColumnsDoc[] = R"(Entries of some periods on many cards, gathered by stop.
+
+A stop is the number of a period and that of the scopes, as a card has them. Cards that have an entry of
+the periods are numbered from 0, in the order in which they are added.)";
+
+inline constexpr char kColumnsAdd[] = R"(Add cards; the indexes, as packed u32, of those that have an entry of the periods: O(bytes).
+
+>>> from struct import pack, unpack
+>>> day, week = (pack(">2I3Q", period, 1, 2**63 - 50, 2**63 + 7, 9) for period in (4, 5))
+>>> columns = CardColumns(words=3, periods=[week[:4]])
+>>> unpack("=2I", columns.add([week, day, day + week]))
+(0, 2))";
+
+inline constexpr char kColumnsStops[] = R"(The stops at which there is an entry, in no order: O(stops).
+
+>>> CardColumns(words=3, periods=[]).stops()
+[])";
+
+inline constexpr char kColumnsGather[] = R"(The numbers of cards, as packed u32, and the records that are at some stops: O(n), without the GIL.
+
+Meanwhile nothing can be added.
+
+>>> from struct import pack, unpack
+>>> day, week = (pack(">2I3Q", period, 1, 2**63 - 50, 2**63 + 7, 9) for period in (4, 5))
+>>> columns = CardColumns(words=3, periods=[week[:4]])
+>>> _ = columns.add([week, day, day + week])
+>>> numbers, records = columns.gather(columns.stops())
+>>> unpack("=2I", numbers), records == 2 * week[8:]
+((0, 1), True))";
+
 // ---- coroutines ----------------------------------------------------------------------------------
 
 inline constexpr char kFinish[] = R"(The result of a coroutine that does not wait: O(1) beyond its own work.

@@ -9,6 +9,7 @@
 
 #include "best_cards.hpp"
 #include "best_of.hpp"
+#include "card_columns.hpp"
 #include "cards.hpp"
 #include "docstrings.hpp"
 #include "merge.hpp"
@@ -1121,6 +1122,16 @@ NB_MODULE(_native, module) {
       .def("arguments", &CardMoves::arguments, nb::sig("def arguments(self) -> list[bytes]"),
            kMovesArguments)
       .def_prop_ro("nbytes", &CardMoves::nbytes, kMovesNbytes);
+  module.def("card_periods", card_periods, "cards"_a, "words"_a,
+             nb::sig("def card_periods(cards: Sequence[bytes], words: int) -> set[bytes]"), kCardPeriods);
+  nb::class_<CardColumns>(module, "CardColumns", nb::is_final(), kColumnsDoc)
+      .def(nb::init<nb::handle, nb::handle>(), nb::kw_only(), "words"_a, "periods"_a,
+           nb::sig("def __init__(self, *, words: int, periods: Sequence[bytes]) -> None"))
+      .def("add", &CardColumns::add, nb::sig("def add(self, cards: Sequence[bytes], /) -> bytes"),
+           kColumnsAdd)
+      .def("stops", &CardColumns::stops, nb::sig("def stops(self) -> list[bytes]"), kColumnsStops)
+      .def("gather", &CardColumns::gather,
+           nb::sig("def gather(self, stops: Sequence[bytes], /) -> tuple[bytes, bytes]"), kColumnsGather);
 
   module.def("finish", finish,
              nb::sig("def finish(coroutine: Coroutine[Any, Any, T], "

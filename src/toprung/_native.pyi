@@ -247,6 +247,17 @@ class CardMoves:
     @property
     def nbytes(self) -> int: ...
 
+@final
+class CardColumns:
+    """Entries of some periods on many cards, gathered by stop."""
+
+    def __init__(self, *, words: int, periods: Sequence[bytes]) -> None: ...
+    def add(self, cards: Sequence[bytes], /) -> bytes: ...  # packed u32: indexes of chosen ones
+    def stops(self) -> list[bytes]: ...  # 8 bytes each
+    # packed u32 numbers of cards, in the order of their addition, and the records
+    def gather(self, stops: Sequence[bytes], /) -> tuple[bytes, bytes]: ...
+
+def card_periods(cards: Sequence[bytes], words: int) -> set[bytes]: ...
 def pack_card(entries: bytes, words: int, version: int) -> bytes: ...
 def finish(
     coroutine: Coroutine[Any, Any, _T], otherwise: Callable[[Coroutine[Any, Any, _T], Any], _T], /

@@ -132,6 +132,7 @@ class BoardsMethods:
     take_snapshots = method(Leaderboards.take_snapshots)
     verify = method(Leaderboards.verify)
     rebuild = method(Leaderboards.rebuild)
+    adopt_archives = method(Leaderboards.adopt_archives)
     backup = method(Leaderboards.backup)
     status = method(Leaderboards.status)
     rebuild_follower = method(Leaderboards.rebuild_follower)

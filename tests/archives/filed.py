@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from toprung.domain.documents import Document
 from toprung.domain.ending import EndedPeriod
 from toprung.domain.ladder import Ladder, PastLadder
 from toprung.ports import LadderIndex, PeriodContents, PeriodReader
+from toprung.waiting.threads import in_thread
 
 CLOSES_AT = 2_000_000_000_000_000
 """When the periods end that are archived by hand."""
@@ -73,7 +75,8 @@ async def file_period(
     folder: Path, board: Board, name: tuple[str, str], contents: PeriodContents, reader: Any
 ) -> Filed:
     """Archive what a period holds."""
-    archives = ParquetArchives(ArchiveFilesAt(str(folder)), str(folder.parent))
+    files = ArchiveFilesAt(str(folder))
+    archives = ParquetArchives(files, partial(in_thread, lambda: "ours"), str(folder.parent))
     ended = EndedPeriod(board.window(name[0]), Period(name[1], None, CLOSES_AT), CLOSES_AT)
     files = await archives.write(board, ended, contents)
     sizes = dict(contents.ladders)

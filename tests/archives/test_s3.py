@@ -11,6 +11,7 @@ import pytest
 
 import toprung
 from toprung.archives.files import ArchiveFilesAt
+from toprung.archives.owning import MARKER
 from toprung.errors import ArchiveDamaged, ArchiveGone, ArchiveUnavailable
 from toprung.testing.clock import FrozenClock
 from toprung.testing.servers import free_port
@@ -52,12 +53,18 @@ class S3:
             aws_secret_access_key="test",
         )
 
+    def names(self) -> list[str]:
+        """Of all objects."""
+        found = self.client.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+        return [each["Key"] for each in found]
+
     def objects(self) -> dict[str, bytes]:
+        """All files of archives."""
         client = self.client
-        found = client.list_objects_v2(Bucket=BUCKET).get("Contents", [])
         return {
-            each["Key"]: client.get_object(Bucket=BUCKET, Key=each["Key"])["Body"].read()
-            for each in found
+            name: client.get_object(Bucket=BUCKET, Key=name)["Body"].read()
+            for name in self.names()
+            if not name.endswith(MARKER)
         }
 
 
@@ -72,7 +79,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
     }.items():
         monkeypatch.setenv(name, value)
     yield server
-    for name in server.objects():
+    for name in server.names():
         server.client.delete_object(Bucket=BUCKET, Key=name)
     server.client.delete_bucket(Bucket=BUCKET)
     server.stop()

@@ -11,6 +11,7 @@ from tests.workbenches import EmbeddedWorkbench
 from toprung.profiles.cluster import ClusterProfile
 from toprung.profiles.copying import copy_into_cluster
 from toprung.profiles.embedded import EmbeddedProfile
+from toprung.service.archive_rounds import ArchiveRounds
 from toprung.service.leaderboards import Leaderboard, Leaderboards
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.archive_contract import BRIEF, PLAYERS, reads
@@ -136,7 +137,7 @@ def test_what_is_archived_within_the_hour_is_let_go_of(
             await prune.run(lease, 0)
             ladders = await profile.index.ladders("blitz")
             assert {each.period for each, _ in ladders if each.window == "daily"} == days
-            await profile.archives.archive_all()
+            await ArchiveRounds(profile.journal, profile.archives).go()
         await opened.boards.close()
         await workbench.destroy()
 

@@ -126,7 +126,8 @@ def archiving_background(profile: Any, log: Path, fate: Fate) -> Background:
     endings = Endings(profile.journal, profile.endings._reader, stores.moment)
     files = FatedFiles(folder_of(log))
     files.fate = fate
-    store = cast(Any, Fated("store", ParquetArchives(files, str(log.parent)), fate))
+    kept_in = ParquetArchives(files, profile.journal.identity, str(log.parent))
+    store = cast(Any, Fated("store", kept_in, fate))
     archives = Archives(journal, reader, stores.moment, store, profile.past.forget)
     ending = EndPeriods(profile.journal, endings, stores.clock)
     releasing = releasing_job(profile, fate)
@@ -134,7 +135,7 @@ def archiving_background(profile: Any, log: Path, fate: Fate) -> Background:
         stores._replace(**ports),
         [Fixed(ErasingFollower(archives))],
         {},
-        [ending, releasing, ArchivePeriods(archives), releasing],
+        [ending, releasing, ArchivePeriods(journal, archives), releasing],
     )
 
 

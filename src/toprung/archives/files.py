@@ -138,12 +138,39 @@ class ArchiveFilesAt:
                     raise
 
     def names(self, start: str) -> list[str]:
-        """The names of files that begin with a text."""
+        """The names of files that begin with a text.
+
+        Of a directory everything is listed; object stores do so in order, from there on.
+        """
         folder, _, _ = start.rpartition("/")
+        found: list[str] = []
         with self._reaching(start):
-            pages = self._obstore.list(self._store, prefix=folder or None)
-            paths = [each["path"] for page in pages for each in page]
-        return [path for path in paths if path.startswith(start)]
+            offset = None if self.is_local else start
+            for page in self._obstore.list(self._store, prefix=folder or None, offset=offset):
+                paths = [each["path"] for each in page]
+                found += [path for path in paths if path.startswith(start)]
+                if offset is not None and paths and not paths[-1].startswith(start):
+                    break
+        return found
+
+    def text(self, name: str) -> bytes | None:
+        """A small file; None if there is none."""
+        with self._reaching(name):
+            try:
+                return bytes(self._obstore.get(self._store, name).bytes())
+            except FileNotFoundError:
+                return None
+
+    def put_text(self, name: str, text: bytes, *, overwrites: bool) -> bool:
+        """Write a small file; whether that was done: not if there is one, unless it overwrites."""
+        with self._reaching(name):
+            try:
+                mode: Any = "overwrite" if overwrites else "create"
+                self._obstore.put(self._store, name, text, mode=mode, use_multipart=False)
+            except self._obstore.exceptions.AlreadyExistsError:
+                return False
+        self._force(name)
+        return True
 
     def delete(self, name: str) -> None:
         """Delete a file; harmless if there is none."""

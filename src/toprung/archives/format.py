@@ -140,8 +140,14 @@ def file_names(generation: int, board: str, period: PeriodName, digest: str) -> 
 'blitz-11/daily/2026-11-15.f300f60b6689.players.parquet')
     """
     window, period_id = period
-    start = f"{board}-{generation:x}/{_plain(window)}/{_plain(period_id)}.{digest[:12]}"
+    folder = board_folder(generation, board)
+    start = f"{folder}/{_plain(window)}/{_plain(period_id)}.{digest[:12]}"
     return f"{start}.parquet", f"{start}.players.parquet"
+
+
+def board_folder(generation: int, board: str) -> str:
+    """Where all files of a board are."""
+    return f"{board}-{generation:x}"
 
 
 def start_of(name: str) -> str:

@@ -27,6 +27,8 @@ KNOWN_SECONDS: Final = 1
 READS_MAX: Final = 64
 """Reads that wait for files."""
 THREADS: Final = 2
+NAMED_ROWS: Final = 64
+"""Rows that are looked through at a time for one whose player was not erased."""
 FEW_PLAYERS: Final = 100
 """Players that are looked up where the event loop waits: about three milliseconds."""
 
@@ -221,7 +223,27 @@ class ArchiveIndex:
         rows = zip(found.players, numbers, strict=True)
         shown = [player if here.get(player) == number else "" for player, number in rows]
         keys = [record[:order] for record in found.records]
-        return found._replace(players=_in_order(shown, keys))
+        before = ""
+        if not shown[0]:
+            before = await self._named_before(ladder, period, found.first.offset, keys[0])
+        return found._replace(players=_in_order(shown, keys, before))
+
+    async def _named_before(
+        self, ladder: Ladder, period: SettledPeriod, offset: int, key: bytes
+    ) -> str:
+        """The last player before an offset who has the key and was not erased; empty: nobody."""
+        while offset > 0:
+            start = max(0, offset - NAMED_ROWS)
+            found, numbers = await self._read(ladder, period, _rows(start, offset))
+            named = [player for player in found.players if player]
+            here = dict(zip(named, await self._numbers(period, named), strict=True))
+            for at in range(len(numbers) - 1, -1, -1):
+                if found.records[at][: len(key)] != key:
+                    return ""
+                if here.get(found.players[at]) == numbers[at]:
+                    return found.players[at]
+            offset = start
+        return ""
 
     async def _read(
         self,
@@ -293,11 +315,15 @@ def _key(ladder: Ladder) -> PeriodKey:
     return ladder.generation, ladder.window, ladder.period
 
 
-def _in_order(players: Sequence[str], keys: Sequence[bytes]) -> list[str]:
+def _rows(start: int, stop: int) -> Callable[[ArchivedLadder], tuple[Slice, list[int]]]:
+    return lambda archived: archived.slice(start, stop)
+
+
+def _in_order(players: Sequence[str], keys: Sequence[bytes], before: str = "") -> list[str]:
     """The players, where those who were erased have a text that nobody has, in the same order.
 
     It is the id before it with the same key, and `ERASED`: so a list stays sorted, and a cursor
-    leads on from there.
+    leads on from there. `before` is that of the first.
 
     >>> _in_order(["", "ann", "", "bob"], [b"1", b"2", b"2", b"2"])
     ['\\x00', 'ann', 'ann\\x00', 'bob']
@@ -305,7 +331,8 @@ def _in_order(players: Sequence[str], keys: Sequence[bytes]) -> list[str]:
     found: list[str] = []
     for at, player in enumerate(players):
         is_tied = at > 0 and keys[at - 1] == keys[at]
-        found.append(player or (found[-1].rstrip(ERASED) if is_tied else "") + ERASED)
+        last = before if at == 0 else found[-1].rstrip(ERASED) if is_tied else ""
+        found.append(player or last + ERASED)
     return found
 
 

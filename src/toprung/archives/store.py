@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, TypeAlias
 
 from toprung.archives.files import ArchiveFilesAt, Written
-from toprung.archives.format import GROUP_ROWS, file_names, footer_board, start_of
+from toprung.archives.format import GROUP_ROWS, board_folder, file_names, footer_board, start_of
+from toprung.archives.owning import Owner
 from toprung.archives.reading import ArchivedPeriod, Opened, open_archive
 from toprung.archives.writing import ArchiveWriter
 from toprung.domain.archive import ArchiveFiles, SettledPeriod
@@ -26,13 +27,20 @@ ROWS_AT_ONCE: Final = 4 * GROUP_ROWS
 NAMES_MAX: Final = 100
 """Names that are tried for a file: others may be there that nobody catalogued."""
 
+Identity: TypeAlias = Callable[[], Awaitable[str]]
+"""Which journal it is: `Journal.identity`."""
+
 
 class ParquetArchives:
     """Archives in Parquet files of one store."""
 
-    def __init__(self, files: ArchiveFilesAt, folder: str | None = None) -> None:
+    def __init__(
+        self, files: ArchiveFilesAt, identity: Identity, folder: str | None = None
+    ) -> None:
         """`folder` is where files are made before they are copied to the store."""
         self.files = files
+        self._owner = Owner(files)
+        self._identity = identity
         self._folder = folder
 
     @property
@@ -44,6 +52,7 @@ class ParquetArchives:
         self, board: Board, ended: EndedPeriod, contents: PeriodContents
     ) -> ArchiveFiles:
         """Write all entries of a period."""
+        await self._require_owner()
         folder = TemporaryDirectory(prefix="toprung-archive-", dir=self._folder)
         try:
             window = ended.window.name
@@ -56,8 +65,16 @@ class ParquetArchives:
         finally:
             await in_thread(folder.cleanup)  # deleting a large file takes a while, too
 
+    async def adopt(self) -> str | None:
+        """Have the store belong to this journal from now on."""
+        return await in_thread(partial(self._owner.adopt, await self._identity()))
+
+    async def _require_owner(self) -> None:
+        await in_thread(partial(self._owner.require, await self._identity()))
+
     async def without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
         """Write the archive of a period again, where some players have no ids."""
+        await self._require_owner()
         return await in_thread(partial(self._without, period, players))
 
     def _without(self, period: SettledPeriod, players: Collection[int]) -> ArchiveFiles | None:
@@ -143,10 +160,22 @@ class ParquetArchives:
         """Write a copy of the file of entries to a new file of this machine."""
         await in_thread(partial(self.files.copy_to, files.entries, target))
 
+    async def beside(self, files: ArchiveFiles) -> set[str]:
+        """Names of all files of the same window."""
+        folder, _, _ = files.entries.rpartition("/")
+        return set(await in_thread(partial(self.files.names, f"{folder}/")))
+
     async def delete(self, names: Collection[str]) -> None:
         """Delete files; harmless if they are gone."""
+        if names:
+            await self._require_owner()
         for name in names:
             await in_thread(partial(self.files.delete, name))
+
+    async def delete_board(self, board_id: str, generation: int) -> None:
+        """Delete all files of a board that is deleted."""
+        start = f"{board_folder(generation, board_id)}/"
+        await self.delete(await in_thread(partial(self.files.names, start)))
 
 
 class _ArchivedContents:

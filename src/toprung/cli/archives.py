@@ -1,4 +1,4 @@
-"""`toprung archive`: what is archived, whether it is whole, and a copy of it."""
+"""`toprung archive`: what is archived, whether it is whole, a copy of it, and whose it is."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from toprung.cli.options import BoardId, CommandGroup, Target, command
+from toprung.cli.options import BoardId, CommandGroup, Database, Target, command
 from toprung.cli.outcome import FAILED
 from toprung.cli.periods import PeriodId, WindowName
 from toprung.cli.show import note, number, print_found, print_json, say
-from toprung.cli.target import opened
+from toprung.cli.target import opened, opened_itself
 
 OnlyWindow = Annotated[
     str | None, typer.Option("--window", metavar="WINDOW", help="only periods of this window")
@@ -23,12 +23,13 @@ def add_to(app: typer.Typer) -> None:
     archive = typer.Typer(
         cls=CommandGroup,
         name="archive",
-        help="List, verify and export archives of settled periods.",
+        help="List, verify, export and adopt archives of settled periods.",
         no_args_is_help=True,
     )
     command(archive, name="list")(list_archives)
     command(archive)(verify)
     command(archive)(export)
+    command(archive)(adopt)
     app.add_typer(archive)
 
 
@@ -66,3 +67,18 @@ def export(
     with opened(target) as boards:
         boards.board(board).export_archive(window, period, file)
     say(f"wrote {file}")
+
+
+def adopt(target: Database) -> None:
+    """Take over the archives of a database that this one replaces.
+
+    A place for archives belongs to the first database that writes there; others are refused, for
+    a copy would delete what the original needs. The place is the one that the database has:
+    DB.archive, TOPRUNG_ARCHIVE_URL, or a cluster's archive_url.
+    """
+    with opened_itself(target) as boards:
+        was_others = boards.adopt_archives()
+    if target.json:
+        print_json({"was_another": was_others})
+    else:
+        say("adopted the archives of another database" if was_others else "they are its own")

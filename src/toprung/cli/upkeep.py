@@ -97,6 +97,7 @@ def rebuild(target: Database) -> None:
 
 def _put_in_place(backup: Path, path: Path) -> int:
     """Copy, check, and only then replace; how many boards it has."""
+    from toprung.journals.sqlite_identity import take_place
     from toprung.journals.sqlite_webhooks import renew_nonces
 
     copy = path.with_name(f"{path.name}.restoring")
@@ -104,6 +105,7 @@ def _put_in_place(backup: Path, path: Path) -> int:
         _copy(backup, copy)
         boards = _check(copy)
         renew_nonces(str(copy))
+        take_place(str(copy), str(path))
         for ending in BESIDE:
             Path(f"{path}{ending}").unlink(missing_ok=True)
         copy.replace(path)

@@ -152,6 +152,10 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         """Not available through a service: raises NotServed."""
         raise NotServed("a service cannot rebuild; run this on the database itself")
 
+    async def adopt_archives(self) -> bool:
+        """Always raise NotServed: whose archives a place holds is said on the database itself."""
+        raise NotServed("a service cannot adopt archives; run this on the database itself")
+
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; it can be in use meanwhile."""
         await download(self._caller, path)

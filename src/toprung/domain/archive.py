@@ -24,6 +24,8 @@ AMENDMENTS_MAX: Final = 20
 REPLACED_MAX: Final = 20
 """Names of old files that are remembered of a period."""
 
+SETTLED_ANEW: Final = "settled anew: its window was removed, and added with other periods"
+
 
 class ArchiveFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The files of one archive, as they were written."""
@@ -96,6 +98,20 @@ class SettledPeriod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         last = tuple(replaced[-REPLACED_MAX:])
         return msgspec.structs.replace(self, files=files, zero=zero, replaced=last)
 
+    def instead_of(self, before: SettledPeriod, now: int) -> SettledPeriod:
+        """The period, settled anew: what stood there `before` is remembered like an amendment.
+
+        So it goes where a window of a name that was used before has other periods of the same
+        names; one that is added as it was finds its periods settled.
+        """
+        found = msgspec.structs.replace(
+            self,
+            replaced=before.with_files(None).replaced,
+            amendments=before.amendments,
+            amended=before.amended,
+        )
+        return found.with_amendment(Amendment(now, SETTLED_ANEW, before.digest))
+
     def with_amendment(self, amendment: Amendment) -> SettledPeriod:
         """The period with another amendment."""
         last = (*self.amendments, amendment)[-AMENDMENTS_MAX:]
@@ -114,6 +130,11 @@ def period_key(generation: int, window: str, period: str) -> str:
 def keys_start(generation: int) -> str:
     """What the keys of all periods of a board begin with."""
     return f"{generation:016x}/"
+
+
+def keys_end(generation: int) -> str:
+    """A text after the keys of all periods of a board, and before those of later ones."""
+    return f"{generation:016x}0"
 
 
 def generation_of(key: str) -> int:

@@ -36,6 +36,9 @@ TITLE_MAX = 200
 SCOPES_MAX = 8
 """Attributes that have ladders; `global` is always there besides, whether it is named or not."""
 
+REMOVED_WINDOWS_MAX = 100
+"""Windows of a board that were removed, and of which it is remembered what was settled."""
+
 _BOARD_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 CHOICES: dict[str, tuple[Any, ...]] = {
     "order": ("desc", "asc"),
@@ -83,6 +86,9 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     archived: Mapping[str, int] = {}
     """By window that keeps archives: when the last period ended that is in one, or that had left
     retention before archives were kept. Later ones stay in the index until they are archived."""
+    left: Mapping[str, int] = {}
+    """By window that was removed and added again: when the last period ended that was settled
+    before. Its entries left with the window: they are in its archive, or nowhere."""
 
     @classmethod
     def parse(
@@ -164,22 +170,30 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return changed.recorded(self.version, self.generation)
 
     def ended_like(self, before: Board) -> Board:
-        """These rules, and of the windows that it had `before`, what became of their periods."""
+        """These rules, and what became of the periods of the windows that it had `before`.
+
+        What is settled stays so when its window is removed, and also when it is added again.
+        """
+        if self.timezone != before.timezone:
+            return self
         spans = {window.name: _span(window) for window in self.windows}
-        same = {
-            window.name
-            for window in before.windows
-            if spans.get(window.name) == _span(window) and self.timezone == before.timezone
-        }
+        were = {window.name: _span(window) for window in before.windows}
+        changed = {name for name in spans.keys() & were if spans[name] != were[name]}
         marks = {
-            name: {window: at for window, at in getattr(before, name).items() if window in same}
+            name: {each: at for each, at in getattr(before, name).items() if each not in changed}
             for name in _MARKS
         }
-        return msgspec.structs.replace(self, **marks)
+        for window, at in marks["settled"].items():
+            if window not in spans:  # nothing is left to be archived
+                marks["archived"][window] = max(at, marks["archived"].get(window, at))
+            elif window not in were:
+                marks["left"][window] = at
+        return msgspec.structs.replace(self, **_without_oldest(marks, set(spans)))
 
     def archiving_since(self, now: int) -> Board:
         """The board, where windows that begin to keep archives do so for what is retained now."""
-        archived: dict[str, int] = {}
+        own = {window.name for window in self.windows}
+        archived = {window: at for window, at in self.archived.items() if window not in own}
         for window in self.windows:
             if window.keep != 0:
                 oldest = self.calendar(window).retained(now)[-1].opens_at
@@ -273,11 +287,17 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether a period has an archive, or could not get one any more."""
         return _has_passed(self.archived.get(window), period)
 
+    def has_left(self, window: str, period: Period) -> bool:
+        """Whether a period was settled before its window was removed, and added again."""
+        return _has_passed(self.left.get(window), period)
+
     def retains(self, window: Window, period: Period, now: int) -> bool:
         """Whether the entries of a period stay where they are.
 
         They do as long as `retain` says; and if they are to be archived, until they are.
         """
+        if self.has_left(window.name, period):
+            return False
         if self.calendar(window).is_retained(period, now):
             return True
         has_begun = period.opens_at is None or period.opens_at <= now
@@ -379,6 +399,18 @@ def _span(window: Window) -> tuple[object, ...]:
     return window.kind, window.cron, window.starts, window.ends
 
 
+def _without_oldest(
+    marks: dict[str, dict[str, int]], windows: set[str]
+) -> dict[str, dict[str, int]]:
+    """The marks of windows, and of as many that were removed as are remembered."""
+    newest = sorted(marks["closed"], key=lambda window: marks["closed"][window], reverse=True)
+    kept = windows | set([each for each in newest if each not in windows][:REMOVED_WINDOWS_MAX])
+    return {
+        name: {window: at for window, at in found.items() if window in kept}
+        for name, found in marks.items()
+    }
+
+
 def _check_names(rules: Mapping[str, object]) -> None:
     for name in rules:
         if name not in _RULES:
@@ -393,7 +425,7 @@ def _limit(board: Board, value: int | None) -> int | Decimal | None:
     return None if value is None else score_value(value, board.decimals)
 
 
-_MARKS = ("closed", "settled", "archived")
+_MARKS = ("closed", "settled", "archived", "left")
 _NO_RULES = ("id", "version", "generation", *_MARKS)
 _RULES = tuple(f for f in Board.__struct_fields__ if f not in _NO_RULES)
 _TO_JSON: dict[str, Any] = {

@@ -120,6 +120,15 @@ def unarchived_periods(board: Board, names: Iterable[PeriodName], now: int) -> l
     return sorted(found, key=_order)
 
 
+def may_have_unarchived(board: Board) -> bool:
+    """Whether some period may be settled that waits for its archive, as far as the board tells."""
+    return any(
+        board.settled.get(window.name, 0) > board.archived.get(window.name, 0)
+        for window in board.windows
+        if window.keep != 0
+    )
+
+
 def _order(ended: EndedPeriod) -> tuple[int, str]:
     return ended.ended_at, ended.window.name
 

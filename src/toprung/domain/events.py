@@ -278,6 +278,7 @@ TRUST_FORMAT: Final = 7
 
 RULE_FORMATS: Final[Mapping[str, int]] = {
     "history": KEEPING_FORMAT,
+    "left": TRUST_FORMAT,  # what became of its windows is kept with a board's rules
     **dict.fromkeys(("trust", "run", "rate", "max_per", "anomaly", "review"), TRUST_FORMAT),
 }
 """The rules that processes of older formats do not know; null is as good as not said."""

@@ -318,6 +318,15 @@ class PostgresJournal:
         for row in await self._store.select("read_events", after, settled, limit):
             yield event_of(row)
 
+    async def identity(self) -> str:
+        """The server, the database and the schema: a dump may be restored elsewhere."""
+        async with self._store.connection() as connection:
+            row = await connection.fetchrow(
+                "SELECT system_identifier, current_database(), current_schema()"
+                " FROM pg_control_system()"
+            )
+        return "/".join(map(str, row))
+
     async def last_position(self) -> int:
         """The position of the last event."""
         async with self._store.connection() as connection:

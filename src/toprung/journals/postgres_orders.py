@@ -1,44 +1,20 @@
-"""Reading whole ladders for snapshots in a cluster: from the cards, in one snapshot of PostgreSQL.
-
-The index may be behind, and has no numbers of players. Entries are gathered as packed bytes, and
-each ladder is put in order by the native core, in a thread.
-"""
+"""Reading the orders of ladders in a cluster: from the cards, in one snapshot of PostgreSQL."""
 
 from __future__ import annotations
 
-import asyncio
-from array import array
 from collections.abc import AsyncIterator, Collection, Sequence
-from typing import Any, Final, NamedTuple, overload
+from functools import partial
+from typing import Final, overload
 
-from toprung._native import PlayerTable, RankedSet
 from toprung.domain.board import Board
-from toprung.domain.card import (
-    entry_record,
-    entry_scopes,
-    number_bytes,
-    parse_period_name,
-    parse_scopes_name,
-    split_card,
-)
 from toprung.domain.events import PeriodName
 from toprung.errors import UnknownBoard
+from toprung.journals.postgres_ladders import Gathered, gather
 from toprung.journals.postgres_store import PostgresStore
 from toprung.ports import LadderName, LadderOrder, OrderReader
-from toprung.waiting.pace import LongWork
+from toprung.waiting.threads import in_thread
 
-CARDS_AT_ONCE: Final = 500
-_CARDS: Final = (
-    "SELECT c.player, p.id, c.entries FROM cards AS c JOIN players AS p ON p.number = c.player"
-    " WHERE c.generation = $1 AND c.player > $2 ORDER BY c.player LIMIT $3"
-)
-
-
-class _Entries(NamedTuple):
-    """The entries of a ladder, in no order: numbers in the table, and records."""
-
-    players: array[int]
-    records: bytearray
+_EXISTS: Final = "SELECT EXISTS (SELECT FROM boards WHERE generation = $1)"
 
 
 class _Numbers(Sequence[int]):
@@ -74,75 +50,26 @@ class PostgresOrders:
 
         O(n log n), in memory: about fifty bytes per entry.
         """
-        table, numbers = PlayerTable(), array("q")
         async with self._store.connection() as connection:
             # Whatever has this position or less is committed, and so the snapshot has it.
             position = await connection.fetchval("SELECT settled_position()")
             async with connection.transaction(isolation="repeatable_read", readonly=True):
-                ladders = await self._read(connection, board, periods, (table, numbers))
-        for name in sorted(ladders):
-            entries = ladders.pop(name)
-            players, starts, words = await asyncio.to_thread(_ordered, board, table, entries)
+                if not await connection.fetchval(_EXISTS, board.generation):
+                    raise UnknownBoard(f"board {board.id!r} was deleted meanwhile")
+                gathered = await gather(self._store, connection, board, periods)
+        for name in gathered.ladders:
+            players, starts, words = await in_thread(partial(_ordered, gathered, name))
             yield LadderOrder(
                 name,
                 position,
-                _Numbers(numbers, memoryview(players).cast("I")),
+                _Numbers(gathered.numbers, memoryview(players).cast("I")),
                 starts,
                 memoryview(words).cast("Q"),
             )
 
-    async def _read(
-        self,
-        connection: Any,
-        board: Board,
-        periods: Collection[PeriodName],
-        known: tuple[PlayerTable, array[int]],
-    ) -> dict[LadderName, _Entries]:
-        if not await connection.fetchval(
-            "SELECT EXISTS (SELECT FROM boards WHERE generation = $1)", board.generation
-        ):
-            raise UnknownBoard(f"board {board.id!r} was deleted meanwhile")
-        # Names are at least as new as the cards: the snapshot was taken before.
-        period_names, scope_names = await self._store.all_names(board.generation)
-        wanted = {
-            number_bytes(number): period
-            for number, name in period_names.items()
-            if (period := parse_period_name(name)) in periods
-        }
-        scopes_of = {
-            number_bytes(number): parse_scopes_name(name) for number, name in scope_names.items()
-        }
-        table, numbers = known
-        ladders: dict[LadderName, _Entries] = {}
-        after = 0
-        async with LongWork() as work:
-            while rows := await connection.fetch(_CARDS, board.generation, after, CARDS_AT_ONCE):
-                for number, player, card in rows:
-                    at: int | None = None
-                    for each, entry in split_card(card, board.shape).items():
-                        if each not in wanted:
-                            continue
-                        if at is None:
-                            at = table.intern(player)
-                            numbers.append(number)
-                        for scope in scopes_of[entry_scopes(entry)]:
-                            name = (*wanted[each], scope)
-                            found = ladders.get(name)
-                            if found is None:
-                                found = ladders[name] = _Entries(array("I"), bytearray())
-                            found.players.append(at)
-                            found.records.extend(entry_record(entry))
-                    if work.is_due():
-                        await work.rest()
-                after = rows[-1][0]
-        return ladders
 
-
-def _ordered(board: Board, table: PlayerTable, entries: _Entries) -> tuple[bytes, bytes, bytes]:
-    shape = board.shape
-    ranked = RankedSet(table, words=shape.words, order=shape.order, tied=shape.tied)
-    ranked.build(entries.players, entries.records)
-    return ranked.ordered()
+def _ordered(gathered: Gathered, name: LadderName) -> tuple[bytes, bytes, bytes]:
+    return gathered.ordered(name).ordered()
 
 
 _: type[OrderReader] = PostgresOrders

@@ -4,69 +4,33 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import AsyncIterator, Collection, Sequence
-from typing import Any, Final
+from typing import Final
 
-from toprung._native import PlayerTable, RankedSet
+from toprung._native import card_periods
 from toprung.domain.board import Board
-from toprung.domain.card import (
-    entry_record,
-    entry_scopes,
-    number_bytes,
-    parse_period_name,
-    parse_scopes_name,
-    split_card,
-)
+from toprung.domain.card import number_bytes, parse_period_name
 from toprung.domain.events import PeriodName
+from toprung.journals.postgres_ladders import Gathered, gather
 from toprung.journals.postgres_state import cards_page
 from toprung.journals.postgres_store import PostgresStore
 from toprung.ports import PeriodContents, PeriodReader, PeriodRows
-from toprung.waiting.pace import LongWork, next_round
-
-CARDS_AT_ONCE: Final = 500
-_CARDS: Final = (
-    "SELECT c.player, p.id, c.entries FROM cards AS c JOIN players AS p ON p.number = c.player"
-    " WHERE c.generation = $1 AND c.player > $2 AND p.number > $2 ORDER BY c.player LIMIT $3"
-)
-"""The second lower bound is one for PostgreSQL, which would read all players before it else."""
+from toprung.waiting.pace import next_round
+from toprung.waiting.threads import in_thread
 
 _NUMBERS: Final = "SELECT id, number FROM players WHERE id = ANY ($1)"
 
-ROWS_AT_ONCE: Final = 4_096
-"""Rows that are read while the event loop waits: about a millisecond."""
+ROWS_AT_ONCE: Final = 2_048
+"""Rows that are read while the event loop waits: about half a millisecond."""
 
 
 class PostgresContents:
     """A period as it was in one snapshot: its ladders, ordered as an index orders them."""
 
-    def __init__(self, board: Board, position: int) -> None:
+    def __init__(self, position: int, gathered: Gathered) -> None:
+        """O(n log n), n entries of the period; see `Gathered.ordered`."""
         self.position = position
-        self._shape = board.shape
-        self._players = PlayerTable()
-        self._numbers = array("q")
-        """The players' numbers in the journal, by those in the table here."""
-        self._sets: dict[str, RankedSet] = {}
-
-    def add(self, entries: Sequence[tuple[int, str, tuple[str, ...], bytes]]) -> None:
-        """Entries of players who have none yet: number, id, scopes and record of each."""
-        added = array("I", self._players.intern_many([player for _, player, _, _ in entries]))
-        self._numbers.extend(number for number, _, _, _ in entries)
-        chosen: dict[str, tuple[array[int], list[bytes]]] = {}
-        for number, (_, _, scopes, record) in zip(added, entries, strict=True):
-            for scope in scopes:
-                numbers, records = chosen.setdefault(scope, (array("I"), []))
-                numbers.append(number)
-                records.append(record)
-        for scope, (numbers, records) in chosen.items():
-            self._open(scope).put_many(numbers, b"".join(records))
-
-    def _open(self, scope: str) -> RankedSet:
-        ranked = self._sets.get(scope)
-        if ranked is None:
-            shape = self._shape
-            ranked = self._sets[scope] = RankedSet(
-                self._players, words=shape.words, order=shape.order, tied=shape.tied
-            )
-        return ranked
+        self._players, self._numbers = gathered.players, gathered.numbers
+        self._sets = {name[2]: gathered.ordered(name) for name in gathered.ladders}
 
     @property
     def ladders(self) -> Sequence[tuple[str, int]]:
@@ -110,8 +74,8 @@ class PostgresPeriods:
         after = 0
         async with self._store.connection() as connection:
             while len(found) < len(sought) and (rows := await cards_page(connection, board, after)):
-                for _, entries in rows:
-                    found |= sought.keys() & split_card(entries, board.shape).keys()
+                cards = [entries for _, entries in rows]
+                found |= sought.keys() & card_periods(cards, board.shape.words)
                 after = rows[-1][0]
                 await next_round()
         return {sought[number] for number in found}
@@ -121,10 +85,9 @@ class PostgresPeriods:
         async with self._store.connection() as connection:
             # Whatever has this position or less is committed, and so the snapshot has it.
             position = await connection.fetchval("SELECT settled_position()")
-            contents = PostgresContents(board, position)
             async with connection.transaction(isolation="repeatable_read", readonly=True):
-                await self._fill(contents, connection, board, period)
-        return contents
+                gathered = await gather(self._store, connection, board, {period})
+        return await in_thread(lambda: PostgresContents(position, gathered))
 
     async def numbers(self, players: Sequence[str]) -> Sequence[int | None]:
         """The numbers of players."""
@@ -132,31 +95,6 @@ class PostgresPeriods:
             rows = await connection.fetch(_NUMBERS, list(players))
         found = {row[0]: row[1] for row in rows}
         return [found.get(player) for player in players]
-
-    async def _fill(
-        self, contents: PostgresContents, connection: Any, board: Board, period: PeriodName
-    ) -> None:
-        periods, scopes = await self._store.all_names(board.generation)
-        wanted = {
-            number_bytes(number)
-            for number, name in periods.items()
-            if parse_period_name(name) == period
-        }
-        scopes_of = {number_bytes(each): parse_scopes_name(name) for each, name in scopes.items()}
-        after = 0
-        async with LongWork() as work:
-            while rows := await connection.fetch(_CARDS, board.generation, after, CARDS_AT_ONCE):
-                contents.add(
-                    [
-                        (number, player, scopes_of[entry_scopes(entry)], entry_record(entry))
-                        for number, player, entries in rows
-                        for each, entry in split_card(entries, board.shape).items()
-                        if each in wanted
-                    ]
-                )
-                after = rows[-1][0]
-                if work.is_due():
-                    await work.rest()
 
 
 _: type[PeriodReader] = PostgresPeriods

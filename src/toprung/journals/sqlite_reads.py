@@ -38,6 +38,10 @@ class SqliteReads:
         for event in self.recorded.events_after(after, limit):
             yield event
 
+    async def identity(self) -> str:
+        """Which database the file is, as against its backups."""
+        return self._store.identity
+
     async def last_position(self) -> int:
         """The position of the last event."""
         return self._position

@@ -29,6 +29,7 @@ from toprung.files import create
 from toprung.journals.besides import Beside
 from toprung.journals.sqlite_faults import FileLostError, FilePlace, check_room, keep_log
 from toprung.journals.sqlite_file import BUSY_MILLISECONDS, connect, prepare
+from toprung.journals.sqlite_identity import IDENTITY, give_identity
 from toprung.journals.sqlite_inserts import inserts_of
 from toprung.ports import Plan
 
@@ -305,6 +306,11 @@ class SqliteStore:
         except apsw.IOError as error:
             raise StorageFailed(f"{self.path!r} cannot be read: {error}") from error
 
+    @property
+    def identity(self) -> str:
+        """Which database this is, as against its backups."""
+        return self.noted(IDENTITY) or self.database
+
     def noted(self, name: str) -> str | None:
         """What `note` has kept."""
         rows = self.select("SELECT value FROM meta WHERE name = ?", (name,))
@@ -333,6 +339,7 @@ class SqliteStore:
         try:
             with closing(apsw.Connection(path)) as target:
                 self._copy_to(target)
+                give_identity(target)
         except BaseException as error:
             with suppress(OSError):
                 Path(path).unlink()

@@ -17,11 +17,18 @@ class ArchiveStore(Protocol):
 
     What `write` and `without` answer is durable. Whoever dies before it is catalogued leaves files
     that the next attempt finds and takes for its own.
+
+    A store belongs to one journal: to the first that writes there, or the last that was said to
+    `adopt` it. Whatever writes or deletes raises `ArchiveUnavailable` for others; they may read.
     """
 
     @property
     def url(self) -> str:
         """Where they are."""
+        ...
+
+    async def adopt(self) -> str | None:
+        """Have the store belong to this journal from now on; whose it was, None if nobody's."""
         ...
 
     async def write(
@@ -47,8 +54,12 @@ class ArchiveStore(Protocol):
     async def others(self, period: SettledPeriod) -> list[str]:
         """Names of files of a period that its catalogue entry does not name.
 
-        Somebody has replaced them and died before they were deleted.
+        They are about to be replaced, or somebody wrote or replaced them and died.
         """
+        ...
+
+    async def beside(self, files: ArchiveFiles) -> set[str]:
+        """Names of all files of the same window."""
         ...
 
     async def check(self, period: SettledPeriod) -> None:
@@ -61,4 +72,8 @@ class ArchiveStore(Protocol):
 
     async def delete(self, names: Collection[str]) -> None:
         """Delete files; harmless if they are gone."""
+        ...
+
+    async def delete_board(self, board_id: str, generation: int) -> None:
+        """Delete all files of a board that is deleted."""
         ...

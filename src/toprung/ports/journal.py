@@ -57,6 +57,10 @@ class Journal(Protocol):
         """The events after a position, in order, at most `limit`."""
         ...
 
+    async def identity(self) -> str:
+        """A text that no other journal has, nor a copy of this one, as far as that can be told."""
+        ...
+
     async def last_position(self) -> int:
         """The position of the last event; 0 when there is none."""
         ...

@@ -61,7 +61,7 @@ def background_of(
         },
         jobs=[
             EndPeriods(journal, endings, stores.clock),
-            ArchivePeriods(archives),
+            ArchivePeriods(journal, archives),
             TakeSnapshots(journal, snapshots, stores.clock),
             *jobs,
             PruneEffects(stores.effects, stores.followers),
@@ -82,7 +82,7 @@ def archives_of(
     """The archives at a location, or none, and what reads them; `folder` is for files in work."""
     files = None if location is None else ArchiveFilesAt(location)
     past = ArchiveIndex(journal, reader, clock, files)
-    store = None if files is None else ParquetArchives(files, folder)
+    store = None if files is None else ParquetArchives(files, journal.identity, folder)
     return Archives(journal, reader, moment, store, past.forget), past
 
 

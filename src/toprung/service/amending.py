@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
-
-import msgspec
 
 from toprung.domain.amendment import Changes, parse_changes, parse_reason
 from toprung.domain.archive import PERIOD, SettledPeriod, period_key
@@ -183,6 +181,9 @@ class Amendments:
     ) -> None:
         """Record it, and delete the files that were replaced; or those that were refused."""
         old, new = found.settled.files, command.files
+        obsolete: Sequence[str] = ()
+        if store is not None and new is not None:
+            obsolete = await self._archives.obsolete(store, found.settled, new)
         try:
             await self._journal.record(command)
         except ToprungError as error:
@@ -190,8 +191,7 @@ class Amendments:
                 await self._archives.discard(store, found.board, found.ended.name, new)
             raise
         if store is not None and new is not None:
-            newest = msgspec.structs.replace(found.settled, files=new)
-            await self._archives.clear(store, newest, old)
+            await self._archives.clear(store, obsolete, old)
 
 
 async def _digest(board: Board, contents: WatchedContents) -> str:

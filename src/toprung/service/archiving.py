@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Collection
+from math import inf
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -14,20 +15,23 @@ from toprung.domain.archive import (
     ArchiveFiles,
     SettledPeriod,
     generation_of,
+    keys_end,
     keys_start,
     period_key,
 )
 from toprung.domain.board import Board
 from toprung.domain.commands import ArchivePeriod, SetDocument
 from toprung.domain.documents import Document
-from toprung.domain.ending import EndedPeriod, unarchived_periods
+from toprung.domain.ending import EndedPeriod, may_have_unarchived, unarchived_periods
 from toprung.domain.events import PeriodName
 from toprung.domain.ladder import named_period
 from toprung.domain.player import GLOBAL
 from toprung.domain.timekeeping import Moment
+from toprung.domain.window import Window
 from toprung.errors import (
     ArchiveDamaged,
     ArchiveGone,
+    ArchiveUnavailable,
     DocumentChanged,
     EntriesChanged,
     ToprungError,
@@ -39,18 +43,10 @@ from toprung.waiting.pace import next_round
 ATTEMPTS_MAX: Final = 5
 """To archive a period while players are erased from it."""
 LISTED_AT_ONCE: Final = 100
-BOARDS_AT_ONCE: Final = 100
+PERIODS_PER_TURN: Final = 50
+"""That are counted before others have their turn: a millisecond or two."""
 
 _log = logging.getLogger("toprung")
-
-
-class Done(NamedTuple):
-    """What came of a look at all boards."""
-
-    archived: int
-    waiting: int
-    """Periods that are settled and could not be archived."""
-    deleted: int
 
 
 class Archives:
@@ -67,7 +63,7 @@ class Archives:
         """`forget` is told of files that nobody should read any more."""
         self._journal = journal
         self._reader = reader
-        self._moment = moment
+        self.moment = moment
         self.store = store
         self._forget = forget
 
@@ -75,6 +71,13 @@ class Archives:
     def is_on(self) -> bool:
         """Whether there is a place for archives: then new windows keep them."""
         return self.store is not None
+
+    async def adopt(self) -> bool:
+        """Have the store belong to this journal; whether it was another one's."""
+        if self.store is None:
+            raise ArchiveUnavailable("this process was not told where archives are")
+        before = await self.store.adopt()
+        return before not in (None, await self._journal.identity())
 
     # --- the catalogue ---------------------------------------------------------------------------
 
@@ -106,22 +109,6 @@ class Archives:
             return None
         return _settled(document)
 
-    # --- all of it -------------------------------------------------------------------------------
-
-    async def archive_all(self) -> Done:
-        """Archive what is settled, on all boards, and delete archives that are not kept."""
-        archived = waiting = deleted = 0
-        after, generations = "", set()
-        while boards := await self._journal.boards(after, BOARDS_AT_ONCE):
-            after = boards[-1].id
-            for board in boards:
-                generations.add(board.generation)
-                some, others = await self.archive_due(board)
-                archived, waiting = archived + some, waiting + others
-                deleted += await self.expire(board)
-            await next_round()
-        return Done(archived, waiting, deleted + await self.bury(generations))
-
     # --- writing ---------------------------------------------------------------------------------
 
     async def archive_due(self, board: Board) -> tuple[int, int]:
@@ -129,19 +116,19 @@ class Archives:
 
         What follows a period that cannot be archived waits, too: see `Board.archived`.
         """
-        if all(window.keep == 0 for window in board.windows):
+        if not may_have_unarchived(board):
             return 0, 0
         names = await self._reader.periods(board)
-        due = [
-            ended
-            for ended in unarchived_periods(board, names, self._moment().believed)
-            if await self._is_catalogued(board, ended)
-        ]
+        due = []
+        for ended in unarchived_periods(board, names, self.moment().believed):
+            settled = await self._settled(board, ended)
+            if settled is not None:
+                due.append((ended, settled))
         if self.store is None:
             return 0, len(due)
-        for number, ended in enumerate(due):
+        for number, (ended, settled) in enumerate(due):
             try:
-                board = await self._archive(self.store, board, ended)
+                board = await self._archive(self.store, board, ended, settled)
             except (ToprungError, OSError) as error:
                 _log.warning(
                     "period %s of board %r waits for its archive: %s",
@@ -150,17 +137,20 @@ class Archives:
                 return number, len(due) - number
         return len(due), 0
 
-    async def _is_catalogued(self, board: Board, ended: EndedPeriod) -> bool:
-        """Whether a period was settled itself, and not only passed over: nobody was in it then."""
-        key = period_key(board.generation, *ended.name)
-        return await self._journal.document(PERIOD, key) is not None
+    async def _settled(self, board: Board, ended: EndedPeriod) -> SettledPeriod | None:
+        """A period that was settled itself, and not only passed over: nobody was in it then."""
+        document = await self._journal.document(PERIOD, period_key(board.generation, *ended.name))
+        return None if document is None else _settled(document)
 
-    async def _archive(self, store: ArchiveStore, board: Board, ended: EndedPeriod) -> Board:
+    async def _archive(
+        self, store: ArchiveStore, board: Board, ended: EndedPeriod, settled: SettledPeriod
+    ) -> Board:
         """Write the files, and record where they are; again, if somebody was erased meanwhile."""
         window, period = ended.name
         for attempt in range(1, ATTEMPTS_MAX + 1):
             contents = await self._reader.read(board, ended.name)
             files = await store.write(board, ended, contents)
+            obsolete = await self.obsolete(store, settled, files)
             command = ArchivePeriod(
                 board=board.id,
                 generation=board.generation,
@@ -178,6 +168,7 @@ class Archives:
                     raise
             else:
                 assert isinstance(found, Board)
+                await self.clear(store, obsolete)
                 return found
         raise AssertionError("the last attempt returns or raises")
 
@@ -190,51 +181,92 @@ class Archives:
         named = () if catalogued is None else catalogued.names
         await store.delete([each for each in files.names if each not in named])
 
+    async def obsolete(
+        self, store: ArchiveStore, period: SettledPeriod, files: ArchiveFiles
+    ) -> list[str]:
+        """What can be deleted once a period has these files.
+
+        That is those that it had, and others that somebody left who died. It is asked before they
+        are recorded: whoever has written files by then and records them later is refused, and
+        whoever begins later has files that are not among these.
+        """
+        return await store.others(msgspec.structs.replace(period, files=files))
+
     async def clear(
-        self, store: ArchiveStore, newest: SettledPeriod, old: ArchiveFiles | None
+        self, store: ArchiveStore, obsolete: Collection[str], old: ArchiveFiles | None = None
     ) -> None:
-        """Delete what the files of a period have replaced, and what others left who died."""
-        await store.delete(await store.others(newest))
+        """Delete what the files of a period have replaced."""
+        await store.delete(obsolete)
         if old is not None:
             self._forget(old)
 
     # --- letting go ------------------------------------------------------------------------------
 
-    async def expire(self, board: Board) -> int:
-        """Delete the archives of periods that are older than `keep` says; how many."""
-        done, now = 0, self._moment().cautious
-        for window in board.windows:
-            if window.keep is None or self.store is None:
-                continue
-            archived = [each for each in await self.of_board(board, window.name) if each.files]
-            oldest = _oldest_kept(board, window.name, window.keep, now, archived)
-            for each in archived:
-                if each.closes_at <= oldest:
-                    await self._drop(self.store, board.generation, each)
-                    done += 1
-        return done
+    async def expire(self, board: Board, after: dict[str, str]) -> int:
+        """Delete the archives of periods that are older than `keep` says; how many.
 
-    async def _drop(self, store: ArchiveStore, generation: int, period: SettledPeriod) -> None:
-        """Strike an archive off the catalogue, then delete its files."""
-        key = period_key(generation, *period.name)
-        struck = period.with_files(None)
-        await self._journal.record(SetDocument(PERIOD, key, struck))
-        await self._delete(store, period)
-
-    async def _delete(self, store: ArchiveStore, period: SettledPeriod) -> None:
-        if period.files is not None:
-            await store.delete(period.files.names)
-            self._forget(period.files)
-
-    async def bury(self, generations: Collection[int]) -> int:
-        """Delete the archives of boards that are deleted: all but these; how many."""
+        `after` has, by window, the key up to which nothing is left to be deleted; it is moved on.
+        It holds as long as the rule `keep` is the same.
+        """
         done = 0
-        async for key, document in self.catalogue():
-            if generation_of(key) not in generations and self.store is not None:
-                await self._journal.record(SetDocument(PERIOD, key, None))
-                await self._delete(self.store, _settled(document))
-                done += 1
+        for window in board.windows:
+            if window.keep is not None and self.store is not None:
+                done += await self._expire(self.store, board, window, after)
         return done
+
+    async def _expire(
+        self, store: ArchiveStore, board: Board, window: Window, after: dict[str, str]
+    ) -> int:
+        done, oldest = 0, None
+        # Later ones may still get an archive.
+        last = board.archived.get(window.name, 0) if window.keep else inf
+        start = period_key(board.generation, window.name, "")
+        async for key, document in self.catalogue(after.get(window.name, start)):
+            period = _settled(document)
+            if not key.startswith(start) or period.closes_at > last:
+                break
+            if period.files is not None:
+                if oldest is None:
+                    oldest = await _oldest_kept(
+                        board, window, self.moment().cautious, period.closes_at
+                    )
+                if period.closes_at > oldest:
+                    break
+                await self._drop(store, key, period)
+                done += 1
+            after[window.name] = key
+        return done
+
+    async def _drop(self, store: ArchiveStore, key: str, period: SettledPeriod) -> None:
+        """Delete an archive, then strike it off the catalogue: whoever dies leaves nothing."""
+        assert period.files is not None, "it is archived"
+        await store.delete(period.files.names)
+        await self._journal.record(SetDocument(PERIOD, key, period.with_files(None)))
+        self._forget(period.files)
+
+    async def bury(self, generation: int) -> int:
+        """Delete the archives of a board that is deleted; how many."""
+        done, start = 0, keys_start(generation)
+        async for key, document in self.catalogue(start):
+            if not key.startswith(start) or self.store is None:
+                break
+            period = _settled(document)
+            if not done:
+                await self.store.delete_board(period.board, generation)
+            await self._journal.record(SetDocument(PERIOD, key, None))
+            if period.files is not None:
+                self._forget(period.files)
+            done += 1
+        return done
+
+    async def generations(self) -> list[int]:
+        """Those of the boards in the catalogue, deleted ones included: one look-up for each."""
+        found: list[int] = []
+        after = ""
+        while page := await self._journal.documents(PERIOD, after, 1):
+            found.append(generation_of(next(iter(page))))
+            after = keys_end(found[-1])
+        return found
 
     async def erase(self, players: Collection[int]) -> int:
         """Take the ids of erased players out of all archives; how many were written again."""
@@ -242,6 +274,7 @@ class Archives:
         if self.store is None or not players:
             return done
         damaged: ArchiveDamaged | None = None
+        left = _Left(self.store)
         async for key, document in self.catalogue():
             period = _settled(document)
             if period.files is None:
@@ -257,6 +290,8 @@ class Archives:
             if files is not None:
                 await self._replace(self.store, generation_of(key), period, files)
                 done += 1
+            else:
+                await self.store.delete(await left.of(period))
         if damaged is not None:  # the others come first
             raise damaged
         return done
@@ -274,12 +309,13 @@ class Archives:
             players=period.players,
             replaces=period.files,
         )
+        obsolete = await self.obsolete(store, period, files)
         try:
             await self._journal.record(command)
         except UnknownBoard:  # `bury` deletes the old ones
             await store.delete(files.names)
         else:
-            await self.clear(store, msgspec.structs.replace(period, files=files), period.files)
+            await self.clear(store, obsolete, period.files)
 
     # --- for people ------------------------------------------------------------------------------
 
@@ -301,20 +337,40 @@ class Archives:
             await self.store.copy(period.files, target)
 
 
+class _Left:
+    """Finds files that were replaced and are still there: somebody died before they were deleted.
+
+    Periods of a window follow each other in the catalogue; its files are listed once.
+    """
+
+    def __init__(self, store: ArchiveStore) -> None:
+        self._store = store
+        self._window: tuple[str, str] | None = None
+        self._names: set[str] = set()
+
+    async def of(self, period: SettledPeriod) -> list[str]:
+        """Names of such files of a period."""
+        if not period.replaced or period.files is None:
+            return []
+        window = period.board, period.window
+        if self._window != window:
+            self._names, self._window = await self._store.beside(period.files), window
+        return [name for name in period.replaced if name in self._names]
+
+
 def _settled(document: Document) -> SettledPeriod:
     assert isinstance(document.value, SettledPeriod), "documents of the kind are that"
     return document.value
 
 
-def _oldest_kept(
-    board: Board, window: str, keep: int, now: int, archived: Collection[SettledPeriod]
-) -> int:
-    """When the last period ended whose archive is not kept any more."""
-    calendar = board.calendar(board.window(window))
+async def _oldest_kept(board: Board, window: Window, now: int, first: int) -> int:
+    """When the last period ended whose archive is not kept; 0 if none has ended since `first`."""
+    calendar = board.calendar(window)
     period = calendar.period_at(now)
-    first = min((each.closes_at for each in archived), default=now)
-    for _ in range(keep + 1):  # the current one has no archive
+    for number in range((window.keep or 0) + 1):  # the current one has no archive
         if period is None or period.opens_at is None or period.opens_at < first:
             return 0
         period = calendar.previous(period)
+        if number % PERIODS_PER_TURN == 0:
+            await next_round()
     return 0 if period is None or period.closes_at is None else period.closes_at

@@ -29,7 +29,8 @@ class BoardArchives(BoardAccess):
         now = self._clock.now()
         chosen = board.window(window)
         calendar = board.calendar(chosen)
-        found = {period.id: period for period in calendar.retained(now)}
+        retained = calendar.retained(now)
+        found = {each.id: each for each in retained if not board.has_left(chosen.name, each)}
         archived = await self._archived(board, chosen.name)
         newest = sorted(archived, key=lambda each: each.closes_at, reverse=True)
         for each in newest[:LIMIT_MAX]:

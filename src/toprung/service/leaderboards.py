@@ -16,6 +16,7 @@ from toprung.domain.health import HealthCheck
 from toprung.domain.standing import PlayerExport
 from toprung.domain.values import bounded, parse_text
 from toprung.service.activity import BoardActivity
+from toprung.service.archive_rounds import ArchiveRounds
 from toprung.service.board_archives import BoardArchives
 from toprung.service.distribution import BoardDistribution
 from toprung.service.friends import BoardFriends
@@ -134,7 +135,8 @@ class Leaderboards(Players):
         A service does this by itself. Programs that open a file without one call it when they like.
         """
         ended = await self._parts.endings.end_all()
-        return ended + (await self._parts.archives.archive_all()).archived
+        rounds = ArchiveRounds(self._journal, self._parts.archives)
+        return ended + (await rounds.go()).archived
 
     async def take_snapshots(self) -> int:
         """Take every snapshot that is due, on boards with a `history`; return how many.
@@ -150,6 +152,15 @@ class Leaderboards(Players):
     async def rebuild(self) -> None:
         """Rebuild all ladders from the journal."""
         await self._maintenance.rebuild()
+
+    async def adopt_archives(self) -> bool:
+        """Take over the place where archives are; return whether it was another database's.
+
+        A place belongs to the first database that archives there, and others are refused: a copy
+        would delete what the original needs. Whoever replaces the original says so once. Raises
+        ArchiveUnavailable if this database has no such place, or it cannot be reached.
+        """
+        return await self._parts.archives.adopt()
 
     @property
     def reads_suspend(self) -> bool:

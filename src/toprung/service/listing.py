@@ -108,14 +108,19 @@ class Lister(NamedTuple):
             players, places = players[stretch], places.stretch(shown.start, shown.stop)
             records = records[stretch]
         listed = Listed(players, records, places, total)
-        above, below = self._beside(found, shown, scores)
+        if not shown and start > 0:
+            following, previous = None, self._cursor_back(found, start, scores)
+        else:
+            above, below = self._beside(found, shown, scores)
+            following = self._cursor(found, shown[-1], scores, backward=False) if below else None
+            previous = self._cursor(found, shown[0], scores, backward=True) if above else None
         return Page(
             *self.view.ladder,
             self.view.state,
             total,
             await self.standings(listed),
-            self._cursor(found, shown[-1], scores, backward=False) if below else None,
-            self._cursor(found, shown[0], scores, backward=True) if above else None,
+            following,
+            previous,
         )
 
     @staticmethod
@@ -131,6 +136,18 @@ class Lister(NamedTuple):
             else found.first.offset + after < found.total
         )
         return above, below
+
+    def _cursor_back(self, found: Slice, start: int, scores: ScoreRange) -> str | None:
+        """From a page that is empty, to the entries before it, the last of which is in the slice.
+
+        Whoever followed it may be gone, or was erased from an archive.
+        """
+        edge = min(start, len(found.records)) - 1
+        if edge < 0 or not scores.has(found.records[edge]):
+            return None
+        last = found.players[edge].rstrip(ERASED) + ERASED  # before which that one is
+        found = found._replace(players=[*found.players[:edge], last])
+        return self._cursor(found, edge, scores, backward=True)
 
     def _cursor(self, found: Slice, edge: int, scores: ScoreRange, *, backward: bool) -> str:
         board, (_, window, period, scope) = self.view.board, self.view.ladder

@@ -133,6 +133,9 @@ class BoardPages(BoardAccess):
         ladder, index = lister.view.ladder, lister.view.index
         found = await index.slice_at(ladder, key, player, 1, limit + 1, full=False)
         start = _count_before(found, key, player)
+        while start == len(found.records) and _end(found) < found.total:  # erased, all of them
+            found = await index.slice(ladder, _end(found) - 1, _end(found) + limit + 1)
+            start = max(1, _count_before(found, key, player))
         return await lister.page(found, start, start + limit, scores)
 
     async def _backward(
@@ -141,6 +144,10 @@ class BoardPages(BoardAccess):
         ladder, index = lister.view.ladder, lister.view.index
         found = await index.slice_at(ladder, key, player, limit + 1, 1, full=False)
         stop = _count_before(found, key, player)
+        while stop == 0 and found.first.offset > 0:
+            end = found.first.offset + 1
+            found = await index.slice(ladder, max(0, end - limit - 2), end)
+            stop = min(len(found.records) - 1, _count_before(found, key, player))
         return await lister.page(found, max(0, stop - limit), stop, scores)
 
 
@@ -185,6 +192,11 @@ def cursor_view(
         return view_of(board, now, indexes, *walked, asked.ranking)
     except (Gone, NotFound):
         raise CursorGone from None
+
+
+def _end(found: Slice) -> int:
+    """The offset after the last entry of a slice."""
+    return found.first.offset + len(found.records)
 
 
 def _count_before(found: Slice, key: bytes, player: str) -> int:

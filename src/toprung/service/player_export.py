@@ -92,7 +92,7 @@ class BoardExports(BoardHistory):
         """Whether the entries of a period are still among those that are not in archives."""
         window = next((each for each in board.windows if each.name == period.window), None)
         named = None if window is None else board.calendar(window).period(period.period)
-        if window is None or named is None:
+        if window is None or named is None or board.has_left(window.name, named):
             return False
         return window.kind == "season" or board.retains(window, named, self._clock.now())
 

@@ -217,7 +217,8 @@ def view_of(
     else:
         parse_choice(ranking, RANKINGS, "ranking")
     state = board.state_of(chosen.name, read, now)
-    if not board.retains(chosen, read, now) and chosen.kind != "season":
+    is_current = chosen.kind == "season" and not board.has_left(chosen.name, read)
+    if not board.retains(chosen, read, now) and not is_current:
         past = PastLadder(board, chosen.name, read.id, scope)
         return View(board, past, state, ranking, indexes.past)
     name = Ladder if ranking == "dense" else UndenseLadder

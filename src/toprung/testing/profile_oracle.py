@@ -123,6 +123,8 @@ class OracleBoard:
         self.closed: dict[str, int] = {}
         self.settled: dict[str, int] = {}
         """By window: when the last period ended that is closed, and settled."""
+        self.left: dict[str, int] = {}
+        """And by windows that were added again: that was settled before."""
 
     # --- entries and their order --------------------------------------------------------------
 
@@ -158,7 +160,7 @@ class OracleBoard:
     def is_retained(self, name: PeriodName, now: int) -> bool:
         """Whether the period is one of the window's and still kept."""
         period = self._period(name)
-        if period is None:
+        if period is None or self.has_left(name):
             return False
         window = next(window for window in self.rules.windows if window.name == name[0])
         return self.rules.calendar(window).is_retained(period, now)
@@ -192,6 +194,10 @@ class OracleBoard:
     def is_settled(self, name: PeriodName) -> bool:
         """Whether the period changes no more."""
         return self._has_passed(name, self.settled)
+
+    def has_left(self, name: PeriodName) -> bool:
+        """Whether the period was settled before its window was removed and added again."""
+        return self._has_passed(name, self.left)
 
     def _has_passed(self, name: PeriodName, marks: Mapping[str, int]) -> bool:
         period = self._period(name)
@@ -319,9 +325,11 @@ class ProfileOracle:
             name for name in board.results if board.is_kept(name, now) and name[0] in names
         )
         board.rules = new
-        for marks in (board.closed, board.settled):
-            for name in [name for name in marks if not _is_same_window(old, new, name)]:
+        for marks in (board.closed, board.settled, board.left):
+            for name in [name for name in marks if _is_changed(old, new, name)]:
                 del marks[name]
+        added = names - {window.name for window in old.windows}
+        board.left.update({name: at for name, at in board.settled.items() if name in added})
         self._change_scopes(board, old)
 
     def _change_scopes(self, board: OracleBoard, old: Board) -> None:
@@ -580,6 +588,8 @@ class ProfileOracle:
             raise UnknownScope
         if read.ranking is not None and read.ranking not in RANKINGS:
             raise Invalid("ranking", "")
+        if board.has_left((window.name, period.id)):
+            raise PeriodGone
         return board, (window.name, period.id)
 
     def standings(self, board_id: str, read: Read) -> list[Standing]:
@@ -688,6 +698,7 @@ class ProfileOracle:
                 self._state(board, (_window(rules, window).name, period.id)),
             )
             for period in retained
+            if not board.has_left((_window(rules, window).name, period.id))
         ]
 
     def scope_sizes(self, board_id: str, read: Read) -> list[ScopeSize]:
@@ -812,13 +823,13 @@ def _named(rules: Board, window: Window, period_id: str, now: int) -> Period:
     return period
 
 
-def _is_same_window(old: Board, new: Board, name: str) -> bool:
-    """Whether both have a window of this name, with the same periods."""
+def _is_changed(old: Board, new: Board, name: str) -> bool:
+    """Whether a window has other periods now; not if it was removed or added."""
     spans = [
         [(w.kind, w.cron, w.starts, w.ends) for w in board.windows if w.name == name]
         for board in (old, new)
     ]
-    return spans[0] == spans[1] != [] and old.timezone == new.timezone
+    return old.timezone != new.timezone or ([] not in spans and spans[0] != spans[1])
 
 
 def _check_fixed(old: Board, new: Board) -> None:

@@ -75,6 +75,9 @@ class SettlePeriod(msgspec.Struct, frozen=True, kw_only=True):
             digest=self.digest,
         )
         (document,) = self.needs.documents
+        before = state.document(document)
+        if before is not None and isinstance(before.value, SettledPeriod):
+            value = value.instead_of(before.value, now)
         catalogued = DocumentSet(*document, plain_value(PERIOD, value))
         settled = board.with_settled(self.window, ended.ended_at, state.position)
         return Decision((event, catalogued), result=settled)

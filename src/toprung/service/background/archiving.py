@@ -5,7 +5,8 @@ from __future__ import annotations
 from toprung.domain.events import PlayerErased
 from toprung.domain.jobs import Every
 from toprung.errors import ArchiveUnavailable
-from toprung.ports import FollowerState, Lease, Selection, Step, Stretch
+from toprung.ports import FollowerState, Journal, Lease, Selection, Step, Stretch
+from toprung.service.archive_rounds import ArchiveRounds
 from toprung.service.archiving import Archives
 from toprung.service.background.following import Follower
 from toprung.service.background.working import Job
@@ -17,12 +18,18 @@ class ArchivePeriods:
     name = "archives"
     schedule = Every(60.0)
 
-    def __init__(self, archives: Archives) -> None:
+    def __init__(self, journal: Journal, archives: Archives) -> None:
         self._archives = archives
+        self._rounds = ArchiveRounds(journal, archives)
+        self._token: int | None = None
+        """Of the lease under which the last round was made."""
 
     async def run(self, lease: Lease, mark: int) -> str:  # noqa: ARG002
-        """Look at all boards; what cannot be archived now is tried the next time."""
-        done = await self._archives.archive_all()
+        """Make a round; what cannot be archived now is tried the next time."""
+        if lease.token != self._token:
+            self._rounds.forget()
+            self._token = lease.token
+        done = await self._rounds.go()
         if done.waiting and self._archives.store is not None:
             raise ArchiveUnavailable(
                 f"archived {done.archived} periods, not {done.waiting} others: see the log"
