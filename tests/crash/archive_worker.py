@@ -59,7 +59,7 @@ ROUNDS: Final = 1
 """Boards of a life that is not cut short."""
 DAYS: Final = 4
 KEPT: Final = 2
-PLAYED: Final = {"name": "daily", "retain": DAYS + 2, "grace": "retained", "keep": KEPT}
+PLAYED: Final = {"name": "daily", "retain": DAYS + 2, "grace": 10 * 86_400, "keep": KEPT}
 ENDED: Final = {**PLAYED, "retain": 1, "grace": 0}
 """What a board has once its days are played: nobody closes them before, and they are let go of as
 soon as they are archived."""
@@ -249,6 +249,16 @@ async def check_archives(profile: Any, board: Leaderboard, days: int, folder: Pa
     return found
 
 
+async def check_files(profile: Any, folder: Path) -> list[str]:
+    """Files that nobody names: nobody would delete them, or take anybody out of them."""
+    named: set[str] = set()
+    async for _, document in profile.archives.catalogue():
+        if document.value.files is not None:
+            named.update(document.value.files.names)
+    there = {str(path.relative_to(folder)) for path in folder.rglob("*.parquet")}  # noqa: ASYNC240
+    return [f"{name} is left" for name in sorted(there - named)]
+
+
 async def shown(board: Leaderboard, day: str) -> set[str] | None:
     """Who is on a day; None if it is gone."""
     try:
@@ -320,6 +330,7 @@ async def check(target: str, log: Path) -> list[str]:
         board = await boards.board(name)
         found += await check_archives(profile, board, len(played), Path(folder_of(log)))
         found += await check_released(profile, board, played)
+    found += await check_files(profile, Path(folder_of(log)))
     append(log, "checked")
     await profile.background.stop()
     await boards.close()

@@ -9,7 +9,7 @@ from typing import Final, overload
 from toprung.domain.board import Board
 from toprung.domain.events import PeriodName
 from toprung.errors import UnknownBoard
-from toprung.journals.postgres_ladders import Gathered, gather
+from toprung.journals.postgres_gathering import Gathered, gather
 from toprung.journals.postgres_store import PostgresStore
 from toprung.ports import LadderName, LadderOrder, OrderReader
 from toprung.waiting.threads import in_thread

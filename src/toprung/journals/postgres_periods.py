@@ -10,7 +10,7 @@ from toprung._native import card_periods
 from toprung.domain.board import Board
 from toprung.domain.card import number_bytes, parse_period_name
 from toprung.domain.events import PeriodName
-from toprung.journals.postgres_ladders import Gathered, gather
+from toprung.journals.postgres_gathering import Gathered, gather
 from toprung.journals.postgres_state import cards_page
 from toprung.journals.postgres_store import PostgresStore
 from toprung.ports import PeriodContents, PeriodReader, PeriodRows
