@@ -62,6 +62,10 @@ def test_a_copy_reads_the_archives_of_the_original(
         assert await target.verify() == []
         await board.submit("newcomer", 9)
         await cluster.erase("p1")
+        await cluster.background.settle()  # the files are those of the original
+        assert await board.archives() == archives
+        assert await cluster.adopt_archives()
+        clock.advance(minutes=10)
         for _ in range(2):  # hidden, then out of the files
             shown = await board.top(1000, **DAY)
             top = ours["global ordinal top"]

@@ -13,6 +13,7 @@ from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.activity_contract import ActivityContract
 from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import ArchiveContract
+from toprung.testing.contracts.archive_upkeep_contract import ArchiveUpkeepContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
@@ -62,6 +63,10 @@ class TestHistory(OnCluster, HistoryContract):
 
 
 class TestAmending(OnCluster, AmendingContract):
+    pass
+
+
+class TestArchiveUpkeep(OnCluster, ArchiveUpkeepContract):
     pass
 
 

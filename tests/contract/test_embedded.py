@@ -14,6 +14,7 @@ from toprung.archives.files import ArchiveFilesAt
 from toprung.testing.contracts.activity_contract import ActivityContract
 from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import BRIEF, ArchiveContract, Archiving
+from toprung.testing.contracts.archive_upkeep_contract import ArchiveUpkeepContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
@@ -92,6 +93,10 @@ class TestHistory(OnEmbedded, HistoryContract):
 
 
 class TestAmending(OnEmbedded, AmendingContract):
+    pass
+
+
+class TestArchiveUpkeep(OnEmbedded, ArchiveUpkeepContract):
     pass
 
 

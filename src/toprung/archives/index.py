@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from toprung.archives.blocks import Blocks, NotAtHand
@@ -31,11 +32,18 @@ NAMED_ROWS: Final = 64
 """Rows that are looked through at a time for one whose player was not erased."""
 FEW_PLAYERS: Final = 100
 """Players that are looked up where the event loop waits: about three milliseconds."""
+PLAYERS_AT_ONCE: Final = 10
+"""Players that are looked up in a thread before others have their turn: each may need two row
+groups of a file."""
 
 PeriodKey: TypeAlias = tuple[int, str, str]
 """The generation of a board, a window and a period."""
 
 T = TypeVar("T")
+Work: TypeAlias = Callable[[ArchivedLadder], T]
+"""What is done with a ladder."""
+Among: TypeAlias = tuple[int, int, list[tuple[str, Place]]]
+"""What is said of a player among others: see `among` of the port."""
 
 
 class Catalogued(NamedTuple):
@@ -93,30 +101,36 @@ class ArchiveIndex:
         """Where many players stood. O(k log n)."""
         period = await self._archived(ladder)
         numbers = await self._numbers(period, players)
-
-        def find(archived: ArchivedLadder) -> list[Place | None]:
-            return [None if each is None else archived.find(each) for each in numbers]
-
-        return await self._read(ladder, period, find, is_long=len(numbers) > FEW_PLAYERS)
+        return await self._read_each(ladder, period, numbers, ArchivedLadder.find)
 
     async def among(
         self, ladder: Ladder, player: str, others: Sequence[str], limit: int | None
-    ) -> tuple[int, int, list[tuple[str, Place]]]:
+    ) -> Among:
         """The player and others, as far as they had an entry, best first. O(k log n)."""
         players, period = [player, *others], await self._archived(ladder)
         numbers = await self._numbers(period, players)
+        offsets: dict[str, int | None] = {}
 
-        def find(archived: ArchivedLadder) -> tuple[int, int, list[tuple[str, Place]]]:
-            present = sorted(
-                (offset, each)
-                for each, number in zip(players, numbers, strict=True)
-                if number is not None and (offset := archived.offset_of(number)) is not None
-            )
+        def look(at: int) -> Work[Among | None]:
+            def do(archived: ArchivedLadder) -> None:
+                for each in range(at, min(at + PLAYERS_AT_ONCE, len(players))):
+                    number = numbers[each]
+                    offsets[players[each]] = None if number is None else archived.offset_of(number)
+
+            return do
+
+        def choose(archived: ArchivedLadder) -> Among | None:
+            found = ((offset, each) for each, offset in offsets.items() if offset is not None)
+            present = sorted(found)
             best = [(each, archived.place(offset)) for offset, each in present[:limit]]
             no_worse = sum(offset < best[-1][1].tied_until for offset, _ in present) if best else 0
             return len(present), no_worse, best
 
-        return await self._read(ladder, period, find, is_long=len(players) > FEW_PLAYERS)
+        parts = [*(look(at) for at in range(0, len(players), PLAYERS_AT_ONCE)), choose]
+        is_long = len(players) > FEW_PLAYERS
+        *_, answer = await self._read_parts(ladder, period, parts, is_long=is_long)
+        assert answer is not None, "of the last part"
+        return answer
 
     async def slice(self, ladder: Ladder, start: int, stop: int) -> Slice:
         """The entries at offsets [start, stop). O(k)."""
@@ -246,39 +260,60 @@ class ArchiveIndex:
         return ""
 
     async def _read(
-        self,
-        ladder: Ladder,
-        period: SettledPeriod,
-        work: Callable[[ArchivedLadder], T],
-        *,
-        is_long: bool = False,
+        self, ladder: Ladder, period: SettledPeriod, work: Work[T], *, is_long: bool = False
     ) -> T:
         """Do something with what is at hand, or in a thread that may wait for files.
 
         What takes long is done there anyhow.
         """
+        (found,) = await self._read_parts(ladder, period, [work], is_long=is_long)
+        return found
+
+    async def _read_each(
+        self,
+        ladder: Ladder,
+        period: SettledPeriod,
+        numbers: Sequence[int | None],
+        find: Callable[[ArchivedLadder, int], T | None],
+    ) -> list[T | None]:
+        """Find something for each of many players, some at a time: see `FewThreads.run_each`."""
+
+        def part(some: Sequence[int | None]) -> Work[list[T | None]]:
+            return lambda archived: [
+                None if each is None else find(archived, each) for each in some
+            ]
+
+        size = PLAYERS_AT_ONCE
+        parts = [part(numbers[at : at + size]) for at in range(0, len(numbers), size)]
+        is_long = len(numbers) > FEW_PLAYERS
+        found = await self._read_parts(ladder, period, parts, is_long=is_long)
+        return [each for some in found for each in some]
+
+    async def _read_parts(
+        self, ladder: Ladder, period: SettledPeriod, parts: Sequence[Work[T]], *, is_long: bool
+    ) -> list[T]:
         files = period.files
         assert files is not None, "it is archived"
         if not is_long:
             try:
-                return work(self._opened(files, self.blocks.at_hand).ladder(ladder.scope))
+                archived = self._opened(files, self.blocks.at_hand).ladder(ladder.scope)
+                return [work(archived) for work in parts]
             except NotAtHand:
                 pass
         try:
-            return await self._load(ladder, files, work)
+            return await self._load(ladder, files, parts)
         except ArchiveGone:  # others may have replaced it
             self._known.pop(_key(ladder), None)
             newer = (await self._archived(ladder)).files
             if newer is None or newer == files:
                 raise
-            return await self._load(ladder, newer, work)
+            return await self._load(ladder, newer, parts)
 
-    async def _load(
-        self, ladder: Ladder, files: ArchiveFiles, work: Callable[[ArchivedLadder], T]
-    ) -> T:
-        return await self._threads.run(
-            lambda: work(self._opened(files, self.blocks.loading).ladder(ladder.scope))
-        )
+    async def _load(self, ladder: Ladder, files: ArchiveFiles, parts: Sequence[Work[T]]) -> list[T]:
+        def do(work: Work[T]) -> T:
+            return work(self._opened(files, self.blocks.loading).ladder(ladder.scope))
+
+        return await self._threads.run_each(partial(do, work) for work in parts)
 
     def _opened(self, files: ArchiveFiles, get: Get) -> ArchivedPeriod:
         store = self._files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -32,9 +32,22 @@ class FewThreads:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do something when a thread is free."""
+        (found,) = await self.run_each([work])
+        return found
+
+    async def run_each(self, parts: Iterable[Callable[[], T]]) -> list[T]:
+        """Do the parts of something, one after the other, each when a thread is free.
+
+        Others who wait have their turn between two parts: so whoever has much to do takes no more
+        than one thread, and holds nobody up for longer than a part takes.
+        """
         with self._lock:
             if self._waiting >= self._waiting_max:
                 raise self._refusal
+        return [await self._run(part) for part in parts]
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        with self._lock:
             self._waiting += 1
         pending: Pending[T] = Pending()
         self._pool.submit(self._do, pending, work)
