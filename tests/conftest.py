@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.archives.s3 import s3
 from tests.servers import postgres, redis_cluster, redis_server, valkey_server
 
-__all__ = ["postgres", "redis_cluster", "redis_server", "valkey_server"]
+__all__ = ["postgres", "redis_cluster", "redis_server", "s3", "valkey_server"]
 
 settings.register_profile("ci", deadline=None, print_blob=True, max_examples=50)
 settings.register_profile(

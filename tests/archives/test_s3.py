@@ -1,92 +1,28 @@
-"""Archives in an object store: a real S3 server in this process, reached over HTTP."""
+"""Archives in an object store."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import toprung
+from tests.archives.outages import away_for_a_day
+from tests.archives.s3 import BUCKET, S3, URL
+from tests.workbenches import EmbeddedWorkbench
 from toprung.archives.files import ArchiveFilesAt
 from toprung.archives.owning import MARKER
 from toprung.errors import ArchiveDamaged, ArchiveGone, ArchiveUnavailable
 from toprung.testing.clock import FrozenClock
-from toprung.testing.servers import free_port
 from toprung.waiting.blocking import run_blocking
 
-BUCKET = "scores"
 DAY = {"window": "daily", "period": "2026-11-15"}
 
 
-class S3:
-    """A server that can be away."""
-
-    def __init__(self) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._server: Any = None
-        self.start()
-        self.client.create_bucket(Bucket=BUCKET)
-
-    def start(self) -> None:
-        from moto.server import ThreadedMotoServer
-
-        self._server = ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
-        self._server.start()
-
-    def stop(self) -> None:
-        """What it holds stays in this process."""
-        self._server.stop()
-
-    @property
-    def client(self) -> Any:
-        import boto3
-
-        return boto3.client(
-            "s3",
-            endpoint_url=self.url,
-            region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-        )
-
-    def names(self) -> list[str]:
-        """Of all objects."""
-        found = self.client.list_objects_v2(Bucket=BUCKET).get("Contents", [])
-        return [each["Key"] for each in found]
-
-    def objects(self) -> dict[str, bytes]:
-        """All files of archives."""
-        client = self.client
-        return {
-            name: client.get_object(Bucket=BUCKET, Key=name)["Body"].read()
-            for name in self.names()
-            if not name.endswith(MARKER)
-        }
-
-
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
-    server = S3()
-    for name, value in {
-        "AWS_ENDPOINT_URL": server.url,
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_REGION": "us-east-1",
-    }.items():
-        monkeypatch.setenv(name, value)
-    yield server
-    for name in server.names():
-        server.client.delete_object(Bucket=BUCKET, Key=name)
-    server.client.delete_bucket(Bucket=BUCKET)
-    server.stop()
-
-
 def opened(folder: Path, clock: FrozenClock) -> Any:
-    return toprung.open(folder / "scores.db", clock=clock, archive=f"s3://{BUCKET}/some/prefix")
+    return toprung.open(folder / "scores.db", clock=clock, archive=URL)
 
 
 def settle(boards: Any) -> None:
@@ -201,3 +137,38 @@ def test_a_store_that_is_none(s3: S3, tmp_path: Path) -> None:
     (tmp_path / "ours").write_bytes(b"ours")
     with pytest.raises((ArchiveUnavailable, ArchiveGone)):
         asyncio.run(asyncio.to_thread(files.create, "a", tmp_path / "ours"))
+
+
+def test_away_for_a_day(s3: S3, tmp_path: Path) -> None:
+    clock = FrozenClock("2026-11-15T12:30:00Z")
+    asyncio.run(away_for_a_day(EmbeddedWorkbench(tmp_path), s3, clock))
+
+
+def test_a_copy_leaves_the_archives_of_the_original_alone(s3: S3, tmp_path: Path) -> None:
+    """A backup that is opened beside the original deletes nothing, until it takes its place."""
+    clock = FrozenClock("2026-11-15T12:00:00Z")
+    with opened(tmp_path, clock) as boards:
+        board = boards.create("cup", windows=[{"name": "daily", "retain": 1, "grace": 0}])
+        board.submit_many([(f"player-{number}", number // 3) for number in range(9)])
+        clock.advance(days=1)
+        settle(boards)
+        before = s3.objects()
+        (tmp_path / "copy").mkdir()
+        boards.backup(str(tmp_path / "copy" / "scores.db"))
+    assert [name for name in s3.names() if name.endswith(MARKER)] == [f"some/prefix/{MARKER}"]
+    with opened(tmp_path / "copy", clock) as copy:
+        copy.erase("player-7")
+        copy.delete("cup")
+        clock.advance(minutes=2)
+        settle(copy)
+        assert s3.objects() == before
+        assert "player-7" in {each.player for each in opened_top(tmp_path, clock)}
+        assert copy.adopt_archives() is True
+        clock.advance(minutes=10)
+        settle(copy)
+        assert s3.objects() == {}
+
+
+def opened_top(folder: Path, clock: FrozenClock) -> Any:
+    with opened(folder, clock) as boards:
+        return boards.board("cup").top(50, **DAY)

@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from tests.archives.outages import away_for_a_day
+from tests.archives.s3 import S3
 from tests.cluster.workbench import ClusterWorkbench
 from tests.workbenches import EmbeddedWorkbench
 from toprung.profiles.cluster import ClusterProfile
@@ -113,6 +115,17 @@ def test_another_process_reads_files_that_were_replaced(
         )
         for each in (one, other):
             await each.close()
+        await workbench.destroy()
+
+    asyncio.run(main())
+
+
+def test_the_store_is_away_for_a_day(
+    postgres: PostgresServer, redis_server: RedisServer, s3: S3
+) -> None:
+    async def main() -> None:
+        workbench = ClusterWorkbench(postgres.url, redis_server.url)
+        await away_for_a_day(workbench, s3, FrozenClock("2026-11-15T12:30:00Z"))
         await workbench.destroy()
 
     asyncio.run(main())
