@@ -12,6 +12,7 @@ import pytest
 import toprung
 from tests.cli.conftest import Cli
 from tests.conftest import StartService
+from toprung.archives.owning import MARKER
 from toprung.testing.clock import FrozenClock
 from toprung.waiting.blocking import run_blocking
 
@@ -176,3 +177,47 @@ def test_a_cluster_says_it_in_its_settings(cli: Cli) -> None:
     assert "archive_url" in found.err
     found = cli("serve", "--archive", "ftp://example.org/x")
     assert (found.code, "must be a directory, or a URL" in found.err) == (1, True)
+
+
+def identity(path: str, folder: Path) -> str:
+    with toprung.open(path, archive=folder) as boards:
+        found: str = run_blocking(boards._face_of._parts.journal.identity())
+        return found
+
+
+def test_a_backup_that_takes_the_place_of_the_original(cli: Cli, archived: Path) -> None:
+    """It is the original again where it replaces it, and nowhere else."""
+    original = identity("toprung.db", archived)
+    assert original in (archived / MARKER).read_text()
+    assert cli("backup", "copy.db").code == 0
+    copy = identity("copy.db", archived)
+    assert copy != original
+    assert cli("restore", "copy.db", "--db", "elsewhere.db").code == 0
+    assert identity("elsewhere.db", archived) == copy
+    assert cli("restore", "copy.db", "--overwrite").code == 0
+    assert identity("toprung.db", archived) == original
+    assert cli("board", "create", "other", "--db", "others.db").code == 0
+    others = identity("others.db", archived)
+    assert cli("restore", "copy.db", "--db", "others.db", "--overwrite").code == 0
+    assert identity("others.db", archived) == copy != others
+    Path("elsewhere.db").write_bytes(b"this is damaged, and that is why it is restored")
+    assert cli("restore", "copy.db", "--db", "elsewhere.db", "--overwrite").code == 0
+    assert identity("elsewhere.db", archived) == copy
+
+
+def test_adopt(
+    cli: Cli, archived: Path, start_service: StartService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("archive", "adopt").out == "they are its own\n"
+    assert cli("backup", "copy.db").code == 0
+    refused = cli("archive", "adopt", "--db", "copy.db")
+    assert (refused.code, "was not told where archives are" in refused.err) == (1, True)
+    monkeypatch.setenv("TOPRUNG_ARCHIVE_URL", str(archived))
+    found = cli("archive", "adopt", "--db", "copy.db")
+    assert found.out == "adopted the archives of another database\n"
+    assert cli("archive", "adopt", "--db", "copy.db", "--json").json == {"was_another": False}
+    assert cli("archive", "adopt", "--json").json == {"was_another": True}
+    service = start_service("--db", str(Path("toprung.db").absolute()))
+    refused = cli("archive", "adopt")
+    assert (refused.code, "stop that process first" in refused.err) == (1, True)
+    service.stop()

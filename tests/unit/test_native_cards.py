@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toprung._native import BestCards, CardMoves, pack_card
+from toprung._native import BestCards, CardColumns, CardMoves, card_periods, pack_card
 from toprung.domain.board import Board
 from toprung.domain.card import STOP_BYTES, card_entry, join_card, number_bytes, split_card
 from toprung.domain.commands.card_rules import CardRoute, CardRules, PlayerCard
@@ -185,3 +186,61 @@ def test_a_very_long_card_stays_plain() -> None:
 def test_what_is_no_card_is_refused(entries: bytes, words: int, version: int) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 -- each has words of its own
         pack_card(entries, words, version)
+
+
+@given(data=st.data(), board=boards)
+def test_cards_are_gathered_like_the_domain_splits_them(data: st.DataObject, board: Board) -> None:
+    shape = board.shape
+    pages = data.draw(st.lists(st.lists(entries_of(board, st.integers(1, 9)), max_size=5)))
+    known = sorted({period for page in pages for card in page for period in card})
+    wanted = data.draw(st.sets(st.sampled_from(known)) if known else st.just(set()))
+    columns = CardColumns(words=shape.words, periods=sorted(wanted))
+    expected: dict[bytes, list[tuple[int, bytes]]] = {}
+    count = 0
+    for page in pages:
+        cards = [join_card(card.values()) for card in page]
+        assert card_periods(cards, shape.words) == {each for card in page for each in card}
+        chosen = []
+        for index, card in enumerate(cards):
+            found = {p: e for p, e in split_card(card, shape).items() if p in wanted}
+            for entry in found.values():
+                stop = expected.setdefault(entry[:STOP_BYTES], [])
+                stop.append((count, entry[STOP_BYTES:]))
+            if found:
+                chosen.append(index)
+                count += 1
+        assert list(memoryview(columns.add(cards)).cast("I")) == chosen
+    assert sorted(columns.stops()) == sorted(expected)
+    for stops in ([stop] for stop in expected), [sorted(expected)]:
+        for some in stops:
+            numbers, records = columns.gather(some)
+            rows = [row for stop in some for row in expected[stop]]
+            assert list(memoryview(numbers).cast("I")) == [number for number, _ in rows]
+            assert records == b"".join(record for _, record in rows)
+    assert columns.gather([bytes(STOP_BYTES)]) == (b"", b"")
+
+
+def test_long_columns_are_whole() -> None:
+    """They are kept in blocks."""
+    board = Board.parse("blitz", {})
+    entry = [number_bytes(1) + number_bytes(2) + bytes(8) + n.to_bytes(16) for n in range(50_000)]
+    columns = CardColumns(words=board.shape.words, periods=[number_bytes(1)])
+    for at in range(0, len(entry), 500):
+        columns.add(entry[at : at + 500])
+    numbers, records = columns.gather(columns.stops())
+    assert list(memoryview(numbers).cast("I")) == list(range(len(entry)))
+    assert records == b"".join(each[STOP_BYTES:] for each in entry)
+
+
+@pytest.mark.parametrize("cards", [[b"x"], ["text"], [None], 7, [bytes(33)]])
+def test_columns_take_nothing_but_cards(cards: Any) -> None:
+    columns = CardColumns(words=3, periods=[number_bytes(1)])
+    for read in (columns.add, lambda some: card_periods(some, 3)):
+        with pytest.raises((TypeError, ValueError)):
+            read(cards)
+    with pytest.raises(ValueError, match="4 bytes"):
+        CardColumns(words=3, periods=[b"abc"])
+    with pytest.raises(ValueError, match="8 bytes"):
+        columns.gather([b"abc"])
+    with pytest.raises(ValueError, match="3 or 4 words"):
+        CardColumns(words=9, periods=[])
