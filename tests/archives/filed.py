@@ -75,8 +75,8 @@ async def file_period(
     folder: Path, board: Board, name: tuple[str, str], contents: PeriodContents, reader: Any
 ) -> Filed:
     """Archive what a period holds."""
-    files = ArchiveFilesAt(str(folder))
-    archives = ParquetArchives(files, partial(in_thread, lambda: "ours"), str(folder.parent))
+    location = ArchiveFilesAt(str(folder))
+    archives = ParquetArchives(location, partial(in_thread, lambda: "ours"), str(folder.parent))
     ended = EndedPeriod(board.window(name[0]), Period(name[1], None, CLOSES_AT), CLOSES_AT)
     files = await archives.write(board, ended, contents)
     sizes = dict(contents.ladders)

@@ -182,7 +182,7 @@ async def live(target: str, log: Path, life: Life, mortal: int | None) -> int:
         try:
             await work(background)
             make_checkpoint_due(profile)
-            await touch(await late.board(name), ["p0", "p1", "p2"])
+            await touch(await late.board(name), ["p0", "p1", "p2"], 1)
             append(log, f"erased {erased}")
             await boards.erase(erased)
             await work(background)
@@ -198,9 +198,12 @@ def make_checkpoint_due(profile: Any) -> None:
         profile._saved_position = -1_000_000
 
 
-async def touch(board: Leaderboard, players: Collection[str]) -> None:
-    """Have cards written again, which let go of what is obsolete only then."""
-    await board.submit_many([(player, 1) for player in sorted(players)])
+async def touch(board: Leaderboard, players: Collection[str], score: int) -> None:
+    """Have cards written again, which let go of what is obsolete only then.
+
+    A score that is no better than the last one changes no card.
+    """
+    await board.submit_many([(player, score) for player in sorted(players)])
 
 
 async def work(background: Background) -> None:
@@ -313,7 +316,7 @@ async def check(target: str, log: Path) -> list[str]:
     await work_twice(background, profile.background.stores)
     for name in days:
         everybody = [line[3].split(",") for line in lines if line[:2] == ["day", name]]
-        await touch(await boards.board(name), {*chain(*everybody)} - erased)
+        await touch(await boards.board(name), {*chain(*everybody)} - erased, 2)
     await wait_for_index(profile.background.stores)
     found = []
     told = await facts(profile)

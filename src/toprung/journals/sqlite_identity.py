@@ -38,8 +38,12 @@ def take_place(copy: str, of: str) -> None:
         suppress(apsw.Error),
         closing(apsw.Connection(of, flags=apsw.SQLITE_OPEN_READWRITE)) as old,
     ):
-        known = dict(old.execute(_SELECT).fetchall())
+        known = _ids(old)
         with closing(apsw.Connection(copy)) as connection:
-            found = dict(connection.execute(_SELECT).fetchall())
+            found = _ids(connection)
             if found["database"] == known.get("database"):
                 connection.execute(_SET, (known.get(IDENTITY, known["database"]),))
+
+
+def _ids(connection: apsw.Connection) -> dict[str, str]:
+    return {str(name): str(value) for name, value in connection.execute(_SELECT)}
