@@ -90,6 +90,6 @@ async def check(boards: Leaderboards, s3: S3, tops: Tops) -> None:
     assert {(each.board, each.window, each.period) for each in archived} == ended
     assert len(s3.objects()) == 2 * len(ended)
     for name in BOARDS:
-        board = await boards.board(name)
-        for each in await board.archives():
-            assert (await board.verify_archive(each.window, each.period)).problem is None
+        found = await boards.board(name)
+        for each in await found.archives():
+            assert (await found.verify_archive(each.window, each.period)).problem is None

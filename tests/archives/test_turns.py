@@ -95,7 +95,7 @@ def test_large_look_ups_are_cut_up(tmp_path: Path) -> None:
             parts.append(len(works))
             return await run_each(works)
 
-        index._threads.run_each = counted  # type: ignore[method-assign]
+        index._threads.run_each = counted  # type: ignore[assignment,method-assign]
         reads: list[Callable[[], Awaitable[Any]]] = [
             partial(index.places, ladder, PLAYERS),
             partial(index.among, ladder, PLAYERS[0], PLAYERS[1:], 10),
