@@ -44,6 +44,7 @@ def later_lives(processes: int, points: Sequence[tuple[str, int]]) -> list[Life]
 def lives() -> list[Life]:
     """Dying at every point; and at later records, notes and releases."""
     later = [("journal.record", 5), ("journal.record", 7), ("jobs.note", 3), ("memory.prune", 2)]
+    later.append(("store.delete", 13))  # of an archive that is not kept any more
     return [*lives_at_points(1, [*POINTS, *MEMORY_POINTS]), *later_lives(1, later)]
 
 
