@@ -32,7 +32,8 @@ class Router(Generic[N]):
         self.opens = self.closes = 0
         """Within this span of `at` and of now, the usual route is the answer."""
         self._is_idle = False
-        """Whether no window has a period now: all are seasons, over or yet to come."""
+        """Whether nothing counts now: there are only seasons, over or yet to come, or the clock has
+        come back to periods that are closed."""
         self._now = 0
         self._numbered: dict[Hashable, N] = {}
 
@@ -44,7 +45,10 @@ class Router(Generic[N]):
         periods = {
             window: self.board.calendar(window).period_at(now) for window in self.board.windows
         }
-        self._is_idle = not any(periods.values())
+        self._is_idle = all(
+            period is None or self.board.is_closed(window.name, period)
+            for window, period in periods.items()
+        )
         for window, period in periods.items():
             for edge in _edges(window, period):
                 if edge <= now:

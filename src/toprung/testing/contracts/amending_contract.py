@@ -272,6 +272,17 @@ class AmendingContract(ArchivingSuite):
             assert days.problem(*DAILY) is None
         assert self.catalogued(days).digest == told.digest
 
+    @pytest.mark.parametrize("place", PLACES)
+    def test_nobody_is_told_who_was_erased(self, days: Archiving, place: str) -> None:
+        """Also while the files still have the id."""
+        self.prepare(days, place)
+        days.run(days.opened.boards.erase("q8"))
+        days.run(days.board.submit("q8", 3))  # somebody else
+        told = self.amend(days, remove=["q13"], dry_run=True)
+        assert "q8" not in [each.player for each in told.moves]
+        with pytest.raises(Invalid, match="no entry"):
+            self.amend(days, remove=["q8"])
+
     def test_an_amended_player_who_is_erased(self, days: Archiving) -> None:
         self.prepare(days, "both")
         self.amend(days, set=[{"player": "q3", "score": 50}], remove=["q8"])

@@ -125,6 +125,26 @@ class EndingContract(ContractSuite):
             ending.submit("bob", 7, "2026-11-15T23:00:00Z")
         assert ending.top() == [(1, "ann", 5)]
 
+    def test_a_clock_that_comes_back_to_a_closed_period(self, ending: Ending) -> None:
+        """Rows are refused one by one, and nobody else's."""
+        boards = ending.opened.boards
+        board = ending.create([{"name": "daily", "grace": 0}])
+        other = ending.run(boards.create("other"))
+        ending.submit("ann", 5)
+        ending.move_to("2026-11-16T00:00:00Z")
+        ending.clock.jump(timedelta(seconds=-2))
+
+        async def submit_both() -> list[Any]:
+            rows: list[Any] = [("ann", 6), ("bob", 7)]
+            return await asyncio.gather(board.submit_many(rows), other.submit_many(rows))
+
+        refused, accepted = ending.run(submit_both())
+        assert [(row.index, row.field) for row in refused.rejected] == [(0, "at"), (1, "at")]
+        assert (accepted.accepted, accepted.rejected) == (2, ())
+        with pytest.raises(TooLate, match="daily is closed"):
+            ending.submit("bob", 7)
+        assert ending.top() == [(1, "ann", 5)]
+
     def test_what_is_retained_is_not_closed(self, ending: Ending) -> None:
         ending.create([{"name": "daily", "grace": "retained"}])
         ending.submit("ann", 5)
