@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from toprung.domain.amendment import Changes, parse_changes, parse_reason
@@ -117,7 +117,8 @@ class Amendments:
         )
         if not dry_run:
             await self._record(command, found, store)
-        return _told(command, found, _moves(board, before, after), dry_run=dry_run)
+        moves = _moves(board, before, after, await self._present(found, before))
+        return _told(command, found, moves, dry_run=dry_run)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -174,6 +175,16 @@ class Amendments:
         amended = AmendedContents(found.contents, board, before.rows_of, added)
         return before, WatchedContents(amended, board, numbers)
 
+    async def _present(self, found: _Found, before: WatchedContents) -> set[int]:
+        """Who of those that were noted is not erased: an archive may have ids for a while yet."""
+        noted = [(number, then.player) for number, then in before.noted.items() if then.player]
+        known = await self._reader.numbers([player for _, player in noted])
+        return {
+            number
+            for (number, _), present in zip(noted, known, strict=True)
+            if present == number + found.zero
+        }
+
     # --- recording -------------------------------------------------------------------------------
 
     async def _record(
@@ -205,21 +216,21 @@ async def _digest(board: Board, contents: WatchedContents) -> str:
 
 
 def _moves(
-    board: Board, before: WatchedContents, after: WatchedContents
+    board: Board, before: WatchedContents, after: WatchedContents, present: Collection[int]
 ) -> tuple[AmendedStanding, ...]:
     """Who stands somewhere else: those who are amended, then others among the first places."""
     amended = {row.number for rows in before.rows_of.values() for row in rows}
     moved = [
         (number not in amended, then.rank, _move(board, then, after.noted.get(number)))
         for number, then in before.noted.items()
-        if number in amended or _is_elsewhere(then, after.noted.get(number))
+        if number in present and (number in amended or _is_elsewhere(then, after.noted.get(number)))
     ]
     return tuple(move for _, _, move in sorted(moved, key=lambda each: each[:2])[:MOVES_MAX])
 
 
 def _is_elsewhere(then: Noted, now: Noted | None) -> bool:
-    """Whether somebody who was not erased has a place that is known before and after."""
-    return bool(then.player) and now is not None and then.rank != now.rank
+    """Whether somebody has another place, and both are known."""
+    return now is not None and then.rank != now.rank
 
 
 def _move(board: Board, then: Noted, now: Noted | None) -> AmendedStanding:
