@@ -353,6 +353,8 @@ class ArchivedLadder:
         """How many entries lie before a point of the order; a short key is a prefix."""
         if not self.size:
             return 0
+        if not player:
+            return self._count_below(key)
         point, order, fences = (key, player), self._order, self._fences
         first, last = self._start // GROUP_ROWS, (self._start + self.size - 1) // GROUP_ROWS
         low, high = first, last  # the last group whose first row lies before the point
@@ -372,6 +374,21 @@ class ArchivedLadder:
             else:
                 end = middle
         return low * GROUP_ROWS + begin - self._start
+
+    def _count_below(self, key: bytes) -> int:
+        """How many entries have a lower key: a distribution asks for 200 of them."""
+        width = len(key)
+        first, last = self._start // GROUP_ROWS, (self._start + self.size - 1) // GROUP_ROWS
+        fences = self._fences.records
+        group = bisect_left(fences, key, first + 1, last + 1, key=lambda row: row[:width]) - 1
+        block = self.period.block(group)
+        begin = max(0, self._start - group * GROUP_ROWS)
+        end = min(GROUP_ROWS, self._start + self.size - group * GROUP_ROWS)
+        records, step = block.records, block.width
+        at = bisect_left(
+            range(begin * step, end * step, step), key, key=lambda row: records[row : row + width]
+        )
+        return group * GROUP_ROWS + begin + at - self._start
 
     def _is_before(self, group: int, at: int, begin: int, point: tuple[bytes, bytes]) -> bool:
         """Whether a row lies before a point. An erased player counts like the one before it."""
@@ -413,10 +430,15 @@ def _readable(name: str) -> Iterator[None]:
     pyarrow, _, _ = load_pyarrow()
     try:
         yield
-    except pyarrow.ArrowException as error:
-        if isinstance(error, OSError):
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and not _is_arrows(error)):
             raise
         raise ArchiveDamaged(f"{name!r} cannot be read: it is damaged") from error
+
+
+def _is_arrows(error: OSError) -> bool:
+    """Whether it says that bytes cannot be decoded: what systems and stores say has a number."""
+    return type(error) is OSError and error.errno is None
 
 
 _: tuple[type[Sized], ...] = (Block, IndexBlock, Opened)

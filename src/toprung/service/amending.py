@@ -117,7 +117,7 @@ class Amendments:
         )
         if not dry_run:
             await self._record(command, found, store)
-        moves = _moves(board, before, after, await self._named(found, before))
+        moves = _moves(board, before, after, await self._present(found, before))
         return _told(command, found, moves, dry_run=dry_run)
 
     # --- reading ---------------------------------------------------------------------------------
@@ -175,14 +175,14 @@ class Amendments:
         amended = AmendedContents(found.contents, board, before.rows_of, added)
         return before, WatchedContents(amended, board, numbers)
 
-    async def _named(self, found: _Found, before: WatchedContents) -> set[int]:
-        """The numbers of noted players who are known; files may still have the ids of others."""
-        noted = [(number, each.player) for number, each in before.noted.items() if each.player]
+    async def _present(self, found: _Found, before: WatchedContents) -> set[int]:
+        """Who of those that were noted is not erased: an archive may have ids for a while yet."""
+        noted = [(number, then.player) for number, then in before.noted.items() if then.player]
         known = await self._reader.numbers([player for _, player in noted])
         return {
             number
-            for (number, _), now in zip(noted, known, strict=True)
-            if now == number + found.zero
+            for (number, _), present in zip(noted, known, strict=True)
+            if present == number + found.zero
         }
 
     # --- recording -------------------------------------------------------------------------------
@@ -216,20 +216,20 @@ async def _digest(board: Board, contents: WatchedContents) -> str:
 
 
 def _moves(
-    board: Board, before: WatchedContents, after: WatchedContents, named: Collection[int]
+    board: Board, before: WatchedContents, after: WatchedContents, present: Collection[int]
 ) -> tuple[AmendedStanding, ...]:
     """Who stands somewhere else: those who are amended, then others among the first places."""
     amended = {row.number for rows in before.rows_of.values() for row in rows}
     moved = [
         (number not in amended, then.rank, _move(board, then, after.noted.get(number)))
         for number, then in before.noted.items()
-        if number in named and (number in amended or _is_elsewhere(then, after.noted.get(number)))
+        if number in present and (number in amended or _is_elsewhere(then, after.noted.get(number)))
     ]
     return tuple(move for _, _, move in sorted(moved, key=lambda each: each[:2])[:MOVES_MAX])
 
 
 def _is_elsewhere(then: Noted, now: Noted | None) -> bool:
-    """Whether somebody has another place, which is known before and after."""
+    """Whether somebody has another place, and both are known."""
     return now is not None and then.rank != now.rank
 
 

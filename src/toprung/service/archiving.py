@@ -276,25 +276,35 @@ class Archives:
         damaged: ArchiveDamaged | None = None
         left = _Left(self.store)
         async for key, document in self.catalogue():
-            period = _settled(document)
-            if period.files is None:
-                continue
             try:
-                files = await self.store.without(period, players)
-            except ArchiveGone:
-                _log.warning("archive %r is missing", period.files.entries)
-                continue
+                done += await self._erase_from(left, key, document, players)
             except ArchiveDamaged as error:
                 damaged = error
-                continue
-            if files is not None:
-                await self._replace(self.store, generation_of(key), period, files)
-                done += 1
-            else:
-                await self.store.delete(await left.of(period))
         if damaged is not None:  # the others come first
             raise damaged
         return done
+
+    async def _erase_from(
+        self, left: _Left, key: str, document: Document | None, players: Collection[int]
+    ) -> bool:
+        """Take ids out of an archive; also if it was replaced since it was looked up."""
+        store = left.store
+        while document is not None and (files := _settled(document).files) is not None:
+            period = _settled(document)
+            try:
+                rewritten = await store.without(period, players)
+            except ArchiveGone:
+                document = await self._journal.document(PERIOD, key)
+                if document is not None and _settled(document).files == files:
+                    _log.warning("archive %r is missing", files.entries)
+                    return False
+            else:
+                if rewritten is None:
+                    await store.delete(await left.of(period))
+                else:
+                    await self._replace(store, generation_of(key), period, rewritten)
+                return rewritten is not None
+        return False
 
     async def _replace(
         self, store: ArchiveStore, generation: int, period: SettledPeriod, files: ArchiveFiles
@@ -344,7 +354,7 @@ class _Left:
     """
 
     def __init__(self, store: ArchiveStore) -> None:
-        self._store = store
+        self.store = store
         self._window: tuple[str, str] | None = None
         self._names: set[str] = set()
 
@@ -354,7 +364,7 @@ class _Left:
             return []
         window = period.board, period.window
         if self._window != window:
-            self._names, self._window = await self._store.beside(period.files), window
+            self._names, self._window = await self.store.beside(period.files), window
         return [name for name in period.replaced if name in self._names]
 
 

@@ -23,14 +23,16 @@ class BoardArchives(BoardAccess):
     async def periods(self, window: str | None = None) -> list[ReadablePeriod]:
         """Return the periods of a window that can be read, newest first: at most 1,000.
 
-        These are the periods that are retained, and those that are archived.
+        These are the periods that are retained, those that wait for their archive, and those that
+        are archived.
         """
         board = await self._journal.board(self.id)
         now = self._clock.now()
         chosen = board.window(window)
         calendar = board.calendar(chosen)
-        retained = calendar.retained(now)
-        found = {each.id: each for each in retained if not board.has_left(chosen.name, each)}
+        waiting = await self._parts.endings.waiting(board, chosen, now)
+        known = (*calendar.retained(now), *waiting)
+        found = {each.id: each for each in known if not board.has_left(chosen.name, each)}
         archived = await self._archived(board, chosen.name)
         newest = sorted(archived, key=lambda each: each.closes_at, reverse=True)
         for each in newest[:LIMIT_MAX]:

@@ -8,6 +8,7 @@ from typing import Final, cast
 
 from toprung.domain.archive import PERIOD, SettledPeriod, period_key
 from toprung.domain.board import Board
+from toprung.domain.calendar import Period
 from toprung.domain.commands import ClosePeriod, SettlePeriod
 from toprung.domain.digest import Digested, Digester
 from toprung.domain.ending import EndedPeriod, ended_period, ended_periods, was_closed_last
@@ -15,6 +16,7 @@ from toprung.domain.events import PeriodName
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import PeriodEnding
 from toprung.domain.timekeeping import Moment
+from toprung.domain.window import Window
 from toprung.errors import EntriesChanged, NotYet
 from toprung.ports import Journal, PeriodReader
 from toprung.ports.records import record_reader
@@ -60,6 +62,16 @@ class Endings:
                 raise _too_early("settled", before)
             board, found = await self._settle(board, ended.name, by_hand=True)
         return self._ending(board, ended, found, dry_run=dry_run)
+
+    async def waiting(self, board: Board, window: Window, now: int) -> list[Period]:
+        """Periods that `retain` would let go of, and that wait to be settled and archived."""
+        calendar = board.calendar(window)
+        oldest = calendar.previous(calendar.retained(now)[-1])
+        if oldest is None or not board.retains(window, oldest, now):
+            return []  # most often
+        named = await self._reader.periods(board)
+        found = (calendar.period(period) for name, period in named if name == window.name)
+        return [each for each in found if each is not None and board.retains(window, each, now)]
 
     async def _ended(self, board_id: str, window: str, period: str) -> tuple[Board, EndedPeriod]:
         board = await self._journal.board(board_id)

@@ -130,7 +130,7 @@ class Leaderboards(Players):
         return await export_page(self._journal, self._board, player, limit, cursor)
 
     async def end_periods(self) -> int:
-        """Close, settle and archive what is due; return how many periods that happened to.
+        """Close, settle and archive what is due; return how many closings, settlings and archives.
 
         A service does this by itself. Programs that open a file without one call it when they like.
         """

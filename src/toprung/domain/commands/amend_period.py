@@ -27,7 +27,7 @@ from toprung.domain.events import (
 )
 from toprung.domain.layout import entries_to_set
 from toprung.domain.player_numbers import PlayerNumber
-from toprung.errors import DocumentChanged, EntriesChanged
+from toprung.errors import EntriesChanged
 
 
 class AmendPeriod(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class AmendPeriod(msgspec.Struct, frozen=True, kw_only=True):
         (name,) = self.needs.documents
         document = state.document(name)
         if document is None or document.version != self.expected:
-            raise DocumentChanged("period", "was changed while it was being amended; try again")
+            raise EntriesChanged("period", "was changed while it was being amended; try again")
         if self.position is not None and state.has_changed(
             board, ended.name, self.position, self.players_before
         ):

@@ -11,18 +11,18 @@ import pytest
 from toprung.domain.amendment import PLAYERS_MAX, REASON_MAX
 from toprung.domain.archive import AMENDMENTS_MAX, PERIOD, SettledPeriod, period_key
 from toprung.domain.events import PeriodAmended, PeriodSettled
-from toprung.errors import Invalid, NotYet, PeriodGone
+from toprung.errors import EntriesChanged, Invalid, NotYet, PeriodGone
 from toprung.service.amending import Amendments
 from toprung.testing.contracts.archive_contract import (
     BRIEF,
     PLAYERS,
+    WHERE,
     Archiving,
     ArchivingSuite,
     reads,
 )
 from toprung.testing.contracts.ending_contract import DAILY, SUNDAY
 
-WHERE: Any = {"window": "daily", "period": SUNDAY}
 LONG = {"name": "daily", "retain": 10, "grace": 0}
 PLACES = ["index", "both", "archive"]
 """Where the entries of a period are."""
@@ -294,3 +294,52 @@ class AmendingContract(ArchivingSuite):
             assert {"q3", "q8"}.isdisjoint(player for _, player, _ in days.top())
         assert not self.holds(days, "q3")
         assert not self.holds(days, "q8")
+
+    @pytest.mark.parametrize("place", PLACES)
+    def test_who_was_erased_does_not_move(self, days: Archiving, place: str) -> None:
+        """Whether or not the files still name the player."""
+        self.prepare(days, place)
+        days.run(days.opened.boards.erase("q8"))
+        days.run(days.board.submit("q8", 1))  # comes back, and is somebody else
+        for leader in ("q13", "q18"):  # so everybody moves
+            told = self.amend(days, remove=[leader])
+            remaining = [player for _, player, _ in days.top()]
+            assert [each.player for each in told.moves] == [leader, *remaining]
+            assert "q8" not in remaining
+            days.run(days.opened.boards.background.settle())
+
+    def test_amended_while_somebody_is_taken_out_of_the_file(self, days: Archiving) -> None:
+        """The file that is looked for is replaced by one that names the player, too."""
+        self.prepare(days, "archive")
+        days.run(days.opened.boards.erase("q8"))
+        board, store = days.board, type(days.profile.archives.store)
+        without, once = store.without, list[int]()
+
+        async def amending(self_: Any, *args: Any) -> Any:
+            if not once:
+                once.append(1)
+                await board.amend_period(*DAILY, reason="he cheated", remove=["q3"])
+            return await without(self_, *args)
+
+        with patch.object(store, "without", amending):
+            days.run(days.opened.boards.background.settle())
+        assert once
+        assert not self.holds(days, "q8")
+        assert days.problem(*DAILY) is None
+
+    @pytest.mark.parametrize("place", PLACES)
+    def test_changed_all_the_time(self, days: Archiving, place: str) -> None:
+        """It can be tried again, so the request was not wrong."""
+        self.prepare(days, place)
+        board, changed = days.board, Amendments._changed  # noqa: SLF001
+        left = list(reversed(PLAYERS))
+
+        async def amending(self: Amendments, *args: Any) -> Any:
+            found = await changed(self, *args)
+            with patch.object(Amendments, "_changed", changed):
+                await board.amend_period(*DAILY, reason="more", remove=[left.pop()])
+            return found
+
+        with patch.object(Amendments, "_changed", amending), pytest.raises(EntriesChanged):
+            self.amend(days, remove=["q19"])
+        assert "q19" in [player for _, player, _ in days.top()]

@@ -39,6 +39,7 @@ from toprung.testing.contracts.workbench import Session, Workbench, session
 
 BRIEF = {"name": "daily", "retain": 1, "grace": 0}
 """Days that are let go of at their end, once they are archived."""
+WHERE: Any = {"window": DAILY[0], "period": DAILY[1]}
 PLAYERS = ["p1", "p10", "p2", "p11", "\u00e9", "\U0001f3c6", *(f"q{n}" for n in range(20))]
 
 
@@ -400,6 +401,8 @@ class ArchiveContract(ArchivingSuite):
             assert all(days.held("daily", day) for day in tops)
             days.opened.run(days.opened.boards.rebuild())
             assert {day: days.top(day) for day in tops} == tops
+            listed = [each.period for each in days.run(days.board.periods("daily"))]
+            assert listed[-10:] == sorted(tops, reverse=True)
             assert days.run(days.opened.boards.verify()) == []
         days.clock.advance(minutes=2)
         days.step()
@@ -470,14 +473,33 @@ class ArchiveContract(ArchivingSuite):
         for _ in range(2):  # before and after the file is written again
             for limit in (1, 2, 3, 6, 19):  # the last page may have nobody
                 assert self.walked(days, limit) == [each for each in players if each not in erased]
+            for place in range(1, 21):
+                assert self.beside(days, place) == [
+                    [each for each in players[: place - 1] if each not in erased][-1:],
+                    [each for each in players[place:] if each not in erased][:1],
+                ]
             days.step()
+
+    def beside(self, days: Archiving, place: int) -> list[list[str]]:
+        """Who is before a place and after it: the first that are met from there."""
+        start = days.run(days.board.standings(1, **WHERE, from_rank=place))
+        return [self.met(days, start.prev, "prev"), self.met(days, start.next, "next")]
+
+    def met(self, days: Archiving, cursor: str | None, side: str) -> list[str]:
+        """The first page that is not empty."""
+        while cursor is not None:
+            page = days.run(days.board.standings(1, cursor=cursor))
+            if page.standings:
+                return [each.player for each in page.standings]
+            cursor = getattr(page, side)
+        return []
 
     def walked(self, days: Archiving, limit: int) -> list[str]:
         """Who is on all pages, forward; and the same backward."""
         found: list[str] = []
         back: list[str] = []
         board = days.board
-        page = days.run(board.standings(limit, window=DAILY[0], period=DAILY[1]))
+        page = days.run(board.standings(limit, **WHERE))
         while True:
             found += [each.player for each in page.standings]
             if page.next is None:
