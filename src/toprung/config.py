@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -24,6 +25,9 @@ from toprung.errors import Invalid
 
 ENVIRONMENT_TARGET = "cluster:"
 """The target that takes all settings from the environment."""
+
+TOKEN_SECRET = "TOPRUNG_TOKEN_SECRET"  # noqa: S105 -- its name
+"""The variable of the environment with a secret that players' tokens are signed with."""
 
 PRIVATE_WEBHOOKS = "TOPRUNG_WEBHOOKS_PRIVATE"
 """The variable of the environment that allows webhooks at private addresses."""
@@ -119,6 +123,45 @@ def cluster_settings(
     return settings
 
 
+def token_values(target: str, environment: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """What a cluster's file, and then the environment, say about players' tokens.
+
+    The other settings of the environment are the options of `toprung serve`; the secret has no
+    option, because command lines are there for everybody to see.
+
+    >>> token_values("scores.db", {"TOPRUNG_TOKEN_SECRET": "s3cret"})
+    {'secret': 's3cret'}
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    if target.endswith(".toml"):
+        values = _token_table(target)
+    secret = environment.get(TOKEN_SECRET)
+    return values | ({"secret": secret} if secret else {})
+
+
+def _token_table(path: str) -> dict[str, Any]:
+    table = _toml(path).get("tokens", {})
+    try:
+        found = msgspec.convert(table, _TokenTable)
+    except msgspec.ValidationError as error:
+        raise Invalid("tokens", str(error)) from None
+    names = {"keys": "places", "lifetime": "lifetime_seconds", "leeway": "leeway_seconds"}
+    said = msgspec.to_builtins(found)
+    return {names.get(name, name): value for name, value in said.items()}
+
+
+class _TokenTable(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """The table `tokens` of a cluster's file."""
+
+    keys: tuple[str, ...] = ()
+    """Files and URLs."""
+    audience: str | None = None
+    issuer: str | None = None
+    lifetime: int | None = None
+    leeway: int | None = None
+
+
 def chosen_quotas(
     given: Mapping[str, int] | None = None, environment: Mapping[str, str] | None = None
 ) -> dict[str, int]:
@@ -152,14 +195,17 @@ def allows_private_webhooks(environment: Mapping[str, str] | None = None) -> boo
     return text == "1"
 
 
-def _file_values(path: str) -> dict[str, object]:
+def _toml(path: str) -> dict[str, Any]:
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise Invalid("target", f"cannot read {path!r}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Invalid("target", f"{path!r} is not valid TOML: {error}") from None
-    table = content.get("cluster")
+
+
+def _file_values(path: str) -> dict[str, object]:
+    table = _toml(path).get("cluster")
     if not isinstance(table, dict):
         raise Invalid("target", f"{path!r} has no [cluster] table")
     return table

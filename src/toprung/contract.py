@@ -174,6 +174,7 @@ class BoardAnswer(Struct, omit_defaults=True):
     max_increase: Score | None
     history: dict[str, Any] | None = None
     """How often snapshots of its ladders are taken, `every`, and how many are kept, `keep`."""
+    trust: str = "server"
     periods: dict[str, ReadablePeriod] = {}
 
 
@@ -197,7 +198,7 @@ class PlayerStandingsAnswer(ListAnswer):
 
 
 class KeyAnswer(Struct, omit_defaults=True):
-    """A key; its text, `key`, is shown only when it is created."""
+    """A key; its text, `key`, is shown only when it is created or rotated."""
 
     id: str
     name: str
@@ -208,6 +209,8 @@ class KeyAnswer(Struct, omit_defaults=True):
     created_at: datetime
     last_used_at: datetime | None = None
     key: str | None = None
+    expires_at: datetime | None = None
+    addresses: tuple[str, ...] = ()
 
 
 class KeysAnswer(ListAnswer):

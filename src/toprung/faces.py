@@ -146,6 +146,8 @@ class KeysMethods:
 
     create = method(Keys.create)
     all = method(Keys.all)
+    edit = method(Keys.edit)
+    rotate = method(Keys.rotate)
     revoke = method(Keys.revoke)
 
 

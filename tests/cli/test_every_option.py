@@ -26,12 +26,12 @@ SCRIPT = """
 board create b{n} --title T --order desc --policy best --decimals 2 --subscore asc
     --tie-break first --ranking competition --window all-time --window daily
     --default-window all-time --timezone Europe/Oslo --scope country --private --score-min 0
-    --score-max 1000 --max-increase 100 --history day
+    --score-max 1000 --max-increase 100 --history day --trust player
 board create c{n} --public
 board change b{n} --title U --order desc --policy best --decimals 2 --subscore asc
     --tie-break first --ranking dense --window all-time --window daily --default-window daily
     --timezone UTC --scope country --public --score-min 1 --score-max 900 --max-increase 90
-    --reset max-increase --history week
+    --reset max-increase --history week --trust server
 board change b{n} --private
 board list
 board show b{n}
@@ -89,8 +89,11 @@ webhook show w{n}
 webhook deliveries w{n} --state dead --count 5 --cursor 9
 webhook deliveries w{n} -n 5
 webhook delete w{n}
-keys create --name N --verb read --board 'b*' --owner somebody
+keys create --name N --verb read --board 'b*' --owner somebody --expires 2097-01-01T00:00:00Z
+    --address 10.0.0.0/8
 keys list
+keys edit {id} --name M --verb write --board 'c*' --expires never --address any
+keys rotate {id} --overlap 60
 keys revoke {id}
 remove b{n} a{n} --yes
 player export a{n} -

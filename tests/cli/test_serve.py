@@ -13,8 +13,9 @@ import pytest
 
 from tests.cli.program import done, toprung
 from tests.conftest import StartService
+from tests.http.issuer import AUDIENCE, SECRET, Issuer
 from toprung.cli.serve import ServeOptions, _settings
-from toprung.errors import Invalid
+from toprung.errors import Invalid, MissingExtra
 from toprung.http.settings import DEFAULT_ADDRESS_RATE, DEFAULT_KEY_RATE, Rate
 
 
@@ -260,3 +261,75 @@ def has_ipv6() -> bool:
     except OSError:
         return False
     return True
+
+
+# --- players' tokens ------------------------------------------------------------------------------
+
+
+def test_tokens_are_verified_with_the_keys_of_a_file(
+    start_service: StartService, tmp_path: Path
+) -> None:
+    issuer, database = Issuer(), str(tmp_path / "mine.db")
+    (tmp_path / "rsa.pem").write_bytes(issuer.pem())
+    done("board", "create", "arena", "--trust", "player", "--db", database)
+    options = ("--token-keys", str(tmp_path / "rsa.pem"), "--token-audience", AUDIENCE)
+    service = start_service("--db", database, "--require-keys", *options)  # there are no keys
+
+    def submit(token: str) -> int:
+        headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+        body, url = b'{"player": "alice", "score": 5}', f"{service.url}/v1/boards/arena/scores"
+        request = urllib.request.Request(url, body, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    assert submit(issuer.token("alice", "RS256")) == 200
+    assert submit(issuer.token("bob", "RS256")) == 403
+    assert submit(issuer.token("alice")) == 401
+    assert service.stop() == (0, "")
+
+
+def test_options_come_before_the_environment_and_a_clusters_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "cluster.toml"
+    path.write_text(
+        '[cluster]\njournal_url = "postgresql://db/x"\nindex_url = "redis://cache"\n[tokens]\n'
+        'keys = ["https://id.example/keys"]\naudience = "file"\nissuer = "file"\nlifetime = 60\n'
+    )
+    monkeypatch.setenv("TOPRUNG_TOKEN_SECRET", SECRET)
+    found = _settings(ServeOptions(db=str(path), token_audience="option", token_leeway=5)).tokens
+    assert found is not None
+    assert (found.places, found.secret) == (("https://id.example/keys",), SECRET)
+    rules = found.rules
+    assert (rules.audience, rules.issuer, rules.lifetime_seconds) == ("option", "file", 60)
+    assert rules.leeway_seconds == 5
+    found = _settings(ServeOptions(token_keys=["a", "https://other.example/"])).tokens
+    assert found is not None
+    assert (found.places, found.rules.audience) == (("a", "https://other.example/"), None)
+    monkeypatch.delenv("TOPRUNG_TOKEN_SECRET")
+    assert _settings(ServeOptions()).tokens is None
+    path.write_text("[tokens]\nsecret = 'x'\n")
+    with pytest.raises(Invalid, match="secret"):
+        _settings(ServeOptions(db=str(path)))
+
+
+def test_what_tokens_need_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOPRUNG_TOKEN_SECRET", SECRET)
+    monkeypatch.setattr("toprung.http.tokens.keys.find_spec", lambda _name: None)
+    with pytest.raises(MissingExtra, match=r"toprung\[tokens\]"):
+        _settings(ServeOptions())
+
+
+def test_wrong_token_keys_are_one_clear_line(tmp_path: Path) -> None:
+    result = toprung("serve", "--port", "0", "--db", "memory:", "--token-keys", "nowhere.pem")
+    assert result.returncode == 1
+    assert result.stderr.startswith("toprung: token-keys: cannot read 'nowhere.pem'")
+    (tmp_path / "short").write_text("hunter2")
+    path = str(tmp_path / "short")
+    result = toprung("serve", "--port", "0", "--db", "memory:", "--token-keys", path)
+    assert "at least 32 bytes" in result.stderr
+    assert "hunter2" not in result.stderr

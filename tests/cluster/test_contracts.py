@@ -10,6 +10,7 @@ from tests.cluster.conftest import INDEXES
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.jobs import Daily
 from toprung.testing.clock import FrozenClock
+from toprung.testing.contracts.access_key_contract import AccessKeyContract
 from toprung.testing.contracts.activity_contract import ActivityContract
 from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import ArchiveContract
@@ -44,6 +45,10 @@ class OnCluster:
     @pytest.fixture
     def workbench(self, postgres: PostgresServer, index_url: str) -> Workbench:
         return ClusterWorkbench(postgres.url, index_url)
+
+
+class TestAccessKeys(OnCluster, AccessKeyContract):
+    pass
 
 
 class TestJournal(OnCluster, JournalContract):

@@ -11,6 +11,7 @@ import pytest
 
 from tests.workbenches import EmbeddedWorkbench
 from toprung.archives.files import ArchiveFilesAt
+from toprung.testing.contracts.access_key_contract import AccessKeyContract
 from toprung.testing.contracts.activity_contract import ActivityContract
 from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import BRIEF, ArchiveContract, Archiving
@@ -39,6 +40,10 @@ class OnEmbedded:
         directory = tmp_path / "data"
         directory.mkdir()
         return EmbeddedWorkbench(directory)
+
+
+class TestAccessKeys(OnEmbedded, AccessKeyContract):
+    pass
 
 
 class TestJournal(OnEmbedded, JournalContract):

@@ -14,12 +14,19 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "access.md"
 _HEAD = """# Who may do what
 
 Every operation of a service that requires keys, made from the declarations in
-`src/toprung/operations/`. *Anybody* needs no key; a *key* must allow the verb on the boards that
-are named; empty means no. Without keys, users of the machine may do everything: see
-[access](http.md#access).
+`src/toprung/operations/`; empty means no.
 
-| operation | anybody | key |
-|---|---|---|
+- *Anybody* needs no key.
+- A player with a [token](../how-to/who-may-write.md#players-submit) gets what anybody gets and, if
+  the request names that player, what stands under *own player*: on the boards that the token is
+  for, private ones included.
+- A *key* must allow the verb on the boards that are named: `read`, `write`, `moderate` or `admin`.
+  `admin` includes `moderate`; apart from that, no verb includes another.
+
+Without keys, users of the machine may do everything: see [access](http.md#access).
+
+| operation | anybody | own player | key |
+|---|---|---|---|
 """
 
 
@@ -30,7 +37,8 @@ def page() -> str:
 
 def _row(operation: Operation) -> str:
     access = operation.access
-    return f"| `{operation.method} {operation.path}` | {access.anybody} | {access.key} |\n"
+    who = f"{access.anybody} | {access.own_player} | {access.key}"
+    return f"| `{operation.method} {operation.path}` | {who} |\n"
 
 
 if __name__ == "__main__":

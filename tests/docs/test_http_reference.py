@@ -20,6 +20,7 @@ from toprung.http.server import MESSAGE_BYTES_MAX
 from toprung.http.settings import (
     DEFAULT_ADDRESS_RATE,
     DEFAULT_KEY_RATE,
+    DEFAULT_PLAYER_RATE,
     LIVE_HERE,
     LIVE_WHERE_OTHERS_ASK,
     ServiceSettings,
@@ -83,7 +84,11 @@ def test_every_metric_is_listed_with_its_kind_and_labels() -> None:
 
 def test_the_limits_are_those_that_hold_by_default() -> None:
     told = dict(re.findall(r"^\| `--(\w+-rate)` \|[^|]*\| `(\S+)` \|$", PAGE, re.MULTILINE))
-    rates = {"key-rate": DEFAULT_KEY_RATE, "address-rate": DEFAULT_ADDRESS_RATE}
+    rates = {
+        "key-rate": DEFAULT_KEY_RATE,
+        "address-rate": DEFAULT_ADDRESS_RATE,
+        "player-rate": DEFAULT_PLAYER_RATE,
+    }
     assert {name: parse_rate(name, text) for name, text in told.items()} == rates
     for name, text in told.items():
         assert f"`{text}`" in re.findall(rf"^\| `--{name}` .*$", COMMANDS, re.MULTILINE)[0]

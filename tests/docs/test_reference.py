@@ -71,7 +71,16 @@ def test_every_public_name_and_every_member_of_an_answer_is_explained(name: str)
 
 def test_every_rule_of_a_board_stands_there_with_its_default_first() -> None:
     board = Board.parse("b", {})
-    for rule in ("order", "policy", "subscore", "tie_break", "ranking", "timezone", "public"):
+    for rule in (
+        "order",
+        "policy",
+        "subscore",
+        "tie_break",
+        "ranking",
+        "timezone",
+        "public",
+        "trust",
+    ):
         value = getattr(board, rule)
         default = f'"{value}"' if isinstance(value, str) else str(value)
         assert f"| `{rule}` | `{default}`, " in PAGE

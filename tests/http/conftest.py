@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from tests.conftest import RunningService
+from tests.http.issuer import Issuer
 
 _numbers = itertools.count(1)
 
@@ -62,6 +63,12 @@ def targets(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[T
         return
     servers = [request.getfixturevalue(name) for name in ("postgres", "redis_server")]
     yield Targets(request.param, folder, (servers[0].url, servers[1].url))
+
+
+@pytest.fixture(scope="session")
+def issuer() -> Issuer:
+    """Somebody who issues players' tokens."""
+    return Issuer()
 
 
 @pytest.fixture(scope="session")

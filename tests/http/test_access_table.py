@@ -1,5 +1,6 @@
-"""Every route, every kind of caller, public and private boards: exact statuses, and no effect where
-a caller is refused. The table here is written by hand and not derived from the declarations."""
+"""Every route, every kind of caller, own and other players, public and private boards: exact
+statuses, and no effect where a caller is refused. The table here is written by hand and not derived
+from the declarations."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ import httpx2
 import pytest
 
 from tests.http.conftest import Targets
+from tests.http.issuer import Issuer
 from tests.http.paths import NAMES
 from tests.http.serving import Serving, serving
 from tests.http.test_access import BODIES, QUERIES
+from toprung.domain.access import VERBS
 from toprung.http.routes import ROUTES
 from toprung.http.routing import Route
 from toprung.http.settings import ServiceSettings
@@ -24,11 +27,15 @@ _PUBLIC: Final = """get_board list_periods list_scopes get_distribution list_sta
 get_around get_around_score find_players watch_board lookup_standings"""
 _READ: Final = """list_boards list_archives list_submissions list_activity get_history
 get_friends_standings get_player list_player_standings list_friends"""
+_OWN: Final = """get_standing list_submissions get_history get_friends_standings get_player
+list_player_standings list_friends"""
+"""What alice's own token may, on private boards, too; what alice is named in comes in the path."""
 _WRITE: Final = "submit submit_batch put_player patch_player befriend unfriend"
 _ADMIN: Final = """put_board patch_board delete_board close_period settle_period amend_period
-verify_archive remove_standing export_player erase_player list_keys create_key revoke_key backup
-get_status rebuild_follower list_webhooks put_webhook get_webhook delete_webhook list_deliveries
-get_delivery replay_delivery test_webhook"""
+verify_archive remove_standing export_player erase_player
+list_keys create_key patch_key rotate_key revoke_key backup get_status rebuild_follower
+list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
+test_webhook"""
 _OPEN: Final = "metrics healthz readyz openapi docs asyncapi live_docs"
 
 NEEDS: Final[dict[str, str]] = {
@@ -52,33 +59,53 @@ PASSED: Final = {
     "rebuild_follower": 204,
     **dict.fromkeys(["get_webhook", "delete_webhook", "list_deliveries", "get_delivery"], 404),
     **dict.fromkeys(["replay_delivery", "test_webhook", "revoke_key", "verify_archive"], 404),
-    **dict.fromkeys(("close_period", "settle_period", "amend_period"), 404),
+    **dict.fromkeys(("patch_key", "rotate_key", "close_period", "settle_period"), 404),
+    "amend_period": 404,
 }
 """What is answered to who may ask, if it is not 200: there are no such webhooks, keys, periods."""
 
 
 @pytest.fixture(scope="module")
-def guarded(targets: Targets) -> Iterator[Serving]:
-    settings = ServiceSettings(needs_keys=True)
+def guarded(targets: Targets, issuer: Issuer, tmp_path_factory: Any) -> Iterator[Serving]:
+    tokens = issuer.settings(tmp_path_factory.mktemp("keys"))
+    settings = ServiceSettings(needs_keys=True, tokens=tokens)
     with serving(settings, target=targets.fresh()) as running:
         arrange(running)
         yield running
 
 
 @pytest.fixture(scope="module")
-def callers(guarded: Serving) -> dict[str, str | None]:
+def callers(guarded: Serving, issuer: Issuer) -> dict[str, str | None]:
     """Kinds of callers, and what each shows."""
     assert guarded.key is not None
     almost = guarded.key[:-1] + ("A" if guarded.key[-1] != "A" else "B")
-    keys = {verb: guarded.post_key(verbs=[verb]) for verb in ("read", "write", "admin")}
+    keys = {str(verb): guarded.post_key(verbs=[verb]) for verb in VERBS}
     return {
         "none": None,
         "nonsense": "nonsense",
         "unknown": "tr_aaaaaaaa_" + "A" * 43,
         "almost": almost,
         "elsewhere": guarded.post_key(boards=["other-*", "sec", "ope"]),
+        "expired": expired_key(guarded),
+        "far away": guarded.post_key(addresses=["192.0.2.0/24", "2001:db8::/32"]),
         **keys,
+        "own token": issuer.token("alice"),
+        "own token, RS256": issuer.token("alice", "RS256"),
+        "own token, by kid": issuer.token("alice", "ES256", "ec-1", boards=["*"]),
+        "other's token": issuer.token("bob", "EdDSA", "ed-1"),
+        "token elsewhere": issuer.token("alice", boards=["other-*", "sec", "ope"]),
+        **{f"token: {name}": token for name, token in issuer.wrong().items()},
     }
+
+
+def expired_key(running: Serving) -> str:
+    """A key that was valid once."""
+    text = running.post_key()
+    assert running.service.state.boards.keys is not None
+    store = running.service.state.boards.keys._store
+    assert running.run(store.edit(text.split("_")[1], {"expires_at": 1}))
+    assert running.http.get("/v1/keys").is_success  # they are read again
+    return text
 
 
 def arrange(running: Serving) -> None:
@@ -102,6 +129,7 @@ def everything(running: Serving) -> list[Any]:
     seen = [running.http.get(f"/v1/{path}").json() for path in paths]
     seen[-3] = sorted(each["name"] for each in seen[-3]["followers"])
     keys = running.http.get("/v1/keys").json()["keys"]
+    seen.append(running.run(running.service.state.boards._journal.last_position()))
     return [*seen, [{**key, "last_used_at": None} for key in keys]]
 
 
@@ -110,20 +138,29 @@ def expected(name: str, caller: str, board: str) -> int:
     needs, passed = NEEDS[name], PASSED.get(name, 200)
     if needs == "" or (needs == "public" and board == "open" and caller in GENUINE | {"none"}):
         return passed
+    if caller == "far away":
+        return 403
     if caller not in GENUINE:
         return 401
     if caller == "elsewhere":
         return 200 if name in SHOWS_NOTHING else 403
+    if "token" in caller:
+        return 200 if caller.startswith("own") and name in _OWN.split() else 403
     verb = "read" if needs == "public" else needs
     return passed if caller == verb else 403
 
 
-GENUINE: Final = {"elsewhere", "read", "write", "admin"}
+TOKENS: Final = (
+    *("own token", "own token, RS256", "own token, by kid"),
+    *("other's token", "token elsewhere"),
+)
+GENUINE: Final = {"elsewhere", *VERBS, *TOKENS}
+"""Who may read what is public; wrong keys and tokens are refused there, too."""
 
 
 def ask(running: Serving, route: Route, shown: str | None, board: str) -> int:
     headers = {} if shown is None else {"authorization": f"Bearer {shown}"}
-    body = BODIES.get(route.name)
+    body = _BODIES.get(route.name)
     if body is None and (route.method in ("POST", "PUT") or route.expects_json):
         body = {}
     path, query = route.path.format(**NAMES | {"board": board}), QUERIES.get(route.name)
@@ -138,6 +175,13 @@ def _check_challenge(answer: httpx2.Response) -> None:
     assert challenge.startswith("Bearer") == (answer.status_code == 401)
 
 
+_BODIES: Final[dict[str, Any]] = BODIES | {
+    "submit": {"player": "alice", "score": 10**6},
+    "amend_period": {"reason": "none", "remove": ["alice"]},
+    "patch_key": {"verbs": ["admin"]},
+}
+
+
 def test_the_table_here_knows_every_route() -> None:
     assert {route.name for route in ROUTES} == set(NEEDS)
 
@@ -147,6 +191,12 @@ def test_the_table_here_is_what_operations_declare() -> None:
         access = route.access
         declared = "public" if access.public else access.verb or ""
         assert declared == NEEDS[route.name], route.name
+        assert (access.own == "path") == (route.name in _OWN.split()), route.name
+    others = {route.name: route.access.own for route in ROUTES if route.access.own != "path"}
+    assert {name: own for name, own in others.items() if own} == {
+        "submit": "body",
+        "watch_board": "query",
+    }
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -25,6 +25,8 @@ BODIES: dict[str, Any] = {
     "patch_player": {"attributes": {"country": "NZ"}},
     "befriend": {},
     "create_key": {"name": "game"},
+    "patch_key": {"name": "other game"},
+    "rotate_key": {"overlap_seconds": 0},
     "put_webhook": {"url": "https://example.org/", "events": ["board.changed"]},
     "replay_delivery": {},
     "test_webhook": {},

@@ -145,7 +145,8 @@ def test_access_keys_made_before_owners_are_their_own(targets: Targets) -> None:
     if target.endswith(".toml"):
         run_sql(target, "UPDATE access_keys SET owner = NULL")
     else:
-        run_sql(target, "ALTER TABLE access_keys DROP COLUMN owner")
+        for column in ("owner", "expires_at", "addresses"):
+            run_sql(target, f"ALTER TABLE access_keys DROP COLUMN {column}")
         tables = ("documents", "followers", "derived", "effects", "jobs", "webhooks")
         for table in (*tables, "snapshots", "snapshot_ladders", "snapshot_parts"):
             run_sql(target, f"DROP TABLE {table}")

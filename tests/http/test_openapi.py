@@ -191,6 +191,7 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
         rules = {"windows": [{"name": "daily", "grace": 7 * 86400}]}
         assert running.http.put("/v1/boards/cup", json=rules).is_success
         names |= ended(running.http, "cup")
+        names["key"] = running.http.post("/v1/keys", json={"name": "spare"}).json()["id"]
         for name, body in EXAMPLES.items():
             names["webhook"] = "other" if name == "put_webhook" else "chat"
             names["board"] = "cup" if name in OF_ENDED else "blitz"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from toprung.domain.board import SCOPES_MAX, Board
+from toprung.domain.events import TRUST_FORMAT, BoardSet, PeriodClosed
 from toprung.errors import FixedRule, Invalid, UnknownWindow
 
 
@@ -152,3 +153,18 @@ def test_whatever_is_accepted_can_be_read_again(scopes: list[str]) -> None:
     assert wide.scopes == ("global", *EIGHT)
     assert Board.parse("blitz", wide.rules()) == wide
     assert wide.patched({"title": "Blitz"}).scopes == wide.scopes
+
+
+def test_who_is_trusted_is_recorded_only_if_it_was_said() -> None:
+    """An older process knows nothing of it, and need not where it is as it always was."""
+    usual, open_to_players = Board.parse("b", {}), Board.parse("b", {"trust": "player"})
+    assert (usual.trust, usual.rules()["trust"]) == ("server", "server")
+    assert "trust" not in usual.kept()
+    assert open_to_players.kept()["trust"] == "player"
+    for board in (usual, open_to_players, Board.parse("b", {"trust": None})):
+        assert Board.read("b", board.kept()) == board
+    formats = [BoardSet("b", each.kept(), 1).written_format for each in (usual, open_to_players)]
+    assert formats == [PeriodClosed.format, TRUST_FORMAT]
+    assert open_to_players.patched({"trust": None}) == usual
+    with pytest.raises(Invalid, match='must be one of "server", "player", "signed"'):
+        Board.parse("b", {"trust": "everybody"})

@@ -8,9 +8,10 @@ from functools import partial
 
 import pytest
 
-from toprung.http.limits import RateLimit
+from toprung.domain.trust.actor import LOCAL
+from toprung.http.limits import RateLimit, caller_name
 from toprung.http.live.alarms import Alarms
-from toprung.http.live.limits import LiveLimits, caller_name
+from toprung.http.live.limits import LiveLimits
 from toprung.http.live.messages import text_frame
 from toprung.http.problems import Refused
 from toprung.http.settings import Rate, ServiceSettings
@@ -145,7 +146,7 @@ def test_connections_are_counted_in_all_and_by_caller() -> None:
 
 
 def test_a_network_of_ipv6_is_one_caller() -> None:
-    names = {caller_name((f"2001:db8::{number:x}", 1), None) for number in range(5)}
+    names = {caller_name((f"2001:db8::{number:x}", 1), LOCAL) for number in range(5)}
     assert names == {"2001:db8::/64"}
 
 

@@ -94,6 +94,10 @@ class Rules:
         ),
     ] = None
 
+    trust: Annotated[
+        str | None, choice(CHOICES["trust"], "who may submit: servers with keys, or players, too")
+    ] = None
+
     def given(self) -> dict[str, Any]:
         """The rules that were given, as the library takes them."""
         rules = {field.name: getattr(self, field.name) for field in fields(self)}

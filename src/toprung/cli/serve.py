@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from toprung.cli.options import command
-from toprung.config import NO_ARCHIVE, PRIVATE_WEBHOOKS, archive_of, is_cluster_target
+from toprung.config import (
+    NO_ARCHIVE,
+    PRIVATE_WEBHOOKS,
+    archive_of,
+    is_cluster_target,
+    token_values,
+)
 from toprung.domain.quotas import QUOTA_MAX, Quotas
+from toprung.domain.trust.tokens import LEEWAY_SECONDS, LEEWAY_SECONDS_MAX, LIFETIME_SECONDS_MAX
 from toprung.domain.values import whole_or_text
 from toprung.errors import Invalid
 
 if TYPE_CHECKING:
     from toprung.http.proxies import Proxies
     from toprung.http.settings import Rate, ServiceSettings
+    from toprung.http.tokens.settings import TokenSettings
     from toprung.service.leaderboards import Leaderboards
 
 HOST = "127.0.0.1"
@@ -100,6 +108,59 @@ class ServeOptions:
             metavar="RATE",
             help="the same for each address without a valid key; off for no limit",
             show_default="50/200; off on loopback",
+        ),
+    ] = None
+    player_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="the same for each player with a token; off for no limit",
+            show_default="20/100; off on loopback",
+        ),
+    ] = None
+    token_keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PLACE",
+            envvar="TOPRUNG_TOKEN_KEYS",
+            help="keys of players' tokens: a file with a secret, a public key or a JWKS, or the"
+            " URL of a JWKS; repeatable",
+        ),
+    ] = None
+    token_audience: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="TOPRUNG_TOKEN_AUDIENCE",
+            help="what aud must name in tokens",
+        ),
+    ] = None
+    token_issuer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", envvar="TOPRUNG_TOKEN_ISSUER", help="what iss must be in tokens"
+        ),
+    ] = None
+    token_lifetime: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=LIFETIME_SECONDS_MAX,
+            metavar="SECONDS",
+            envvar="TOPRUNG_TOKEN_LIFETIME",
+            help="how long tokens may be valid, from iat to exp",
+            show_default="no limit",
+        ),
+    ] = None
+    token_leeway: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=LEEWAY_SECONDS_MAX,
+            metavar="SECONDS",
+            envvar="TOPRUNG_TOKEN_LEEWAY",
+            help="how far the clocks of issuers may differ",
+            show_default=str(LEEWAY_SECONDS),
         ),
     ] = None
     connections_per_address: Annotated[
@@ -218,7 +279,7 @@ async def _serve(
 
     async with open_async(options.db, quotas=_quotas(options), archive=_archive(options)) as boards:
         if settings.needs_keys:
-            await _check_keys(options, boards)
+            await _check_keys(options, boards, settings)
         if options.webhooks_private:
             boards.webhooks.allow_private_addresses()
         service = Service(boards, settings)
@@ -270,6 +331,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         DEFAULT_ADDRESS_RATE,
         DEFAULT_CONNECTIONS_PER_ADDRESS_MAX,
         DEFAULT_KEY_RATE,
+        DEFAULT_PLAYER_RATE,
         LIVE_HERE,
         LIVE_WHERE_OTHERS_ASK,
         ServiceSettings,
@@ -285,6 +347,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         for name, text, default in (
             ("key-rate", options.key_rate, DEFAULT_KEY_RATE),
             ("address-rate", options.address_rate, DEFAULT_ADDRESS_RATE),
+            ("player-rate", options.player_rate, DEFAULT_PLAYER_RATE),
         )
     ]
     if options.no_work and not is_cluster_target(options.db):
@@ -297,12 +360,34 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         origins=tuple(options.origin or ()),
         key_rate=rates[0],
         address_rate=rates[1],
+        player_rate=rates[2],
+        tokens=_tokens(options),
         connections_per_address_max=_connections(options.connections_per_address, connections),
         sockets_per_caller_max=options.live_connections or live.connections,
         subscriptions_per_caller_max=options.live_subscriptions or live.subscriptions,
         kept_seconds=1.0 if is_cluster_target(options.db) else 0.0,
         does_background_work=not options.no_work,
     )
+
+
+def _tokens(options: ServeOptions) -> TokenSettings | None:
+    """How players' tokens are verified: as options say, the environment, or a cluster's file."""
+    from toprung.http.tokens.keys import require_tokens
+    from toprung.http.tokens.settings import parse_token_settings
+
+    said = token_values(options.db)
+    asked = {
+        "places": tuple(options.token_keys or ()) or None,
+        "audience": options.token_audience,
+        "issuer": options.token_issuer,
+        "lifetime_seconds": options.token_lifetime,
+        "leeway_seconds": options.token_leeway,
+    }
+    said |= {name: value for name, value in asked.items() if value is not None}
+    found = parse_token_settings(**said)
+    if found is not None:
+        require_tokens()
+    return found
 
 
 def _connections(text: str | None, default: int | None) -> int | None:
@@ -345,9 +430,12 @@ def _rate(name: str, text: str | None, default: Rate | None, *, needs_keys: bool
     return rate
 
 
-async def _check_keys(options: ServeOptions, boards: Leaderboards) -> None:
+async def _check_keys(
+    options: ServeOptions, boards: Leaderboards, settings: ServiceSettings
+) -> None:
     """Refuse to serve where nobody could come in."""
-    if boards.keys is None or not await boards.keys.all():
+    keys = None if boards.keys is None else await boards.keys.valid()
+    if not keys and settings.tokens is None:
         raise Invalid(
             "host",
             f"{options.host} needs access keys, and {options.db} has none; make one with"

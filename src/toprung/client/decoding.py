@@ -158,4 +158,6 @@ def access_key_of(answer: KeyAnswer) -> AccessKey:
     used = None if answer.last_used_at is None else parse_instant(answer.last_used_at)
     created = parse_instant(answer.created_at)
     verbs = parse_verbs(answer.verbs)
-    return AccessKey(answer.id, answer.name, answer.owner, verbs, answer.boards, b"", created, used)
+    ends = None if answer.expires_at is None else parse_instant(answer.expires_at)
+    known = (answer.id, answer.name, answer.owner, verbs, answer.boards, b"", created, used)
+    return AccessKey(*known, expires_at=ends, addresses=answer.addresses)

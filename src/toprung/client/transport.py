@@ -82,13 +82,13 @@ class AsyncTransport:
     """For programs with an event loop."""
 
     def __init__(self, address: Address, timeout_seconds: float) -> None:
-        self._url = address.url
+        self._address = address
         self._timeout_seconds = timeout_seconds
         self._http = httpx2.AsyncClient(**_options(address, timeout_seconds))
 
     async def open(self, request: Request) -> Reply:
         """Send a request; returns when the answer begins."""
-        sent = _built(self._http, self._url, request, self._timeout_seconds)
+        sent = await _built(self._http, self._address, request, self._timeout_seconds)
         try:
             return _AsyncReply(await self._http.send(sent, stream=True))
         except httpx2.RequestError as error:
@@ -125,13 +125,13 @@ class BlockingTransport:
     """For programs without an event loop; its coroutines never suspend. Threads may share it."""
 
     def __init__(self, address: Address, timeout_seconds: float) -> None:
-        self._url = address.url
+        self._address = address
         self._timeout_seconds = timeout_seconds
         self._http = httpx2.Client(**_options(address, timeout_seconds))
 
     async def open(self, request: Request) -> Reply:
         """Send a request; returns when the answer begins."""
-        sent = _built(self._http, self._url, request, self._timeout_seconds)
+        sent = await _built(self._http, self._address, request, self._timeout_seconds)
         try:
             return _BlockingReply(self._http.send(sent, stream=True))
         except httpx2.RequestError as error:
@@ -166,23 +166,25 @@ class _BlockingReply:
 def _options(address: Address, timeout_seconds: float) -> dict[str, Any]:
     """What both kinds of httpx2 client are made with."""
     return {
-        "headers": address.headers(),
         "timeout": timeout_seconds,
         "limits": httpx2.Limits(max_connections=CONNECTIONS_MAX),
         "trust_env": not address.is_local,
     }
 
 
-def _built(
-    http: httpx2.Client | httpx2.AsyncClient, url: str, request: Request, timeout_seconds: float
+async def _built(
+    http: httpx2.Client | httpx2.AsyncClient,
+    address: Address,
+    request: Request,
+    timeout_seconds: float,
 ) -> httpx2.Request:
-    headers = dict(request.headers)
+    headers = await address.headers() | dict(request.headers)
     if request.body is not None:
         headers["content-type"] = "application/json"
     silence = request.silence_seconds_max or timeout_seconds
     return http.build_request(
         request.method,
-        url + request.path,
+        address.url + request.path,
         params=request.query or None,
         headers=headers,
         content=request.body,

@@ -16,6 +16,7 @@ from toprung.domain.player import GLOBAL, check_attribute
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.score import DECIMALS_MAX, number_text, parse_score, score_value
 from toprung.domain.sortkey import Direction, RecordShape, record_shape
+from toprung.domain.trust.writing import TRUSTS, Trust
 from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
 from toprung.domain.window import (
     DEFAULT_WINDOWS,
@@ -46,6 +47,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "subscore": (None, "asc", "desc"),
     "tie_break": ("first", "last", "player"),
     "ranking": RANKINGS,
+    "trust": TRUSTS,
 }
 """The rules that are one of some words; the first is the default."""
 
@@ -75,6 +77,8 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     max_increase: int | None = None
     history: HistoryRule | None = None
     """When snapshots of its ladders are taken; None: never."""
+    trust: Trust = TRUSTS[0]
+    """Who may submit scores."""
     version: int = 0
     """The journal position that set these rules; 0 before they were recorded."""
     generation: int = 0
@@ -144,13 +148,15 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def kept(self) -> dict[str, Any]:
         """What a journal keeps: the rules, and which periods are closed, settled and archived.
 
-        What is not set is left out: an older process knows nothing of newer rules.
+        What is not set is left out, and newer rules that are as they always were: an older process
+        knows nothing of them.
 
         >>> board = Board.parse("blitz", {"windows": ["daily"]})
         >>> board.kept()["windows"], Board.read("blitz", board.kept()) == board
         ([{'name': 'daily', 'grace': 3600}], True)
         """
-        form = {name: value for name, value in self.rules().items() if value is not None}
+        rules = self.rules().items()
+        form = {name: value for name, value in rules if value not in (None, _USUAL.get(name))}
         form["windows"] = [window.to_json(unsaid=None) for window in self.windows]
         return form | {name: dict(marks) for name in _MARKS if (marks := getattr(self, name))}
 
@@ -425,6 +431,8 @@ def _limit(board: Board, value: int | None) -> int | Decimal | None:
     return None if value is None else score_value(value, board.decimals)
 
 
+_USUAL = {"trust": TRUSTS[0]}
+"""Rules that boards had before there was anything to choose."""
 _MARKS = ("closed", "settled", "archived", "left")
 _NO_RULES = ("id", "version", "generation", *_MARKS)
 _RULES = tuple(f for f in Board.__struct_fields__ if f not in _NO_RULES)

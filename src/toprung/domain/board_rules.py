@@ -15,6 +15,7 @@ import msgspec
 from toprung.domain.board import Board, Policy, TieBreak
 from toprung.domain.ranking import Ranking
 from toprung.domain.sortkey import Direction
+from toprung.domain.trust.writing import Trust
 
 ScoreValue = int | Decimal
 """A score that people see: an int, or a Decimal on a board with decimals."""
@@ -49,6 +50,8 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     max_increase: ScoreValue | None
     history: dict[str, Any] | None
     """How often snapshots are taken (`every`), and how many are kept (`keep`); None: none."""
+    trust: Trust
+    """Who may submit scores: `server`, `player` or `signed`."""
     version: int
     """The journal position that set these rules."""
     generation: int

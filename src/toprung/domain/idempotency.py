@@ -1,9 +1,10 @@
 """Idempotency keys: whose they are, and what they are remembered by.
 
 A key belongs to the owner of the access key that it was sent with, so two callers of one board may
-use the same text without meeting each other. The library, the command line and a service without
-access keys share the empty owner. Journals record the *owned key*, which is owner and key in one
-text; both profiles remember it by the same digest.
+use the same text without meeting each other. Each player who comes with a token is an owner, too.
+The library, the command line and a service without access keys share the empty owner. Journals
+record the *owned key*, which is owner and key in one text; both profiles remember it by the same
+digest.
 
 Keys that were recorded before keys had owners are *unowned*: the bare text, without the separator.
 Whoever repeats one within its lifetime is answered as a repeat.
@@ -28,6 +29,14 @@ It is the time that passes while somebody is at work, which journals count in ho
 _SEPARATOR: Final = "\x1f"
 """Between owner and key, neither of which has control characters."""
 
+_PLAYER: Final = "\x1d"
+"""Before a player who is an owner: no access key has an owner that begins like this."""
+
+
+def player_owner(player: str) -> str:
+    """The owner of keys that come with a token of this player."""
+    return _PLAYER + player
+
 
 def owned_key(owner: str, key: str) -> str:
     """A key as journals record it.
@@ -48,12 +57,18 @@ def bare_key(owned: str) -> str:
 
 
 def owner_of(owned: str) -> str | None:
-    """Whose key it is; None for an unowned one.
+    """Whose key it is, where owners have quotas; None for an unowned one.
+
+    Players have none: there are too many to be counted one by one, so their keys count as nobody's.
 
     >>> owner_of("studio\\x1fmatch-17"), owner_of("match-17")
     ('studio', None)
+    >>> owner_of(owned_key(player_owner("alice"), "match-17"))
+    ''
     """
     owner, separator, _ = owned.rpartition(_SEPARATOR)
+    if owner.startswith(_PLAYER):
+        return NOBODY
     return owner if separator else None
 
 

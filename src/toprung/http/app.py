@@ -26,6 +26,7 @@ from toprung.http.routes import ROUTES
 from toprung.http.routing import Route, Router
 from toprung.http.settings import ServiceSettings
 from toprung.http.state import ServiceState
+from toprung.http.tokens.verifying import Tokens
 from toprung.http.transport import Tray
 from toprung.http.underway import Reply, Underway
 from toprung.waiting.inbox import Inbox
@@ -52,8 +53,10 @@ class Service:
     def __init__(self, boards: Leaderboards, settings: ServiceSettings | None = None) -> None:
         self.state = ServiceState(boards, settings or ServiceSettings())
         self._cors = Cors(self.state.settings.origins)
-        keys = self.state.boards.keys
-        self._gate = self.state.gate = Gate(self.state.settings, keys, self._cors)
+        keys, tokens = self.state.boards.keys, self.state.settings.tokens
+        self._tokens = None if tokens is None else Tokens(tokens, self.state.boards.clock)
+        self._gate = Gate(self.state.settings, keys, self._tokens, self._cors)
+        self.state.gate = self._gate
         self.sockets = LiveSockets(self.state, self._gate, self.state.hub)
         self._router = Router(ROUTES)
         self._meters = {route: self.state.meter(route.method, route.path) for route in ROUTES}
@@ -68,6 +71,9 @@ class Service:
         upkeep = self.state.upkeep
         upkeep.add("keys", UPKEEP_SECONDS, self._keep_up)
         upkeep.add("live", 0, self.state.hub.run)
+        if self._tokens is not None:
+            await self._tokens.tend()
+            upkeep.add("token keys", UPKEEP_SECONDS, self._tokens.tend)
         upkeep.add("readiness", UPKEEP_SECONDS, self.state.readiness.refresh)
         if self.state.memory.bytes_max is not None:
             upkeep.add("memory", MEMORY_SECONDS, self.state.memory.tend)
@@ -92,13 +98,13 @@ class Service:
         self._loop.call_soon_threadsafe(self.state.hub.close)
 
     async def _keep_up(self) -> None:
-        """Record uses of keys, and let go of who came with one that is revoked."""
+        """Record uses of keys, and let go of who came with one that is no more what it was."""
         keys = self.state.boards.keys
         if keys is not None:
             try:
                 await keys.save_uses()
             finally:
-                self.state.hub.dismiss(await keys.ids())
+                self.state.hub.dismiss(await keys.valid())
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request or connection."""

@@ -7,7 +7,9 @@ one to another origin without asking first, and asking is refused) and on writes
 any, is its own or was named. A proxy on this machine would make everybody a user of it, so what a
 proxy says that it has forwarded is refused.
 Everywhere else each request needs a key, except that anybody may read what public boards show:
-standings, but no details, submissions or friends.
+standings, but no details, submissions or friends; and that a player with a token may read these of
+itself, and submit where the board says so (`own`). Where no keys are asked for, who shows a token
+is held to it all the same: so what players will be told can be tried.
 """
 
 from __future__ import annotations
@@ -19,20 +21,27 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from toprung.domain.webhooks import may_manage
 from toprung.http.answers import Headers
-from toprung.http.call import Call
+from toprung.http.call import Call, actor_of
 from toprung.http.cors import Cors
 from toprung.http.limits import RateLimit, caller_of
+from toprung.http.own import owns_all, owns_friends, owns_parts, refusal_of, token_allows
 from toprung.http.problems import Refused
 from toprung.http.settings import ServiceSettings
+from toprung.http.tokens.verifying import KeysMissing, TokenRefused, Tokens, is_token
 
 if TYPE_CHECKING:
     from toprung.domain.access import AccessKey
+    from toprung.domain.trust.actor import Actor
+    from toprung.domain.trust.tokens import PlayerToken
     from toprung.http.live.messages import Subscribe
     from toprung.http.state import ServiceState
     from toprung.service.keys import Keys
 
 HOSTS_MAX: Final = 64
 CHALLENGE: Final[Headers] = ((b"www-authenticate", b'Bearer realm="toprung"'),)
+BAD_TOKEN: Final[Headers] = (
+    (b"www-authenticate", b'Bearer realm="toprung", error="invalid_token"'),
+)
 
 Client = tuple[str, int] | None
 """The network address of a caller, where it is known."""
@@ -73,18 +82,24 @@ NOT_MANAGED: Final = (
     " for the events player.erased and *"
 )
 _KEY_REQUIRED: Final = "a key is required: Authorization: Bearer <key>"
+_UNVERIFIED: Final = "players' tokens cannot be verified at the moment; try again shortly"
 
 
 class Gate:
     """Decides about every request before it reaches its handler."""
 
-    def __init__(self, settings: ServiceSettings, keys: Keys | None, cors: Cors) -> None:
+    def __init__(
+        self, settings: ServiceSettings, keys: Keys | None, tokens: Tokens | None, cors: Cors
+    ) -> None:
         self._settings = settings
         self._keys = keys
+        self._tokens = tokens
         self._cors = cors
+        self._telling = _TELLING if tokens is None else _TELLING | {b"authorization"}
         self._hosts: set[bytes | None] = set()
         """Names of this machine that were used; none where keys are needed."""
         self._by_key = None if settings.key_rate is None else RateLimit(settings.key_rate)
+        self._by_player = None if settings.player_rate is None else RateLimit(settings.player_rate)
         by_address = settings.address_rate
         self._by_address = None if by_address is None else RateLimit(by_address)
 
@@ -94,21 +109,25 @@ class Gate:
         return (
             headers.get(b"host") in self._hosts
             and not call.route.is_conditional
-            and _TELLING.isdisjoint(headers)
+            and self._telling.isdisjoint(headers)
         )
 
     async def admit(self, call: Call[Any, Any]) -> None:
-        """Refuse what is not allowed; note the key, and whether the board is public."""
-        route = call.route
+        """Refuse what is not allowed; note what was shown, and whether the board is public."""
+        route, token = call.route, self._token_in(call.headers)
         if not self._settings.needs_keys:
             self.check_local(call.headers)
             if route.method != "GET" and not self._cors.is_welcome(call.headers):
                 raise Refused(403, "origin-not-allowed", _FOREIGN_PAGE)
-            if route.access.public and _tells_public(call):
+            if token is not None and route.access.verb is not None:
+                await self._admit_player(call, token)
+            elif route.access.public and _tells_public(call):
                 call.is_public = await _is_public(call)
             return
         if route.access.verb is None:
             self.count_address(call.client)
+        elif token is not None:
+            await self._admit_player(call, token)
         elif call.header(b"authorization") is None:
             await self._admit_stranger(call)
         else:
@@ -116,6 +135,13 @@ class Gate:
             call.is_public = route.access.public and await _is_public(call)
             if not _allows(call, call.key):
                 raise Refused(403, "forbidden", _missing(call))
+
+    async def _admit_player(self, call: Call[Any, Any], text: str) -> None:
+        """Let in who shows a token, where the board is public or it is about its player."""
+        call.token = await self.token(call.client, text)
+        call.is_public = call.route.access.public and await _is_public(call)
+        if not token_allows(call, call.token):
+            raise refusal_of(call, call.token)
 
     async def _admit_stranger(self, call: Call[Any, Any]) -> None:
         """Let in who shows no key, where the board is public.
@@ -136,6 +162,10 @@ class Gate:
         if what is None:
             return
         call.is_public = False
+        if call.token is not None:
+            if not owns_parts(call, call.token):
+                raise Refused(403, "forbidden", f"{what} are not public, and not this token's own")
+            return
         if not self._settings.needs_keys:
             return
         if call.key is None:
@@ -148,19 +178,53 @@ class Gate:
         found = None
         if text is not None and self._keys is not None:
             found = await self._keys.find(text)
-        if found is None:
+        if found is None or self._keys is None:
             self.count_address(client)
             raise _unauthorized(_KEY_REQUIRED if text is None else "this key is not valid")
+        if self._keys.is_expired(found):
+            self.count_address(client)
+            raise _unauthorized("this key has expired")
+        if not found.is_allowed_from(None if client is None else client[0]):
+            self.count_address(client)
+            raise Refused(403, "forbidden", "this key may not be used from your address")
         if self._by_key is not None:
             self._by_key.check(found.id)
+        self._keys.note_use(found)
         return found
+
+    async def token(self, client: Client, text: str) -> PlayerToken:
+        """The player's token that a text is; wrong ones are counted against the address."""
+        assert self._tokens is not None, "only then is there a token"
+        try:
+            found = await self._tokens.verify(text)
+        except TokenRefused as reason:
+            self.count_address(client)
+            raise Refused(401, "unauthorized", f"this token {reason}", headers=BAD_TOKEN) from None
+        except KeysMissing:
+            self.count_address(client)
+            headers = ((b"retry-after", b"5"),)
+            raise Refused(503, "unavailable", _UNVERIFIED, headers=headers) from None
+        if self._by_player is not None:
+            self._by_player.check(found.player)
+        return found
+
+    def _token_in(self, headers: Mapping[bytes, bytes], offered: str | None = None) -> str | None:
+        """The token that was shown, if this service knows tokens."""
+        if self._tokens is None:
+            return None
+        text = offered or bearer(headers)
+        return text if text is not None and is_token(text) else None
 
     async def visitor(
         self, client: Client, headers: Mapping[bytes, bytes], offered: str | None
     ) -> Visitor:
         """Who opens a live connection; `offered` is a key that came beside the headers."""
+        token = self._token_in(headers, offered)
         if not self._settings.needs_keys:
             self.check_local(headers)
+        if token is not None:
+            return Visitor(None, token=await self.token(client, token))
+        if not self._settings.needs_keys:
             return Visitor(None, is_trusted=self.trusts(headers))
         text = offered or bearer(headers)
         if text is None:
@@ -170,17 +234,21 @@ class Gate:
 
     def visitor_of(self, call: Call[Any, Any]) -> Visitor:
         """Who has made a call that goes on."""
-        return Visitor(call.key, is_trusted=self.trusts(call.headers))
+        is_trusted = call.token is None and self.trusts(call.headers)
+        return Visitor(call.key, is_trusted=is_trusted, token=call.token)
 
     async def admit_watcher(self, visitor: Visitor, asked: Subscribe, state: ServiceState) -> bool:
         """Refuse what may not be watched; whether it may only because the board is public."""
-        key = visitor.key
+        key, token = visitor.key, visitor.token
         if visitor.is_trusted or (key is not None and key.allows("read", asked.board)):
+            return False
+        if owns_all(token, asked):
             return False
         if not await state.is_public(asked.board):
             raise not_public(asked.board)
-        what = "friends" if asked.friends else "submissions"
-        if asked.friends or asked.activity is not None:
+        has_friends = asked.friends and not owns_friends(token, asked)
+        what = "friends" if has_friends else "submissions"
+        if has_friends or asked.activity is not None:
             detail = f"{what} are not public; board {asked.board!r} needs a key that allows 'read'"
             raise Refused(403, "forbidden", detail)
         return True
@@ -243,11 +311,17 @@ class Visitor(NamedTuple):
     key: AccessKey | None
     is_trusted: bool = False
     """Whether it may watch everything without a key."""
+    token: PlayerToken | None = None
 
     @property
     def key_id(self) -> str | None:
         """The key that was shown."""
         return None if self.key is None else self.key.id
+
+    @property
+    def actor(self) -> Actor:
+        """Who watches, as one value."""
+        return actor_of(self.key, self.token)
 
 
 def not_public(board_id: str) -> Refused:
@@ -264,7 +338,7 @@ def manages(call: Call[Any, Any], events: Iterable[str], boards: Iterable[str]) 
 
 def may_list(call: Call[Any, Any], board_id: str) -> bool:
     """Whether a list of boards shows this one to the caller."""
-    if not call.state.settings.needs_keys:
+    if call.key is None and call.token is None and not call.state.settings.needs_keys:
         return True
     return call.key is not None and call.key.allows("read", board_id)
 
@@ -316,7 +390,7 @@ def _allows(call: Call[Any, Any], key: AccessKey) -> bool:
     if call.is_public and access.verb == "read":
         return True
     if access.boards == "some":
-        return access.verb in key.verbs
+        return key.has_verb(access.verb)
     return key.allows(access.verb, call.values[0] if access.boards == "one" else None)
 
 

@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from toprung.http.limits import caller_of
+from toprung.domain.trust.actor import LOCAL, Actor
+from toprung.http.limits import caller_name
 from toprung.http.problems import Refused
 from toprung.http.routing import Route
 
 if TYPE_CHECKING:
     from toprung.domain.access import AccessKey
+    from toprung.domain.trust.tokens import PlayerToken
     from toprung.http.state import ServiceState
     from toprung.service.leaderboards import Leaderboard, Leaderboards
 
@@ -36,6 +38,7 @@ class Call(Generic[Q, B]):
         "receive",
         "route",
         "state",
+        "token",
         "values",
     )
 
@@ -68,8 +71,15 @@ class Call(Generic[Q, B]):
         """What of its body takes up room: see `room`."""
         self.key: AccessKey | None = None
         """The key that was shown, where one is needed."""
+        self.token: PlayerToken | None = None
+        """The player's token that was shown, which is never together with a key."""
         self.is_public = False
         """Whether the board may be read by anybody."""
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts."""
+        return actor_of(self.key, self.token)
 
     @property
     def boards(self) -> Leaderboards:
@@ -86,7 +96,7 @@ class Call(Generic[Q, B]):
 
     def hold(self, amount: int) -> bool:
         """Take room for so much of its body; False if there is none left for this caller."""
-        is_held = self.state.bodies.take(amount, self._caller, is_stranger=self.key is None)
+        is_held = self.state.bodies.take(amount, self._caller, is_stranger=self._is_stranger)
         if is_held:
             self.held_bytes += amount
         return is_held
@@ -94,14 +104,26 @@ class Call(Generic[Q, B]):
     def let_go(self) -> None:
         """Give back the room that its body has taken."""
         held, self.held_bytes = self.held_bytes, 0
-        self.state.bodies.give_back(held, self._caller, is_stranger=self.key is None)
+        self.state.bodies.give_back(held, self._caller, is_stranger=self._is_stranger)
 
     @property
     def _caller(self) -> str | None:
         """Whose share of the room it is; nobody's where all are users of this machine."""
-        if not self.state.settings.needs_keys:
+        if self.token is None and not self.state.settings.needs_keys:
             return None
-        return caller_of(self.client) if self.key is None else f"key {self.key.id}"
+        return caller_name(self.client, self.actor)
+
+    @property
+    def _is_stranger(self) -> bool:
+        """Whether it has the share of one among many, and not of a key."""
+        return self.key is None
+
+
+def actor_of(key: AccessKey | None, token: PlayerToken | None) -> Actor:
+    """Who acts, by what was shown; users of this machine show nothing."""
+    if token is not None:
+        return Actor("player", token.player)
+    return LOCAL if key is None else Actor("key", key.id)
 
 
 class CallerGone(Exception):  # noqa: N818 -- named after what happened

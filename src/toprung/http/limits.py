@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from toprung.domain.trust.actor import Actor
 from toprung.http.problems import Refused
 from toprung.http.settings import Rate
 
@@ -32,6 +33,15 @@ def caller_of(client: tuple[str, int] | None) -> str:
     if client is None:
         return "unknown"
     return client[0] if ":" not in client[0] else _network_of(client[0])
+
+
+def caller_name(client: tuple[str, int] | None, actor: Actor) -> str:
+    """What a caller is counted under: its key or its player, or else its address.
+
+    >>> caller_name(("192.0.2.1", 5000), Actor("key", "k1")), caller_name(None, Actor("local"))
+    ('key k1', 'unknown')
+    """
+    return f"{actor.kind} {actor.id}" if actor.kind in ("key", "player") else caller_of(client)
 
 
 @lru_cache(4096)  # the same callers ask again and again, and parsing addresses takes a while

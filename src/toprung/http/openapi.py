@@ -57,7 +57,7 @@ _ETAG: Final = {
 _KEY: Final = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A key from `toprung keys create` or `POST /v1/keys`.",
+    "description": "A key from `toprung keys create` or `POST /v1/keys`, or a player's token.",
 }
 
 
@@ -144,6 +144,7 @@ def _description(operation: Operation) -> str:
     if access.verb is not None:
         said.append(f"If the service requires keys, this needs one that allows {access.key}")
         said[-1] += ", or a public board" if access.public else ""
+        said[-1] += ", or the player's own token" if access.own is not None else ""
         is_partly = access.public and access.private_parts
         said[-1] += f"; {access.private_parts} always need the key." if is_partly else "."
     return " ".join(filter(None, said))

@@ -39,6 +39,8 @@ class Route:
         self.grows = operation.grows
         self.body_bytes_max = operation.body_bytes_max
         self.has_private_parts = bool(self.access.private_parts)
+        self.player_at = operation.variables.index("player") if self.access.own == "path" else None
+        """Which of the values in its path is the player who may run it with its own token."""
         self.decode_query = QueryDecoder(operation.query).decode
         self.decode_body = _body_decoder(operation)
         self.segments = tuple(operation.path.encode().split(b"/")[1:])

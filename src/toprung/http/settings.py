@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toprung.errors import Invalid
+from toprung.http.tokens.settings import TokenSettings
 
 RATE_MAX: Final = 1_000_000
 """Requests a second, and at once: more is no limit."""
@@ -54,6 +55,8 @@ class LiveShare:
 LIVE_WHERE_OTHERS_ASK: Final = LiveShare(1_000, 4_000)
 LIVE_HERE: Final = LiveShare(4_000, 20_000)
 """Where only this machine's users may ask; among them may be one who relays to others."""
+LIVE_OF_PLAYER: Final = LiveShare(50, 200)
+"""Who comes with a token is one person, with some devices and pages."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,10 @@ class ServiceSettings:
     """Per key; None is unlimited."""
     address_rate: Rate | None = None
     """Per network address, for callers without a key and for wrong keys."""
+    player_rate: Rate | None = None
+    """Per player, for callers with a token."""
+    tokens: TokenSettings | None = None
+    """How players' tokens are verified; None: there are none."""
     connections_per_address_max: int | None = None
     """Open at the same time, apart from live ones and those of proxies; None is unlimited."""
     body_seconds_max: float = 20.0
@@ -92,4 +99,5 @@ class ServiceSettings:
 
 DEFAULT_KEY_RATE = Rate(1000.0, 2000)
 DEFAULT_ADDRESS_RATE = Rate(50.0, 200)
+DEFAULT_PLAYER_RATE = Rate(20.0, 100)
 DEFAULT_CONNECTIONS_PER_ADDRESS_MAX = 1_000

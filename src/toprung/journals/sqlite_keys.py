@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import apsw
 import msgspec
@@ -18,8 +18,10 @@ from toprung.errors import Closed, StorageFailed
 from toprung.journals.sqlite_faults import FILE_LOST, FilePlace, keep_log, passing_reason, refused
 from toprung.journals.sqlite_migrations import migrate
 from toprung.ports import KeyStore
+from toprung.ports.key_store import EDITABLE
 
 T = TypeVar("T")
+Statement: TypeAlias = tuple[str, tuple[Any, ...]]
 
 
 class SqliteKeys:
@@ -45,17 +47,7 @@ class SqliteKeys:
 
     async def add(self, key: AccessKey) -> None:
         """Keep a new key; durable when this returns."""
-        row = (
-            key.id,
-            key.name,
-            msgspec.json.encode(key.verbs).decode(),
-            msgspec.json.encode(key.boards).decode(),
-            key.digest,
-            key.created_at,
-            key.last_used_at,
-            key.owner,
-        )
-        await self._write("INSERT INTO access_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row])
+        await self._write([(_ADD, _row(key))])
 
     async def all(self) -> list[AccessKey]:
         """Every key."""
@@ -64,17 +56,29 @@ class SqliteKeys:
                 rows: list[Any] = self._connection.execute("SELECT * FROM access_keys").fetchall()
             except apsw.Error as error:
                 raise StorageFailed(f"the keys cannot be read: {error}") from error
-        return [_key(*row) for row in rows]
+        return [_key(row) for row in rows]
+
+    async def edit(self, key_id: str, changes: Mapping[str, Any]) -> bool:
+        """Change these members of a key; whether there is one."""
+        assert changes.keys() <= EDITABLE, "they become part of a statement"
+        columns = ", ".join(f"{name} = ?" for name in changes)
+        values = (*map(_stored, changes.values()), key_id)
+        statement = f"UPDATE access_keys SET {columns} WHERE id = ?"  # noqa: S608
+        return await self._write([(statement, values)]) > 0
+
+    async def rotate(self, new: AccessKey, old_id: str, ends_at: int) -> bool:
+        """Keep a new key, and have the old one expire; whether there is the old one."""
+        statements = [(_END, (ends_at, old_id)), (_ADD_BESIDE, (*_row(new), old_id))]
+        return await self._write(statements) > 0
 
     async def remove(self, key_id: str) -> bool:
         """Forget a key; whether there was one."""
-        changed = await self._write("DELETE FROM access_keys WHERE id = ?", [(key_id,)])
-        return changed > 0
+        return await self._write([("DELETE FROM access_keys WHERE id = ?", (key_id,))]) > 0
 
     async def note_uses(self, used: Mapping[str, int]) -> None:
         """Record when keys were last used."""
         statement = "UPDATE access_keys SET last_used_at = ? WHERE id = ?"
-        await self._write(statement, [(at, key_id) for key_id, at in used.items()])
+        await self._write([(statement, (at, key_id)) for key_id, at in used.items()])
 
     def close(self) -> None:
         """Let go of the file."""
@@ -82,18 +86,18 @@ class SqliteKeys:
             keep_log(self._connection)
         self._connection.close()
 
-    async def _write(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
-        """Run a statement for each row in one transaction; how many rows it changed."""
+    async def _write(self, statements: list[Statement]) -> int:
+        """Run statements in one transaction; how many rows they changed."""
         changed: int = await self._in_thread(
-            lambda: self._paused(lambda: self._transact(statement, rows))
+            lambda: self._paused(lambda: self._transact(statements))
         )
         return changed
 
-    def _transact(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
+    def _transact(self, statements: list[Statement]) -> int:
         with self._lock:
             before = self._connection.total_changes()
             try:
-                self._change(statement, rows)
+                self._change(statements)
             except apsw.ConnectionClosedError:
                 raise Closed from None
             except apsw.Error as error:
@@ -103,12 +107,13 @@ class SqliteKeys:
                 raise StorageFailed(FILE_LOST)
             return self._connection.total_changes() - before
 
-    def _change(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    def _change(self, statements: list[Statement]) -> None:
         """One transaction; after some errors SQLite has ended it by itself."""
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            connection.executemany(statement, rows)
+            for statement, values in statements:
+                connection.execute(statement, values)
             connection.execute("COMMIT")
         except BaseException:
             if not connection.get_autocommit():
@@ -116,26 +121,28 @@ class SqliteKeys:
             raise
 
 
-def _key(
-    key_id: str,
-    name: str,
-    verbs: str,
-    boards: str,
-    digest: bytes,
-    created_at: int,
-    last_used_at: int | None,
-    owner: str | None,
-) -> AccessKey:
-    return AccessKey(
-        key_id,
-        name,
-        owner or key_id,
-        tuple(msgspec.json.decode(verbs)),
-        tuple(msgspec.json.decode(boards)),
-        digest,
-        created_at,
-        last_used_at,
-    )
+def _key(row: tuple[Any, ...]) -> AccessKey:
+    key_id, name, verbs, boards, digest, created_at, used_at, owner, expires_at, addresses = row
+    read = msgspec.json.decode
+    known = (key_id, name, owner or key_id, tuple(read(verbs)), tuple(read(boards)), digest)
+    return AccessKey(*known, created_at, used_at, expires_at, tuple(read(addresses)))
 
+
+def _row(key: AccessKey) -> tuple[Any, ...]:
+    members = (key.id, key.name, key.verbs, key.boards, key.digest, key.created_at)
+    more = (key.last_used_at, key.owner, key.expires_at, key.addresses)
+    return tuple(map(_stored, (*members, *more)))
+
+
+def _stored(value: Any) -> Any:
+    return msgspec.json.encode(value).decode() if isinstance(value, tuple) else value
+
+
+_ADD: Final = f"INSERT INTO access_keys VALUES ({', '.join('?' * 10)})"  # noqa: S608
+_ADD_BESIDE: Final = (
+    f"INSERT INTO access_keys SELECT {', '.join('?' * 10)}"  # noqa: S608
+    " FROM access_keys WHERE id = ?"
+)
+_END: Final = "UPDATE access_keys SET expires_at = min(coalesce(expires_at, ?1), ?1) WHERE id = ?2"
 
 _: type[KeyStore] = SqliteKeys

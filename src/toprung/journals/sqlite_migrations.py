@@ -96,9 +96,13 @@ def _snapshots(writer: apsw.Connection) -> None:
     writer.execute(_statements("0006_snapshots"))
 
 
+def _key_limits(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0007_key_limits"))
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
-    _snapshots,
+    *(_snapshots, _key_limits),
 )
 """By number, from 1."""
 

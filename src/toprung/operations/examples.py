@@ -50,6 +50,8 @@ EXAMPLES: Final[dict[str, Any]] = {
     },
     "replay_delivery": {},
     "test_webhook": {},
+    "patch_key": {"name": "game server, Europe", "boards": ["eu-*"], "addresses": ["192.0.2.0/24"]},
+    "rotate_key": {"overlap_seconds": 3600},
     "create_key": {"name": "game server", "verbs": ["read", "write"], "boards": ["blitz", "eu-*"]},
 }
 """Bodies by the name of their operation."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from toprung.domain.access import Verb
-from toprung.operations.access import Access, Boards
+from toprung.operations.access import Access, Boards, Own
 from toprung.operations.requests import NoQuery
 
 BODY_BYTES_MAX: Final = 64 * 1024
@@ -54,6 +54,10 @@ class Operation(Struct, frozen=True, kw_only=True, eq=False):
     """Names of the headers that mean something here and not everywhere."""
     public: bool = False
     """Whether boards that are public answer it to anybody, but for what is `private`."""
+    own: Own | None = None
+    """Where the player stands whose own token may run it, too."""
+    own_parts: str = ""
+    """What of the private parts is shown to that token."""
     hot: bool = False
     """Whether it is served where it was parsed, as a light task, if reads never suspend; its
     handler asks the leaderboards, and rarely anything else."""
@@ -81,6 +85,8 @@ class Operation(Struct, frozen=True, kw_only=True, eq=False):
             boards="some" if self.checks_boards else boards,
             public=self.public,
             private_parts=getattr(self.query, "PRIVATE", ""),
+            own=self.own,
+            own_parts=self.own_parts,
         )
 
     @property

@@ -36,6 +36,7 @@ operations.get(
     runs="boards.player",
     answer=PlayerProfile,
     also=(404,),
+    own="path",
 )
 operations.get(
     "export_player",
@@ -66,6 +67,7 @@ operations.get(
     runs="boards.standings",
     query=Numbers,
     answer=PlayerStandingsAnswer,
+    own="path",
 )
 operations.get(
     "list_friends",
@@ -74,6 +76,7 @@ operations.get(
     "List a player's friends, sorted by id.",
     runs="boards.friends",
     answer=FriendsAnswer,
+    own="path",
 )
 operations.put(
     "befriend",

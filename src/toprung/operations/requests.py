@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from toprung.domain.access import EVERY_BOARD, VERBS
+from toprung.domain.access import EVERY_BOARD, OVERLAP_SECONDS, OVERLAP_SECONDS_MAX, VERBS
 from toprung.domain.amendment import PLAYERS_MAX, REASON_MAX
 from toprung.domain.health import BOTH
 from toprung.domain.history import KEPT, KEPT_MAX, Every
@@ -126,6 +126,7 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     max_increase: SentScoreOrNull | UnsetType = UNSET
     history: HistoryBody | UnsetType | None = UNSET
     """Snapshots of its ladders, for movement and history; null: none."""
+    trust: Literal["server", "player", "signed"] | UnsetType | None = UNSET
 
 
 def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:
@@ -163,11 +164,35 @@ class KeyBody(Struct, forbid_unknown_fields=True):
 
     name: str
     verbs: tuple[str, ...] = VERBS
-    """What the key allows: read, write, admin."""
+    """What the key allows: read, write, moderate, admin."""
     boards: tuple[str, ...] = (EVERY_BOARD,)
     """Patterns of board ids, in which * stands for any characters."""
     owner: str | None = None
     """Keys of one owner share their idempotency keys; the default owner is the key's own id."""
+    expires_at: str | None = None
+    """When it ends to be valid (RFC 3339 with offset); by default never."""
+    addresses: tuple[str, ...] = ()
+    """IP addresses and networks that it may be used from; by default all."""
+
+
+class KeyPatchBody(Struct, forbid_unknown_fields=True):
+    """Changes to a key: what is omitted stays."""
+
+    name: str | UnsetType = UNSET
+    verbs: tuple[str, ...] | UnsetType = UNSET
+    boards: tuple[str, ...] | UnsetType = UNSET
+    """Patterns of board ids, in which * stands for any characters."""
+    expires_at: str | UnsetType | None = UNSET
+    """When it ends to be valid (RFC 3339 with offset); null: never."""
+    addresses: tuple[str, ...] | UnsetType = UNSET
+    """IP addresses and networks that it may be used from; an empty list: all."""
+
+
+class RotationBody(Struct, forbid_unknown_fields=True):
+    """How a key is replaced."""
+
+    overlap_seconds: Annotated[int, Meta(ge=0, le=OVERLAP_SECONDS_MAX)] = OVERLAP_SECONDS
+    """For how long the old key can still be used."""
 
 
 class WebhookBody(Struct, forbid_unknown_fields=True):

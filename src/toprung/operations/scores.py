@@ -36,6 +36,7 @@ operations.post(
     headers=("Idempotency-Key",),
     hot=True,
     grows=True,
+    own="body",
 )
 operations.post(
     "submit_batch",
@@ -57,6 +58,7 @@ operations.get(
     runs="board.submissions",
     query=PageQuery,
     answer=PastSubmissions,
+    own="path",
 )
 operations.get(
     "list_activity",

@@ -46,6 +46,8 @@ operations.get(
     answer=StandingAnswer,
     public=True,
     hot=True,
+    own="path",
+    own_parts="details",
 )
 operations.delete(
     "remove_standing",
@@ -94,6 +96,7 @@ operations.get(
     runs="board.history",
     query=HistoryQuery,
     answer=RankHistory,
+    own="path",
 )
 operations.get(
     "get_friends_standings",
@@ -104,6 +107,7 @@ operations.get(
     query=FriendsQuery,
     answer=PageAnswer,
     hot=True,
+    own="path",
 )
 operations.get(
     "watch_board",
@@ -113,6 +117,8 @@ operations.get(
     query=LiveQuery,
     headers=("Last-Event-ID",),
     public=True,
+    own="query",
+    own_parts="friends",
 )
 operations.post(
     "lookup_standings",

@@ -5,7 +5,13 @@ from __future__ import annotations
 from toprung.contract import HealthAnswer, KeyAnswer, KeysAnswer, ReadyAnswer
 from toprung.domain.background import BackgroundStatus
 from toprung.operations.operation import Subject
-from toprung.operations.requests import EmptyBody, KeyBody, ReadyQuery
+from toprung.operations.requests import (
+    EmptyBody,
+    KeyBody,
+    KeyPatchBody,
+    ReadyQuery,
+    RotationBody,
+)
 
 operations = Subject("admin")
 
@@ -24,6 +30,28 @@ operations.post(
     body=KeyBody,
     answer=KeyAnswer,
     status=201,
+    grows=True,
+)
+operations.patch(
+    "patch_key",
+    "/v1/keys/{key}",
+    "admin",
+    "Change a key: its name, verbs, boards, expiry or addresses; its text stays the same.",
+    description="Live connections of a key that allows something else now are closed.",
+    body=KeyPatchBody,
+    answer=KeyAnswer,
+    also=(404,),
+)
+operations.post(
+    "rotate_key",
+    "/v1/keys/{key}/rotate",
+    "admin",
+    "Create a key that allows the same and has the same owner; the old one expires.",
+    description="Both can be used for `overlap_seconds`. The new key's text is shown only once.",
+    body=RotationBody,
+    answer=KeyAnswer,
+    status=201,
+    also=(404,),
     grows=True,
 )
 operations.delete(

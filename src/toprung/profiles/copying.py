@@ -286,6 +286,7 @@ class _Copying:
         keys = await self._source.keys.all()
         columns = (
             "id", "name", "verbs", "boards", "digest", "created_at", "last_used_at", "owner",
+            "expires_at", "addresses",
         )  # fmt: skip
         await target.add(
             "access_keys", columns, [tuple(getattr(key, name) for name in columns) for key in keys]

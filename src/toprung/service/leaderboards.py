@@ -80,6 +80,8 @@ class Leaderboards(Players):
         self._source = source
         self._read_details = read_details
         self._maintenance = parts.maintenance
+        self.clock = parts.clock
+        """What time it is here."""
         self.feed = parts.feed
         """What tells of changes as they happen, where the profile has such a thing."""
         self.background = parts.background

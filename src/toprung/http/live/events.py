@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toprung.http.answers import Stream
 from toprung.http.call import Call
-from toprung.http.live.limits import caller_name
+from toprung.http.limits import caller_name
 from toprung.http.live.messages import Message, Subscribe
 from toprung.http.live.watcher import Watcher
 from toprung.operations.requests import LiveQuery
@@ -27,8 +27,8 @@ async def event_stream(call: Call[LiveQuery, None], hub: Hub) -> Stream:
     gate = call.state.gate
     visitor = gate.visitor_of(call)
     as_public = await gate.admit_watcher(visitor, asked, call.state)
-    caller = caller_name(call.client, visitor.key_id)
-    watcher = Watcher(hub, call.state, caller, visitor.key_id)
+    caller = caller_name(call.client, visitor.actor)
+    watcher = Watcher(hub, call.state, caller, visitor)
     try:
         await watcher.subscribe(asked, as_public=as_public)
     except BaseException:

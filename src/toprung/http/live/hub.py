@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Container
+from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from toprung.http.live.topics import Topic, TopicName
 from toprung.http.problems import Refused
 
 if TYPE_CHECKING:
+    from toprung.domain.access import AccessKey
     from toprung.http.live.subscriptions import Subscription
     from toprung.http.live.watcher import Watcher
     from toprung.http.state import ServiceState
@@ -55,10 +56,10 @@ class Hub:
         if len(self._renamed) < RENAMED_MAX and self._topics:
             self._renamed.add(player)
 
-    def dismiss(self, known_keys: Container[str]) -> None:
-        """Let all watchers go that came with a key which is not among these any more."""
+    def dismiss(self, valid: Mapping[str, AccessKey]) -> None:
+        """Let all watchers go that came with a key which is not among these as it was."""
         for watcher in self.watchers:
-            if watcher.key_id is not None and watcher.key_id not in known_keys:
+            if watcher.lost_its_key(valid):
                 watcher.close(is_allowed=False)
 
     async def topic(self, name: TopicName, *, as_public: bool) -> Topic:
@@ -119,11 +120,13 @@ class Hub:
                 news.cancel()
 
     async def _sweep(self) -> None:
-        """Tell watchers that have been quiet for long."""
+        """Tell watchers that have been quiet for long, and end those whose token has expired."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
-            now = asyncio.get_running_loop().time()
+            now, instant = asyncio.get_running_loop().time(), self._state.boards.clock.now()
             for number, watcher in enumerate(list(self.watchers), 1):
+                if watcher.has_expired(instant):
+                    watcher.close(is_allowed=False)
                 watcher.check_quiet(now)
                 if number % WOKEN_MAX == 0:
                     await self._breathe()

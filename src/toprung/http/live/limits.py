@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from toprung.http.limits import RateLimit, caller_of
+from toprung.http.limits import RateLimit
 from toprung.http.problems import Refused
-from toprung.http.settings import Rate
+from toprung.http.settings import LIVE_OF_PLAYER, Rate
 from toprung.http.turns import Turns
 
 if TYPE_CHECKING:
@@ -24,13 +24,14 @@ REASONS: Final[tuple[Reason, ...]] = ("connections", "subscriptions", "messages"
 
 
 class Party:
-    """What one caller has: a key, or an address without one."""
+    """What one caller has: a key, a player with a token, or an address without either."""
 
     __slots__ = ("name", "noun", "sockets", "subscriptions")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.noun = "key" if name.startswith("key ") else "address"
+        kind = name.partition(" ")[0]
+        self.noun = kind if kind in ("key", "player") else "address"
         self.sockets = 0
         self.subscriptions = 0
 
@@ -56,10 +57,10 @@ class LiveLimits:
 
     def take(self, caller: str) -> Party:
         """Count a connection; Refused when there are too many, in all or of this caller."""
-        most, party = self.settings.sockets_per_caller_max, self._parties.get(caller)
+        party = self._parties.get(caller) or Party(caller)
+        most = self._share(party, self.settings.sockets_per_caller_max, LIVE_OF_PLAYER.connections)
         if self.connections >= self.settings.sockets_max:
             raise self._full("connections")
-        party = party or Party(caller)
         if party.sockets >= most:
             raise self._enough("connections", party, most)
         self._parties[caller] = party
@@ -81,7 +82,8 @@ class LiveLimits:
 
     def weigh(self, party: Party, added: int) -> None:
         """Count a subscription as so many more; Refused when there are too many."""
-        most = self.settings.subscriptions_per_caller_max
+        usual = self.settings.subscriptions_per_caller_max
+        most = self._share(party, usual, LIVE_OF_PLAYER.subscriptions)
         if added > 0 and self._weight + added > self.settings.subscriptions_max:
             raise self._full("subscriptions")
         if added > 0 and party.subscriptions + added > most:
@@ -106,6 +108,10 @@ class LiveLimits:
                 f"this {party.noun} sends too many messages; try again in {AGAIN_SECONDS} s",
             )
         return wait
+
+    def _share(self, party: Party, usual: int, of_player: int) -> int:
+        """How much this caller may have: players are many, and each is one person."""
+        return min(usual, of_player) if party.noun == "player" else usual
 
     def refuse(self, reason: Reason) -> None:
         """Count what was refused."""
@@ -133,12 +139,3 @@ class LiveLimits:
 
 
 _AGAIN: Final = ((b"retry-after", b"%d" % AGAIN_SECONDS),)
-
-
-def caller_name(client: tuple[str, int] | None, key_id: str | None) -> str:
-    """What a caller's connections are counted under: its key, or else its address.
-
-    >>> caller_name(("192.0.2.1", 5000), None), caller_name(("192.0.2.1", 5000), "k1")
-    ('192.0.2.1', 'key k1')
-    """
-    return caller_of(client) if key_id is None else f"key {key_id}"

@@ -15,7 +15,7 @@ from toprung.contract import ErrorPart
 from toprung.errors import Invalid, ToprungError
 from toprung.http.answers import Answer, encode
 from toprung.http.auth import Client, Gate, Visitor
-from toprung.http.live.limits import caller_name
+from toprung.http.limits import caller_name
 from toprung.http.live.messages import (
     Request,
     Subscribe,
@@ -47,7 +47,7 @@ Closing = tuple[int, str]
 """A code of RFC 6455, and a sentence for people."""
 
 STOPPING: Final[Closing] = (1012, "the service is stopping; connect again")
-REVOKED: Final[Closing] = (1008, "the key was revoked")
+REVOKED: Final[Closing] = (1008, "the key was revoked or changed, or the token has expired")
 IDLE: Final[Closing] = (1008, f"nothing was watched for {IDLE_SECONDS_MAX:.0f} seconds")
 FAILED: Final[Closing] = (1011, "something went wrong on our side; connect again")
 
@@ -73,8 +73,8 @@ class LiveSockets:
         client, route = scope.get("client"), PATH if scope["path"] == PATH else _NOWHERE
         try:
             visitor = await self._open(scope)
-            caller = caller_name(client, visitor.key_id)
-            watcher = Watcher(self._hub, self._state, caller, visitor.key_id)
+            caller = caller_name(client, visitor.actor)
+            watcher = Watcher(self._hub, self._state, caller, visitor)
         except ToprungError as error:
             answer = problem(error, request)
             self._note(request, route, answer.status, begin, client)

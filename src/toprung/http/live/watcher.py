@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,8 @@ from toprung.http.problems import as_problem
 from toprung.http.turns import TURN_SECONDS
 
 if TYPE_CHECKING:
+    from toprung.domain.access import AccessKey
+    from toprung.http.auth import Visitor
     from toprung.http.live.hub import Hub
     from toprung.http.live.limits import Party
     from toprung.http.state import ServiceState
@@ -34,14 +36,14 @@ class Watcher:
     """
 
     def __init__(
-        self, hub: Hub, state: ServiceState, caller: str, key_id: str | None = None
+        self, hub: Hub, state: ServiceState, caller: str, visitor: Visitor | None = None
     ) -> None:
         self._hub = hub
         self._state = state
         self._turns = state.live_limits.turns
         self._caller = caller
-        self.key_id = key_id
-        """The key that let it in: when it is revoked, the connection ends."""
+        self._key = None if visitor is None else visitor.key
+        self._token = None if visitor is None else visitor.token
         self._subscriptions: dict[str, Subscription] = {}
         self._due: dict[Subscription, None] = {}
         self._awake = asyncio.Event()
@@ -63,6 +65,17 @@ class Watcher:
             self.unsubscribe(subscription_id)
         self._hub.watchers.discard(self)
         self._state.live_limits.leave(self.party)
+
+    def lost_its_key(self, valid: Mapping[str, AccessKey]) -> bool:
+        """Whether the key that let it in is not among these, or allows something else now."""
+        if self._key is None:
+            return False
+        found = valid.get(self._key.id)
+        return found is None or found.rights != self._key.rights
+
+    def has_expired(self, now: int) -> bool:
+        """Whether the token that let it in has come to its end."""
+        return self._token is not None and now >= self._token.ends_at
 
     def __len__(self) -> int:
         return len(self._subscriptions)

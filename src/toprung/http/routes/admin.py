@@ -17,7 +17,14 @@ from toprung.http.call import Call
 from toprung.http.readiness import status_of, stopped
 from toprung.http.routing import Handlers
 from toprung.http.strict import members_of
-from toprung.operations.requests import EmptyBody, KeyBody, NoQuery, ReadyQuery
+from toprung.operations.requests import (
+    EmptyBody,
+    KeyBody,
+    KeyPatchBody,
+    NoQuery,
+    ReadyQuery,
+    RotationBody,
+)
 from toprung.service.keys import Keys
 
 handles = Handlers()
@@ -38,11 +45,28 @@ async def create_key(call: Call[NoQuery, dict[str, Any]]) -> Answer:
 
 
 @handles
+async def patch_key(call: Call[NoQuery, dict[str, Any]]) -> Answer:
+    """Who came with it, and would not be let in the same way now, is let go of."""
+    keys, members = _keys(call), members_of(call.body, KeyPatchBody)
+    key = await keys.edit(call.values[0], **members)
+    call.state.hub.dismiss(await keys.valid())
+    return ok(_answer(key), (NO_STORE,))
+
+
+@handles
+async def rotate_key(call: Call[NoQuery, dict[str, Any]]) -> Answer:
+    """With the new key's text, this once."""
+    members = members_of(call.body, RotationBody)
+    key, text = await _keys(call).rotate(call.values[0], **members)
+    return ok(_answer(key, text), (NO_STORE,), 201)
+
+
+@handles
 async def revoke_key(call: Call[NoQuery, None]) -> Answer:
     """Who came with it is let go of."""
     keys = _keys(call)
     await keys.revoke(call.values[0])
-    call.state.hub.dismiss(await keys.ids())
+    call.state.hub.dismiss(await keys.valid())
     return Empty()
 
 
@@ -93,4 +117,6 @@ def _answer(key: AccessKey, text: str | None = None) -> KeyAnswer:
         instant_datetime(key.created_at),
         None if key.last_used_at is None else instant_datetime(key.last_used_at),
         text,
+        None if key.expires_at is None else instant_datetime(key.expires_at),
+        key.addresses,
     )

@@ -6,14 +6,17 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from toprung.domain.idempotency import player_owner
 from toprung.errors import Invalid
 from toprung.http.answers import Answer, Headers, encode, ok
 from toprung.http.call import Call
+from toprung.http.own import check_submits
 from toprung.http.problems import Refused
 from toprung.http.routing import Handlers
 from toprung.http.submissions import count_rows, decode_rows, options_of, row_of
 from toprung.operations.requests import NoQuery, Numbers, SubmissionBody
 from toprung.operations.wire import batch_answer, shows, submit_answer
+from toprung.service.leaderboards import Leaderboard
 from toprung.service.submit import BATCH_MAX
 
 ROWS_PER_REQUEST: Final = 100
@@ -26,8 +29,11 @@ handles = Handlers()
 @handles
 async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer:
     """A score alone is the hot case; everything else about it is optional."""
-    board, body = await call.board(), call.body
-    key = call.header(b"idempotency-key")
+    body, key = call.body, call.header(b"idempotency-key")
+    if call.token is not None:
+        player = body.get("player") if isinstance(body, dict) else body.player
+        await check_submits(call, call.token, player)
+    board = await call.board()
     if isinstance(body, dict):
         raise await board.refusal_of(row_of(body))
     if key is None and body.at is body.subscore is body.details is body.key is UNSET:
@@ -36,8 +42,8 @@ async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer
         options = options_of(body)
         if key is not None:
             options["key"] = _same_key(key, options.get("key"))
-        if call.key is not None and "key" in options:
-            board = board.for_owner(call.key.owner)
+        if "key" in options:
+            board = _owned(board, call)
         result = await board.submit(body.player, body.score, **options)
     call.state.outcomes["duplicate" if result.replayed else result.status] += 1
     answer = submit_answer(result, shows(call.query.numbers))
@@ -50,8 +56,7 @@ async def submit_batch(call: Call[NoQuery, bytes]) -> Answer:
     state, board = call.state, await call.board()
     counted = await count_rows(call.body, BATCH_MAX)
     state.gate.charge(call, -(-counted.count // ROWS_PER_REQUEST))
-    if call.key is not None:
-        board = board.for_owner(call.key.owner)
+    board = _owned(board, call)
     async with state.batch_rows.holding(counted.count):
         result = await board.submit_many(await decode_rows(counted))
     outcomes = state.outcomes
@@ -60,6 +65,13 @@ async def submit_batch(call: Call[NoQuery, bytes]) -> Answer:
     outcomes["duplicate"] += result.duplicates
     outcomes["rejected"] += len(result.rejected)
     return ok(await batch_answer(result))
+
+
+def _owned(board: Leaderboard, call: Call[Any, Any]) -> Leaderboard:
+    """The board for a caller whose idempotency keys are its own."""
+    if call.token is not None:
+        return board.for_owner(player_owner(call.token.player))
+    return board if call.key is None else board.for_owner(call.key.owner)
 
 
 def _same_key(header: bytes, member: object) -> str:

@@ -1,0 +1,21 @@
+"""Who did something, as one value: what administrative acts are recorded with."""
+
+from typing import Final, Literal
+
+import msgspec
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """Who acts: a key, a player with a token, or somebody at the machine itself.
+
+    `id` is the key's id or the player's id. `local` is a caller of a service without keys, which is
+    for users of its machine, `library` a program that opened the store, `cli` the command line on a
+    store; their `id` is empty, unless there is something better to say.
+    """
+
+    kind: Literal["key", "player", "local", "library", "cli"]
+    id: str = ""
+
+
+LOCAL: Final = Actor("local")
+"""Who calls a service without showing anything."""
