@@ -99,6 +99,13 @@ BARS: tuple[Bar, ...] = (
     Bar("submit-batches", "durable batches of 1,000, against redis-py MULTI", ">=", 4, "x"),
     Bar("follower-at-head", "durable batches beside a follower, against none", ">=", 0.95, "x"),
     Bar("history-bytes", "a snapshot's bytes per player and ladder, 1M", "<=", 5, "bytes"),
+    Bar(
+        "signed-submit",
+        "POST one with a key and a signature, over POST one with a key",
+        ">=",
+        0.7,
+        "x",
+    ),
     Bar("history-top", "top 100 with movement, over without", "<=", 1.3, "x"),
     Bar("submit-concurrently", "50 submitters, against bare 50-row commits", ">=", 0.2, "x"),
     Bar("standing", "one standing, against a redis-py pipeline", ">=", 30, "x"),

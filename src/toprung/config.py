@@ -35,6 +35,12 @@ PRIVATE_WEBHOOKS = "TOPRUNG_WEBHOOKS_PRIVATE"
 ARCHIVE_VARIABLE = "TOPRUNG_ARCHIVE_URL"
 """The variable of the environment that says where settled periods are archived."""
 
+RUN_SECRETS_VARIABLE = "TOPRUNG_RUN_SECRETS"
+"""The variable of the environment that names the file with the secrets of runs."""
+
+NAME_WORDS_VARIABLE = "TOPRUNG_NAME_WORDS"
+"""The variable of the environment that names the file with words that send names to review."""
+
 NO_ARCHIVE = "off"
 """What people say instead of a place for archives."""
 
@@ -57,6 +63,10 @@ class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     archive_url: str | None = None
     """Where settled periods are archived: a directory that all processes share, or ``s3://``,
     ``gs://`` or ``az://``. None: nothing is archived."""
+    run_secrets: str | None = None
+    """The file with the secrets of runs, which all processes share. None: there are no runs."""
+    name_words: str | None = None
+    """The file with words that send names of players to review. None: there is none."""
 
 
 def archive_of(path: str, said: str | None, *, is_served: bool = False) -> str | None:
@@ -75,6 +85,18 @@ def archive_of(path: str, said: str | None, *, is_served: bool = False) -> str |
     if path == "memory:" or not (is_served or os.path.isdir(beside)):  # noqa: PTH112
         return None
     return beside if all(map(find_spec, ("pyarrow", "obstore"))) else None
+
+
+def run_secrets_of(path: str, environment: Mapping[str, str] | None = None) -> str | None:
+    """The file with the secrets of runs on the boards of a file; None: they are in memory, too.
+
+    >>> run_secrets_of("scores.db", {}), run_secrets_of("memory:", {})
+    ('scores.db.secrets', None)
+    """
+    environment = os.environ if environment is None else environment
+    if path == "memory:":
+        return None
+    return environment.get(RUN_SECRETS_VARIABLE) or f"{path}.secrets"
 
 
 def is_cluster_target(target: str) -> bool:

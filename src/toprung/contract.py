@@ -24,6 +24,7 @@ from toprung.domain.standing import (
     Whole,
     WindowStanding,
 )
+from toprung.domain.trust.names import NameReview
 from toprung.domain.webhooks import WebhookInfo
 
 ReadyWord = Literal["ready", "degraded", "not-ready"]
@@ -175,6 +176,8 @@ class BoardAnswer(Struct, omit_defaults=True):
     history: dict[str, Any] | None = None
     """How often snapshots of its ladders are taken, `every`, and how many are kept, `keep`."""
     trust: str = "server"
+    run: dict[str, int] | None = None
+    """How long runs may take, `min_seconds` and `max_seconds`; null: up to an hour."""
     periods: dict[str, ReadablePeriod] = {}
 
 
@@ -183,6 +186,12 @@ class BoardsAnswer(Struct):
 
     boards: list[BoardAnswer]
     next: str | None = None
+
+
+class NameReviewsAnswer(ListAnswer):
+    """Names that wait for a moderator, sorted by player."""
+
+    names: list[NameReview]
 
 
 class FriendsAnswer(ListAnswer):

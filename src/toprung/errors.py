@@ -72,6 +72,30 @@ class KeyReused(Invalid):
     """The idempotency key was used with a different submission."""
 
 
+class RunRequired(Invalid):
+    """The board takes scores from players with a run only."""
+
+
+class RunUsed(Invalid):
+    """The run was used with a different submission."""
+
+
+class RunExpired(Invalid):
+    """The run has expired; start another one."""
+
+
+class RunTooShort(Invalid):
+    """The score came sooner after the start of its run than the board allows."""
+
+
+class RunMismatch(Invalid):
+    """The run was started for another player, or on another board."""
+
+
+class WrongSignature(Invalid):
+    """The signature does not fit the submission, or the run is not genuine."""
+
+
 class FixedRule(Invalid):
     """This rule cannot change once the board has entries."""
 
@@ -171,6 +195,10 @@ class TooManyKeys(Overloaded):
     def __init__(self, detail: str | None = None, retry_seconds: int | None = None) -> None:
         super().__init__(detail)
         self.retry_seconds = retry_seconds
+
+
+class RunsUnavailable(Unavailable):
+    """Runs cannot be started: set TOPRUNG_RUN_SECRETS to a file that all processes share."""
 
 
 class Closed(Unavailable):

@@ -81,6 +81,7 @@ class BoardMethods:
     __slots__ = ()
 
     rules = method(Leaderboard.rules)
+    run = method(Leaderboard.run)
     submit = method(Leaderboard.submit)
     submit_many = method(Leaderboard.submit_many)
     remove = method(Leaderboard.remove)
@@ -122,6 +123,8 @@ class BoardsMethods:
     set_player = method(Leaderboards.set_player)
     patch_player = method(Leaderboards.patch_player)
     player = method(Leaderboards.player)
+    name_reviews = method(Leaderboards.name_reviews)
+    review_name = method(Leaderboards.review_name)
     export_player = method(Leaderboards.export_player)
     erase = method(Leaderboards.erase)
     befriend = method(Leaderboards.befriend)

@@ -27,11 +27,13 @@ board create b{n} --title T --order desc --policy best --decimals 2 --subscore a
     --tie-break first --ranking competition --window all-time --window daily
     --default-window all-time --timezone Europe/Oslo --scope country --private --score-min 0
     --score-max 1000 --max-increase 100 --history day --trust player
+    --run '{{"min_seconds": 0}}'
 board create c{n} --public
 board change b{n} --title U --order desc --policy best --decimals 2 --subscore asc
     --tie-break first --ranking dense --window all-time --window daily --default-window daily
     --timezone UTC --scope country --public --score-min 1 --score-max 900 --max-increase 90
     --reset max-increase --history week --trust server
+    --run '{{"max_seconds": 60}}'
 board change b{n} --private
 board list
 board show b{n}
@@ -40,6 +42,7 @@ player patch a{n} --name Ann --avatar-url https://example.org/a.png --attribute 
 submit b{n} a{n} 5 --at 2026-11-01T10:00:00Z --subscore 3 --details '{{"car": "red"}}'
     --submission-key k
 submit b{n} z{n} 7 --subscore 1
+runs start b{n} a{n}
 top b{n} --window all-time --period all --scope country:PT --ranking dense --count 3 --from 1
     --movement
 top b{n} -n 3
@@ -71,6 +74,8 @@ distribution b{n} --buckets 4 --window all-time --period all --scope country:PT
 watch b{n} --window all-time --scope global --count 5 --updates 1
 watch b{n} -n 5 --updates 1
 player show a{n}
+names list --count 5 --after a
+names list -n 5
 friend add a{n} z{n}
 friend list a{n}
 friend top b{n} a{n} --window all-time --period all --scope global --ranking dense --count 5
@@ -102,7 +107,7 @@ board delete c{n} --yes
 """
 ONCE = {"--db", "--url", "--key", "--json"}
 """What says where and how; every line is run with it."""
-WITHOUT_A_TARGET = {"serve", "work", "demo", "migrate", "version"}
+WITHOUT_A_TARGET = {"serve", "work", "demo", "migrate", "version", "runs rotate"}
 LINES = [shlex.split(line) for line in re.sub(r"\n\s+", " ", SCRIPT.strip()).splitlines()]
 
 
@@ -143,6 +148,10 @@ def test_on_a_service(cli: Cli, service: Any) -> None:
 
 
 def test_on_a_cluster(cli: Cli, cluster_file: Path) -> None:
+    secrets = cluster_file.with_name("secrets")
+    assert cli("runs", "rotate", str(secrets)).code == 0
+    with cluster_file.open("a") as file:
+        file.write(f'run_secrets = "{secrets}"\n')
     run_lines(cli, ["--db", str(cluster_file)])
     for line in ("verify", "rebuild"):
         assert cli(*line.split(), "--db", str(cluster_file), "--json").code == 0, line

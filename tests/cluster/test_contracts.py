@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from tests.cluster.conftest import INDEXES
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.jobs import Daily
+from toprung.service.run_secrets import rotate
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.access_key_contract import AccessKeyContract
 from toprung.testing.contracts.activity_contract import ActivityContract
@@ -30,6 +32,8 @@ from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
+from toprung.testing.contracts.name_contract import NameContract
+from toprung.testing.contracts.run_contract import RunContract
 from toprung.testing.contracts.workbench import Session, Workbench
 from toprung.testing.servers import PostgresServer, RedisServer, valkey_program
 
@@ -99,6 +103,27 @@ class OnOneIndex:
     @pytest.fixture
     def workbench(self, postgres: PostgresServer, redis_server: RedisServer) -> Workbench:
         return ClusterWorkbench(postgres.url, redis_server.url)
+
+
+class TestRuns(RunContract):
+    @pytest.fixture
+    def workbench(
+        self,
+        postgres: PostgresServer,
+        redis_server: RedisServer,
+        tmp_path: Path,
+        clock: FrozenClock,
+    ) -> Workbench:
+        rotate(tmp_path / "secrets", clock.now())
+        return ClusterWorkbench(postgres.url, redis_server.url, str(tmp_path / "secrets"))
+
+
+class TestNames(NameContract):
+    @pytest.fixture
+    def workbench(
+        self, postgres: PostgresServer, redis_server: RedisServer, words: Path
+    ) -> Workbench:
+        return ClusterWorkbench(postgres.url, redis_server.url, name_words=str(words))
 
 
 class TestClock(OnOneIndex, ClockContract):

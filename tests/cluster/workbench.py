@@ -46,10 +46,21 @@ async def run_job(profile: ClusterProfile, name: str) -> str:
 class ClusterWorkbench:
     """The cluster profile on servers that other workbenches may use, too."""
 
-    def __init__(self, journal_url: str, index_url: str) -> None:
+    def __init__(
+        self,
+        journal_url: str,
+        index_url: str,
+        run_secrets: str | None = None,
+        name_words: str | None = None,
+    ) -> None:
         name = f"w{os.getpid()}_{next(_numbers)}"
         self.settings = ClusterSettings(
-            journal_url=journal_url, index_url=index_url, schema=name, prefix=f"{name}:"
+            journal_url=journal_url,
+            index_url=index_url,
+            schema=name,
+            prefix=f"{name}:",
+            run_secrets=run_secrets,
+            name_words=name_words,
         )
         self.quotas: Mapping[str, int] = {}
         self.archive: str | None = None

@@ -31,6 +31,8 @@ from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
+from toprung.testing.contracts.name_contract import NameContract
+from toprung.testing.contracts.run_contract import RunContract
 from toprung.testing.contracts.workbench import Workbench
 
 
@@ -102,6 +104,14 @@ class TestAmending(OnEmbedded, AmendingContract):
 
 
 class TestArchiveUpkeep(OnEmbedded, ArchiveUpkeepContract):
+    pass
+
+
+class TestRuns(OnEmbedded, RunContract):
+    pass
+
+
+class TestNames(OnEmbedded, NameContract):
     pass
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import RunningService
 from tests.http.issuer import Issuer
+from toprung.service.run_secrets import rotate
 
 _numbers = itertools.count(1)
 
@@ -30,6 +31,8 @@ class Targets:
         self.profile = profile
         self._folder = folder
         self._servers = servers
+        self._secrets = folder / "secrets"
+        rotate(self._secrets, 0)
 
     def fresh(self) -> str:
         """What `toprung.open` takes for a database that nobody else uses."""
@@ -41,7 +44,7 @@ class Targets:
         path = self._folder / f"{name}.toml"
         path.write_text(
             f'[cluster]\njournal_url = "{journal_url}"\nindex_url = "{index_url}"\n'
-            f'schema = "{name}"\nprefix = "{name}:"\n'
+            f'schema = "{name}"\nprefix = "{name}:"\nrun_secrets = "{self._secrets}"\n'
         )
         return str(path)
 
@@ -58,11 +61,16 @@ async def _create_schema(journal_url: str, name: str) -> None:
 def targets(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Targets]:
     """Databases on each profile: the same tests must pass."""
     folder = tmp_path_factory.mktemp(request.param)
-    if request.param != "cluster":
-        yield Targets(request.param, folder, None)
-        return
-    servers = [request.getfixturevalue(name) for name in ("postgres", "redis_server")]
-    yield Targets(request.param, folder, (servers[0].url, servers[1].url))
+    (folder / "words").write_text("unseemly\n")
+    servers: tuple[str, str] | None = None
+    if request.param == "cluster":
+        servers = (
+            request.getfixturevalue("postgres").url,
+            request.getfixturevalue("redis_server").url,
+        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOPRUNG_NAME_WORDS", str(folder / "words"))
+        yield Targets(request.param, folder, servers)
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,8 @@ BODIES: dict[str, Any] = {
     "put_board": {"title": "Taken over"},
     "patch_board": {"title": "Taken over"},
     "submit": {"player": "mallory", "score": 10**6},
+    "start_run": {"player": "mallory"},
+    "review_name": {"name": "Mallory", "accept": True},
     "submit_batch": [{"player": "mallory", "score": 10**6}],
     "lookup_standings": {"players": ["alice"]},
     "put_player": {"name": "Mallory"},

@@ -19,6 +19,8 @@ BODIES: dict[str, Any] = {
     "put_board": {"title": "Speed"},
     "patch_board": {"title": "Speed"},
     "submit": {"player": "ann", "score": 7},
+    "start_run": {"player": "ann"},
+    "review_name": {"name": "Unseemly", "accept": False},
     "submit_batch": [{"player": "ann", "score": 8}, {"player": "ben", "score": 9}],
     "lookup_standings": {"players": ["ann", "ben"]},
     "put_player": {"name": "Ann"},
@@ -91,6 +93,8 @@ def test_every_route_answers(
     for step in {"settle_period": ["close"], "amend_period": ["close", "settle"]}.get(name, ()):
         ended_path = "/v1/boards/{board}/periods/{window}/{period}/".format(**names)
         assert http.post(ended_path + step, json={}).is_success
+    if name == "review_name":
+        assert http.patch("/v1/players/ann", json={"name": "Unseemly"}).is_success
     path = route.path.format(**names)
     request = http.build_request(
         route.method, path, json=BODIES.get(name), params=PARAMETERS.get(name)

@@ -173,7 +173,11 @@ README = re.findall(
 )
 
 
-def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board() -> None:
+def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "words").write_text(f"{EXAMPLES['review_name']['name']}\n")
+    monkeypatch.setenv("TOPRUNG_NAME_WORDS", str(tmp_path / "words"))
     wanted = {each.name for each in OPERATIONS.values() if each.body is not None}
     assert wanted == set(EXAMPLES)
     names = {"board": "blitz", "player": "alice", "follower": "activity", "webhook": "chat"}
@@ -193,6 +197,9 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
         names |= ended(running.http, "cup")
         names["key"] = running.http.post("/v1/keys", json={"name": "spare"}).json()["id"]
         for name, body in EXAMPLES.items():
+            if name == "review_name":
+                named = {"name": body["name"]}
+                assert running.http.patch("/v1/players/alice", json=named).is_success
             names["webhook"] = "other" if name == "put_webhook" else "chat"
             names["board"] = "cup" if name in OF_ENDED else "blitz"
             route = next(route for route in ROUTES if route.name == name)

@@ -15,6 +15,7 @@ from tests.http.live_raw import close_of, frames, open_raw, opening, subscribe
 from tests.http.raw import connected
 from tests.http.serving import Serving, serving
 from tests.http.waiting import eventually
+from tests.unit.test_signing import signer
 from toprung.http.proxies import Proxies
 from toprung.http.settings import Rate, ServiceSettings
 from toprung.testing.clock import FrozenClock
@@ -69,21 +70,23 @@ def position(running: Serving) -> int:
 @pytest.mark.parametrize("player", ["alice", "bob"])
 @pytest.mark.parametrize("board", [*BOARDS, "nowhere", "NOT-AN-ID"])
 def test_who_may_submit_by_trust(guarded: Serving, issuer: Issuer, board: str, player: str) -> None:
-    takes = board in ("club", "arena")
+    takes = {"club": 200, "arena": 200, "vault": 422}.get(board, 403)
     callers = {
-        issuer.token("alice"): takes and player == "alice",
-        issuer.token("bob", "RS256"): takes and player == "bob",
-        issuer.token("alice", boards=["club"]): board == "club" and player == "alice",
-        issuer.token("alice", boards=["other-*", "clu", "are"]): False,
+        issuer.token("alice"): takes if player == "alice" else 403,
+        issuer.token("bob", "RS256"): takes if player == "bob" else 403,
+        issuer.token("alice", boards=["club"]): (
+            200 if (board, player) == ("club", "alice") else 403
+        ),
+        issuer.token("alice", boards=["other-*", "clu", "are"]): 403,
     }
-    for token, is_allowed in callers.items():
+    for token, status in callers.items():
         before = position(guarded)
         answer = submit(guarded, token, board, player=player)
-        if is_allowed:
+        if status == 200:
             assert answer.status_code == 200
             assert position(guarded) == before + 1
         else:
-            problem_of(answer, 403, "forbidden")
+            problem_of(answer, status, "forbidden" if status == 403 else "run-required")
             assert position(guarded) == before
     for wrong in issuer.wrong().values():
         before = position(guarded)
@@ -96,6 +99,29 @@ def test_keys_submit_to_every_board(guarded: Serving) -> None:
         assert submit(guarded, guarded.key or "", board).is_success
 
 
+def test_a_signed_score_of_a_player_counts(guarded: Serving, issuer: Issuer) -> None:
+    mine = issuer.token("alice", boards=["*"])
+    runs, anyone = "/v1/boards/{}/runs", guarded.anyone
+
+    def start(board: str, body: dict[str, Any], token: str = mine) -> httpx2.Response:
+        return anyone.post(runs.format(board), json=body, headers=as_bearer(token))
+
+    for body in ({}, {"player": "alice"}):
+        run = start("vault", body).json()
+        signed = {"player": "alice", "score": 3, "run": run["run"]}
+        signed["signature"] = signer["sign_score"](run, "vault", signed)
+        unsigned = {**signed, "signature": "0" * 64}
+        problem_of(submit(guarded, mine, "vault", **unsigned), 422, "wrong-signature")
+        assert submit(guarded, mine, "vault", **signed).is_success
+        again = submit(guarded, mine, "vault", **signed)
+        assert again.headers["idempotent-replayed"] == "true"
+    problem_of(start("vault", {"player": "bob"}), 403, "forbidden")
+    for board in ("secret", "open", "nowhere"):
+        problem_of(start(board, {}), 403, "forbidden")
+    missing = start("vault", {}, guarded.key or "")
+    assert problem_of(missing, 422, "invalid")["detail"] == "player: is missing"
+
+
 def test_what_a_player_is_told(guarded: Serving, issuer: Issuer) -> None:
     mine = issuer.token("alice", boards=["*"])
 
@@ -105,7 +131,8 @@ def test_what_a_player_is_told(guarded: Serving, issuer: Issuer) -> None:
     assert detail("secret") == detail("nowhere")  # whether a private board exists is not told
     assert "takes no scores from players" in detail("open")
     assert detail("club", player="bob") == "this token is for player 'alice'"
-    assert "needs a run" in detail("vault")
+    refused = problem_of(submit(guarded, mine, "vault"), 422, "run-required")
+    assert "takes scores from players with a run" in refused["detail"]
     elsewhere = issuer.token("alice", boards=["arena"])
     assert detail("club", elsewhere) == "this token is for player 'alice' on boards arena"
 

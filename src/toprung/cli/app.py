@@ -15,9 +15,11 @@ from toprung.cli import (
     importing,
     keys,
     migrate,
+    names,
     overview,
     periods,
     players,
+    runs,
     scores,
     serve,
     standings,
@@ -29,8 +31,8 @@ from toprung.cli import (
 from toprung.cli.options import CommandGroup
 
 _GROUPS = (
-    *(serve, demo, boards, scores, standings, overview, history, watching),
-    *(periods, archives, players),
+    *(serve, demo, boards, scores, runs, standings, overview, history, watching),
+    *(periods, archives, players, names),
     *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 

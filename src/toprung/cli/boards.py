@@ -93,6 +93,13 @@ class Rules:
             help='snapshots every hour, day, week or month; or {"every": ..., "keep": ...} as JSON',
         ),
     ] = None
+    run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help='how long runs may take: {"min_seconds": ..., "max_seconds": ...} as JSON',
+        ),
+    ] = None
 
     trust: Annotated[
         str | None, choice(CHOICES["trust"], "who may submit: servers with keys, or players, too")
@@ -107,6 +114,8 @@ class Rules:
         if "history" in rules:
             history = _as_json(rules["history"], "--history")
             rules["history"] = {"every": history} if isinstance(history, str) else history
+        if "run" in rules:
+            rules["run"] = _as_json(rules["run"], "--run")
         return rules
 
 
@@ -236,6 +245,8 @@ def _facts(rules: BoardRules) -> list[tuple[str, str]]:
     shown["public"] = "yes" if rules.public else "no"
     if rules.history is not None:
         shown["history"] = "every {every}, the newest {keep} kept".format(**rules.history)
+    if rules.run is not None:
+        shown["run"] = "{min_seconds} to {max_seconds} seconds".format(**rules.run)
     return [
         (name.replace("_", " "), text_of(value))
         for name, value in shown.items()

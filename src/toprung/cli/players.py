@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 import typer
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from toprung.blocking import Leaderboards
 from toprung.cli.exporting import STDOUT, output
@@ -67,7 +67,7 @@ def show(target: Target, player: PlayerId) -> None:
         profile = boards.player(player)
         standings = boards.standings(player)
     if target.json:
-        print_json(msgspec.structs.asdict(profile) | {"standings": shown(standings)})
+        print_json(msgspec.to_builtins(profile) | {"standings": shown(standings)})
         return
     _say_profile(profile)
     columns = [
@@ -241,6 +241,8 @@ def _say_profile(profile: PlayerProfile) -> None:
     say(f"player: {profile.player}")
     if profile.name is not None:
         say(f"name:   {profile.name}")
+    if not isinstance(profile.pending_name, UnsetType):
+        say(f"waits:  {profile.pending_name}")
     if profile.avatar_url is not None:
         say(f"avatar: {profile.avatar_url}")
     for name, value in profile.attributes.items():

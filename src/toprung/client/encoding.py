@@ -18,6 +18,7 @@ from toprung.domain.instant import instant_datetime, parse_instant
 from toprung.domain.player import check_text, parse_player
 from toprung.domain.score import FLOAT_EXACT_MAX, INT64_MAX, INT64_MIN, exact_number
 from toprung.domain.submission import KEY_BYTES_MAX, row_members
+from toprung.domain.trust.runs import parse_signed
 from toprung.domain.values import parse_text
 from toprung.errors import Invalid
 
@@ -88,6 +89,8 @@ def submission_body(
     subscore: object = None,
     details: object = None,
     key: object = None,
+    run: object = None,
+    signature: object = None,
 ) -> bytes:
     """A submission as JSON."""
     body: dict[str, Any] = {"player": parse_player(player), "score": score_text(score, "score")}
@@ -99,13 +102,17 @@ def submission_body(
         body["details"] = msgspec.Raw(encode_details(details))
     if key is not None:
         body["key"] = check_text(key, KEY_BYTES_MAX, "key")
+    if not run is signature is None:
+        started, body["signature"] = parse_signed(run, signature)
+        body["run"] = started.text
     return encode(body)
 
 
 def row_body(row: object) -> tuple[bytes, bool]:
-    """A row of a batch as JSON, and whether it carries a key."""
+    """A row of a batch as JSON, and whether it carries a key or a run."""
     members = row_members(row)
-    return submission_body(**members), members.get("key") is not None
+    has_key = not members.get("key") is members.get("run") is None
+    return submission_body(**members), has_key
 
 
 def rules_body(board_id: str, rules: Mapping[str, object]) -> bytes:

@@ -26,10 +26,10 @@ from toprung.domain.player import (
     parse_attribute_changes,
     parse_attributes,
     parse_avatar_url,
-    parse_name,
     parse_player,
 )
-from toprung.domain.values import bounded, parse_text
+from toprung.domain.trust.names import parse_player_name
+from toprung.domain.values import bounded, parse_flag, parse_text
 from toprung.errors import NotServed
 from toprung.faces import BoardMethods, BoardsMethods
 from toprung.ports import PlayerProfile
@@ -114,7 +114,7 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         entries in past periods stay.
         """
         profile = {
-            "name": None if name is None else parse_name(name),
+            "name": None if name is None else parse_player_name(name),
             "avatar_url": None if avatar_url is None else parse_avatar_url(avatar_url),
             "attributes": None if attributes is None else parse_attributes(attributes),
         }
@@ -133,12 +133,26 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         The same goes for each attribute. An unknown player is created.
         """
         changes = {
-            "name": given(name, parse_name),
+            "name": given(name, parse_player_name),
             "avatar_url": given(avatar_url, parse_avatar_url),
             "attributes": given(attributes, parse_attribute_changes),
         }
         known = {name: value for name, value in changes.items() if value is not UNSET}
         return await self._put_profile("PATCH", player, known)
+
+    async def review_name(self, player: str, name: str, *, accept: bool) -> None:
+        """Decide about a name that waits: it is shown from now on, or the old one stays.
+
+        `name` is the one that was judged; if another one waits by now, NotYet is raised.
+        """
+        body = {"name": parse_text(name, "name"), "accept": parse_flag(accept, "accept")}
+        request = Request(
+            method="POST",
+            path=path("review", "names", parse_player(player)),
+            body=encode(body),
+            effect="once",
+        )
+        await self._caller.answer(request)
 
     # --- the database behind the service ----------------------------------------------------
 

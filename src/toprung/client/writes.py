@@ -15,6 +15,7 @@ from toprung.contract import BatchAnswer, SubmitAnswer
 from toprung.domain.amendment import parse_listed, parse_reason
 from toprung.domain.player import parse_player
 from toprung.domain.standing import BatchResult, PeriodAmendment, Rejected, SubmitResult
+from toprung.domain.trust.runs import Run
 from toprung.domain.values import parse_flag, parse_text
 from toprung.errors import Invalid, OutcomeUnknown
 from toprung.service.submit import BATCH_MAX, BatchRow
@@ -37,21 +38,24 @@ class BoardWrites(BoardAccess):
         subscore: object = None,
         details: object = None,
         key: str | None = None,
+        run: str | None = None,
+        signature: str | None = None,
     ) -> SubmitResult:
         """Record a score, durably, and return the resulting ranks.
 
         `at` is when it was achieved (default now), `details` is any JSON of at most 1 KiB. A
         submission repeated with the same `key` counts once and returns the first one's result.
-        Without a key one is generated, so that the submission can be retried.
+        The score of a `run` comes with its `signature`, and counts once like one with a key.
+        Without either, a key is generated, so that the submission can be retried.
         """
-        if key is None and self._caller.retries.attempts > 1:
+        if key is run is None and self._caller.retries.attempts > 1:
             key = secrets.token_urlsafe(16)
         request = Request(
             method="POST",
             path=path("boards", self.id, "scores"),
             query=EXACT,
-            body=submission_body(player, score, at, subscore, details, key),
-            effect="once" if key is None else "idempotent",
+            body=submission_body(player, score, at, subscore, details, key, run, signature),
+            effect="once" if key is run is None else "idempotent",
         )
         try:
             answer = await self._caller.answer(request)
@@ -61,6 +65,19 @@ class BoardWrites(BoardAccess):
             raise OutcomeUnknown(f"{error.detail}; to be sure, send it with key={key!r}") from error
         replayed = answer.headers.get("idempotent-replayed") == "true"
         return submit_result(self._caller.decode(answer, SubmitAnswer), replayed=replayed)
+
+    async def run(self, player: str) -> Run:
+        """Start a run: return what the player's next score on this board is signed with.
+
+        Nothing is recorded. The run can be used for one score of this player, until it expires.
+        """
+        request = Request(
+            method="POST",
+            path=path("boards", self.id, "runs"),
+            body=encode({"player": parse_player(player)}),
+            effect="idempotent",
+        )
+        return await self._caller.call(request, Run)
 
     async def amend_period(
         self,

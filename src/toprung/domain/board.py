@@ -16,6 +16,7 @@ from toprung.domain.player import GLOBAL, check_attribute
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.score import DECIMALS_MAX, number_text, parse_score, score_value
 from toprung.domain.sortkey import Direction, RecordShape, record_shape
+from toprung.domain.trust.run_rule import USUAL_RUN, RunRule
 from toprung.domain.trust.writing import TRUSTS, Trust
 from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
 from toprung.domain.window import (
@@ -79,6 +80,8 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """When snapshots of its ladders are taken; None: never."""
     trust: Trust = TRUSTS[0]
     """Who may submit scores."""
+    run: RunRule | None = None
+    """How long runs may take; None: as usual."""
     version: int = 0
     """The journal position that set these rules; 0 before they were recorded."""
     generation: int = 0
@@ -124,6 +127,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             scopes=_scopes(rules["scopes"]) if "scopes" in rules else (GLOBAL,),
             public=parse_flag(rules.get("public", False), "public"),
             history=HistoryRule.parse(rules.get("history")),
+            run=RunRule.parse(rules.get("run")),
             **{
                 name: parse_choice(rules.get(name, choices[0]), choices, name)
                 for name, choices in CHOICES.items()
@@ -319,6 +323,11 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """A score of this board in a sentence."""
         return number_text(score_value(score, self.decimals))
 
+    @property
+    def run_rule(self) -> RunRule:
+        """How long runs may take."""
+        return USUAL_RUN if self.run is None else self.run
+
     def check_score(self, score: int) -> int:
         """The score, if it lies within the board's limits."""
         low, high = self.score_min, self.score_max
@@ -443,4 +452,5 @@ _TO_JSON: dict[str, Any] = {
     "score_max": _limit,
     "max_increase": _limit,
     "history": lambda _, value: None if value is None else value.to_json(),
+    "run": lambda _, value: None if value is None else value.to_json(),
 }

@@ -52,6 +52,8 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     """How often snapshots are taken (`every`), and how many are kept (`keep`); None: none."""
     trust: Trust
     """Who may submit scores: `server`, `player` or `signed`."""
+    run: dict[str, int] | None
+    """How long a run may take: `min_seconds` and `max_seconds`; None: up to an hour."""
     version: int
     """The journal position that set these rules."""
     generation: int

@@ -6,6 +6,9 @@ The library, the command line and a service without access keys share the empty 
 record the *owned key*, which is owner and key in one text; both profiles remember it by the same
 digest.
 
+The use of a *run* (`toprung.domain.trust.runs`) is remembered like a key. A submission may bring
+both, so what is recorded with it is one *claim* or two, in one text: the run's first.
+
 Keys that were recorded before keys had owners are *unowned*: the bare text, without the separator.
 Whoever repeats one within its lifetime is answered as a repeat.
 """
@@ -26,6 +29,12 @@ KEY_LIFE: Final = 2 * DAY
 It is the time that passes while somebody is at work, which journals count in hours.
 """
 
+RUNS: Final = "\x1e"
+"""The owner of runs; no access key can have it."""
+
+_JOINT: Final = "\x1c"
+"""Between the claims of one submission."""
+
 _SEPARATOR: Final = "\x1f"
 """Between owner and key, neither of which has control characters."""
 
@@ -45,6 +54,32 @@ def owned_key(owner: str, key: str) -> str:
     'studio\\x1fmatch-17'
     """
     return f"{owner}{_SEPARATOR}{key}"
+
+
+def claimed(run_id: str | None, owned: str | None) -> str | None:
+    """What is recorded of a submission that brings a run, an owned key, or both.
+
+    >>> claims_of(claimed("R", owned_key("studio", "match-17")))
+    ('\\x1e\\x1fR', 'studio\\x1fmatch-17')
+    """
+    if run_id is None:
+        return owned
+    run = owned_key(RUNS, run_id)
+    return run if owned is None else f"{run}{_JOINT}{owned}"
+
+
+def claims_of(recorded: str) -> tuple[str, ...]:
+    """The claims in what is recorded; each is remembered by itself.
+
+    >>> claims_of("studio\\x1fmatch-17")
+    ('studio\\x1fmatch-17',)
+    """
+    return tuple(recorded.split(_JOINT))
+
+
+def is_run(claim: str) -> bool:
+    """Whether a claim is that of a run, not of a key."""
+    return claim.startswith(RUNS)
 
 
 def bare_key(owned: str) -> str:

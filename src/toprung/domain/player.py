@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from toprung.domain.values import parse_text
 from toprung.errors import Invalid
@@ -43,6 +44,12 @@ class PlayerProfile(msgspec.Struct, frozen=True):
     name: str | None = None
     avatar_url: str | None = None
     attributes: Mapping[str, str] = {}
+    pending_name: str | UnsetType = UNSET
+    """In the answer to who set it, and in exports: a name that waits for a moderator; until then
+    the old one is shown."""
+    warnings: tuple[str, ...] | UnsetType = UNSET
+    """In the answer to who set it: what about the name may deceive people, `mixed-scripts`,
+    `look-alikes` or `compatibility-forms`."""
 
 
 def parse_player(value: object, field: str = "player") -> str:

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from toprung.domain.idempotency import NOBODY
+from toprung.domain.idempotency import NOBODY, RUNS
 from toprung.errors import Invalid, Overloaded, TooManyKeys, TooManyLadders, ToprungError
 
 QuotaName = Literal["keys", "keys_per_board", "keys_per_owner", "scope_ladders"]
@@ -108,7 +108,7 @@ submit without a key, or try again later
 
         `uses` are the keys that are recorded and those that the present batch is going to record.
         Keys without an owner (of the library, or of a service without access keys) come from one
-        program: among them there is nobody to be protected from another.
+        program: among them there is nobody to be protected from another. Runs belong to players.
         """
         used, claimed = uses
         quotas = self._quotas
@@ -120,7 +120,7 @@ submit without a key, or try again later
         boards, owners = (used.boards, claimed.boards), (used.owners, claimed.owners)
         if sum(each.get(generation, 0) for each in boards) >= quotas.keys_per_board:
             return self._refuse("keys_per_board", "this board", retry_seconds)
-        if owner != NOBODY and (
+        if owner not in (NOBODY, RUNS) and (
             sum(each.get(owner, 0) for each in owners) >= quotas.keys_per_owner
         ):
             return self._refuse("keys_per_owner", "the owner of this access key", retry_seconds)

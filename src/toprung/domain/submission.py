@@ -10,17 +10,19 @@ import msgspec
 
 from toprung.domain.calendar import AHEAD_MAX
 from toprung.domain.details import encode_details
-from toprung.domain.idempotency import NOBODY, owned_key
+from toprung.domain.idempotency import NOBODY, claimed, owned_key
 from toprung.domain.instant import parse_instant
 from toprung.domain.player import check_text, parse_player
 from toprung.domain.score import parse_score
-from toprung.errors import FutureSubmission, Invalid
+from toprung.domain.trust.runs import NO_SECRETS, SecretRing, StartedRun, parse_signed
+from toprung.domain.trust.signing import SignedScore
+from toprung.errors import FutureSubmission, Invalid, ToprungError
 
 if TYPE_CHECKING:
     from toprung.domain.board import Board
 
 KEY_BYTES_MAX = 128
-MEMBERS = ("player", "score", "at", "subscore", "details", "key")
+MEMBERS = ("player", "score", "at", "subscore", "details", "key", "run", "signature")
 
 
 class Submission(msgspec.Struct, frozen=True, gc=False):
@@ -33,9 +35,11 @@ class Submission(msgspec.Struct, frozen=True, gc=False):
     details: bytes | None = None
     """JSON text, kept as it was given."""
     key: str | None = None
-    """Its idempotency key, with the owner: see `owned_key`."""
+    """What it claims: its idempotency key, with the owner, and its run. See `claimed`."""
     digest: bytes | None = None
     """What the caller sent, hashed: tells a repeat from another body under the same key."""
+    refusal: ToprungError | None = None
+    """Why it does not count, unless it is a repeat: its run has expired, or just begun."""
 
 
 def parse_submission(  # noqa: PLR0913 -- what callers may send, and whose it is
@@ -48,28 +52,64 @@ def parse_submission(  # noqa: PLR0913 -- what callers may send, and whose it is
     subscore: object = None,
     details: object = None,
     key: object = None,
+    run: object = None,
+    signature: object = None,
     owner: str = NOBODY,
+    secrets: SecretRing = NO_SECRETS,
 ) -> Submission:
-    """A valid submission for `board`; `at` defaults to `now`, and `key` belongs to `owner`."""
+    """A valid submission for `board`; `at` defaults to `now`, and `key` belongs to `owner`.
+
+    Its run is checked by `secrets`. If it has expired, that is noted: a repeat is answered first.
+    """
     player_id = parse_player(player)
     exact = parse_score(score, board.decimals)
     if board.score_min is not None or board.score_max is not None:
         board.check_score(exact)
-    if at is subscore is details is key is board.subscore is None:  # the hot case
+    if at is subscore is details is key is run is signature is board.subscore is None:  # often
         return Submission(player_id, exact, now)
     instant = None if at is None else parse_instant(at)
     if instant is not None and instant > now + AHEAD_MAX:
         raise FutureSubmission("at", "is more than 60 seconds in the future")
     second = _subscore(board, subscore)
     body = None if details is None else encode_details(details)
+    owned = None if key is None else owned_key(owner, check_text(key, KEY_BYTES_MAX, "key"))
+    run_id, refusal = None, None
+    if not run is signature is None:
+        started, signed_by = parse_signed(run, signature)
+        sent = (player_id, exact, None if subscore is None else second, instant, body)
+        run_id = started.id
+        refusal = secrets.check(board, started, _signed(board, started, *sent), signed_by, now)
+    has_claim = owned is not None or run_id is not None
     return Submission(
         player=player_id,
         score=exact,
         at=now if instant is None else min(instant, now),
         subscore=second,
         details=body,
-        key=None if key is None else owned_key(owner, check_text(key, KEY_BYTES_MAX, "key")),
-        digest=None if key is None else _digest(player_id, exact, second, instant, body),
+        key=claimed(run_id, owned),
+        digest=_digest(player_id, exact, second, instant, body) if has_claim else None,
+        refusal=refusal,
+    )
+
+
+def _signed(
+    board: Board,
+    run: StartedRun,
+    player: str,
+    score: int,
+    subscore: int | None,
+    at: int | None,
+    details: bytes | None,
+) -> SignedScore:
+    """What the signature of a submission has to cover."""
+    return SignedScore(
+        board=board.id,
+        player=player,
+        score=score,
+        subscore=subscore,
+        at=at,
+        details=msgspec.UNSET if details is None else msgspec.json.decode(details),
+        run=run.text,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toprung.domain.board import Board
 from toprung.domain.trust.tokens import PlayerToken
 from toprung.domain.trust.writing import NO_PLAYERS, refusal_of_player
 from toprung.errors import Invalid, UnknownBoard
@@ -53,8 +54,8 @@ def owns_all(token: PlayerToken | None, asked: Subscribe) -> bool:
     return owns_friends(token, asked) and asked.top is asked.activity is None
 
 
-async def check_submits(call: Call[Any, Any], token: PlayerToken, player: object) -> None:
-    """Refuse a score that a token may not submit."""
+async def check_submits(call: Call[Any, Any], token: PlayerToken, player: object) -> Board:
+    """Refuse a score, or a run, of a player that a token may not submit for; the board."""
     board_id = call.values[0]
     try:
         board = await (await call.board()).definition()
@@ -63,6 +64,7 @@ async def check_submits(call: Call[Any, Any], token: PlayerToken, player: object
     refusal = refusal_of_player(token, board_id, board.trust, player)
     if refusal is not None:
         raise Refused(403, "forbidden", refusal)
+    return board
 
 
 def refusal_of(call: Call[Any, Any], token: PlayerToken) -> Refused:

@@ -20,6 +20,9 @@ from toprung.waiting.pace import LongWork
 MEMBERS_READ: Final = 1 + len(MEMBERS)
 """Of a submission that is refused: one of them is none that it has."""
 
+OPTIONS: Final = ("at", "subscore", "key", "run", "signature")
+"""The members that are passed on as they are."""
+
 Row = tuple[str, Any] | Mapping[str, Any]
 """A row of a batch as the library takes it."""
 
@@ -28,7 +31,7 @@ _decode_row = BodyDecoder(SubmissionBody, submission_quotes).decode
 
 def options_of(body: SubmissionBody) -> dict[str, Any]:
     """The options of `submit` that a submission names."""
-    options = {"at": body.at, "subscore": body.subscore, "key": body.key}
+    options = {name: getattr(body, name) for name in OPTIONS}
     chosen = {name: value for name, value in options.items() if value is not UNSET}
     if body.details is not UNSET:
         chosen["details"] = _details(body.details)
@@ -110,7 +113,7 @@ _decode_rows = BodyDecoder(list[SubmissionBody], _quotes_of_rows).decode
 
 
 def _row(row: SubmissionBody) -> Row:
-    if row.at is row.subscore is row.details is row.key is UNSET:  # the hot case
+    if row.is_plain:  # the hot case
         return row.player, row.score
     return {"player": row.player, "score": row.score, **options_of(row)}
 

@@ -37,7 +37,7 @@ from toprung.domain.events import (
     PlayerSet,
     Unfriended,
 )
-from toprung.domain.idempotency import NOBODY, key_digest, owner_of
+from toprung.domain.idempotency import NOBODY, claims_of, key_digest, owner_of
 from toprung.domain.ladder import Ladder, is_kept, scopes_of
 from toprung.domain.layout import Layout, Move, Placed, entries_set, move_of
 from toprung.domain.player import GLOBAL
@@ -160,17 +160,22 @@ class MemoryFold:
         """
 
         def used() -> Iterator[KeptKey]:
-            for position, generation, key in keys:
-                owner = owner_of(key)
-                self.keys.has_unowned |= owner is None
-                digest = key_digest(generation, key)
-                yield KeptKey(digest, position, generation, owner or NOBODY)
+            for position, generation, recorded in keys:
+                for claim in claims_of(recorded):
+                    owner = owner_of(claim)
+                    self.keys.has_unowned |= owner is None
+                    digest = key_digest(generation, claim)
+                    yield KeptKey(digest, position, generation, owner or NOBODY)
 
         self.keys.recall(used(), yesterday)
 
     def forget_keys(self, keys: Iterable[tuple[int, str]]) -> None:
         """Forget the keys that an erased player had used."""
-        self.keys.forget(key_digest(generation, key) for generation, key in keys)
+        self.keys.forget(
+            key_digest(generation, claim)
+            for generation, recorded in keys
+            for claim in claims_of(recorded)
+        )
 
     def friends_of(self, player: str) -> PlayerNumbers:
         """A player's friends; nobody for a player who is not known."""

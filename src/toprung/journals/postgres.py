@@ -32,6 +32,7 @@ from toprung.domain.layout import Entries
 from toprung.domain.player import name_range
 from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.names import NameReview
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.own_writes import OwnWrites, players_named_by
 from toprung.journals.postgres_cards import CardNames
@@ -417,6 +418,16 @@ class PostgresJournal:
         """Players whose names begin like this, in the order of their names."""
         rows = await self._store.select("named", *name_range(prefix), limit)
         return [row[0] for row in rows]
+
+    async def pending_name(self, player: str) -> str | None:
+        """The name of a player that waits for a moderator, if one does."""
+        rows = await self._store.select("pending_name", player)
+        return rows[0][0] if rows else None
+
+    async def pending_names(self, after: str, limit: int) -> list[NameReview]:
+        """Names that wait for a moderator, in the order of players' ids."""
+        rows = await self._store.select("pending_names", after, limit)
+        return [NameReview(*row) for row in rows]
 
     async def ids(self, numbers: Sequence[int]) -> dict[int, str]:
         """The ids of players by their numbers, in one query."""

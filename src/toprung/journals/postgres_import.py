@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from toprung.errors import Invalid
 from toprung.journals.postgres_store import PostgresStore
 
-PLAYER_COLUMNS = ("number", "id", "name", "avatar_url", "attributes", "folded")
+PLAYER_COLUMNS = (
+    "number", "id", "name", "avatar_url", "attributes", "folded", "pending_name",
+)  # fmt: skip
 FRIEND_COLUMNS = ("player", "friend")
 BOARD_COLUMNS = ("id", "generation", "version", "rules")
 CARD_COLUMNS = ("generation", "player", "version", "entries")

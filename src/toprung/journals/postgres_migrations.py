@@ -115,5 +115,18 @@ _FOLD = (
     " WHERE p.number = f.number AND p.name = f.name AND p.folded IS NULL"
 )
 
-_FURTHER_STEPS: Mapping[int, Callable[[Any], Awaitable[None]]] = {5: _fold_names}
+_PLAYERS_PENDING = (
+    "CREATE INDEX CONCURRENTLY IF NOT EXISTS players_pending ON players"
+    " (id) WHERE pending_name IS NOT NULL"
+)
+
+
+async def _index_pending_names(connection: Any) -> None:
+    await _build_index(connection, _PLAYERS_PENDING)
+
+
+_FURTHER_STEPS: Mapping[int, Callable[[Any], Awaitable[None]]] = {
+    5: _fold_names,
+    23: _index_pending_names,
+}
 """What migrations do after their SQL, by number, outside a transaction: it may happen twice."""

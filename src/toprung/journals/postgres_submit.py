@@ -263,7 +263,7 @@ class SubmitBatch:
                 if work.is_due():
                     await work.rest()
                 names = each.group.names.get(row_id)
-                if names is not None and repeats.is_used(names[0]):
+                if names is not None and repeats.is_used(names.first):
                     continue
                 card, position = players[submission.player], each.positions[at]
                 try:
@@ -280,7 +280,7 @@ class SubmitBatch:
                     told = rules.outcomes(route, decided)
                     self._tell(each, at, route, decided.changed, told)
                 if names is not None:
-                    repeats.use(names[0])
+                    repeats.use(names.first)
         dirty = [(at, players[card.player]) for at, card in enumerate(each.found)]
         changed = [(at, card.version, card.entries) for at, card in dirty if card.version]
         periods = {period for _, _, entries in changed for period in entries}

@@ -100,9 +100,20 @@ def _key_limits(writer: apsw.Connection) -> None:
     writer.execute(_statements("0007_key_limits"))
 
 
+def _pending_names(writer: apsw.Connection) -> None:
+    """Names that wait for a moderator; they are erased with their players."""
+    if "pending_name" not in _columns(writer, "players"):
+        writer.execute("ALTER TABLE players ADD COLUMN pending_name TEXT")
+    writer.execute(
+        "CREATE INDEX IF NOT EXISTS players_pending ON players (id, name, pending_name)"
+        " WHERE pending_name IS NOT NULL"
+    )
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
     *(_snapshots, _key_limits),
+    _pending_names,
 )
 """By number, from 1."""
 

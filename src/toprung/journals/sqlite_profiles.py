@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from toprung.domain.player import name_range
+from toprung.domain.trust.names import NameReview
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.ports import NAMELESS, NameAndAvatar
 
@@ -74,6 +75,20 @@ class ProfileCache:
             (*name_range(prefix), limit),
         )
         return [row[0] for row in rows]
+
+    def pending_name(self, number: int | None) -> str | None:
+        """The name of a player that waits for a moderator, if one does."""
+        rows = self._store.select("SELECT pending_name FROM players WHERE number = ?", (number,))
+        return rows[0][0] if rows else None
+
+    def pending_names(self, after: str, limit: int) -> list[NameReview]:
+        """Names that wait for a moderator, in the order of players' ids."""
+        rows = self._store.select(
+            "SELECT id, name, pending_name FROM players"
+            " WHERE pending_name IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
+            (after, limit),
+        )
+        return [NameReview(*row) for row in rows]
 
     def tell(self, numbers: Iterable[int]) -> None:
         """In the writer thread, after a commit: these players' profiles are other ones now."""

@@ -14,6 +14,7 @@ from toprung.domain.documents import Document
 from toprung.domain.events import Event
 from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Entries
+from toprung.domain.trust.names import NameReview
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_histories import link_behind, walk
 from toprung.journals.sqlite_profiles import ProfileCache
@@ -85,6 +86,14 @@ class SqliteReads:
     async def named(self, prefix: str, limit: int) -> Sequence[str]:
         """Players whose names begin like this, in the order of their names."""
         return self._profiles.named(prefix, limit)
+
+    async def pending_name(self, player: str) -> str | None:
+        """The name of a player that waits for a moderator, if one does."""
+        return self._profiles.pending_name(self._fold.number(player))
+
+    async def pending_names(self, after: str, limit: int) -> list[NameReview]:
+        """Names that wait for a moderator, in the order of players' ids."""
+        return self._profiles.pending_names(after, limit)
 
     async def ids(self, numbers: Sequence[int]) -> dict[int, str]:
         """The ids of players by their numbers."""

@@ -297,6 +297,25 @@ MEMBERS: Final[Mapping[str, Said]] = {
     # --- history
     "history": Said("", {"every": "day", "keep": 90}),
     "every": Said("", "day"),
+    # --- names
+    "pending_name": Said("", "Admin"),
+    "warnings": Said("", ["mixed-scripts"]),
+    "NameReview.name": Said("", "Alice"),
+    "NameVerdictBody.name": Said("", "Admin"),
+    "names": Said("The players whose names wait."),
+    "accept": Said("", True),
+    "NameReviewsQuery.after": Said("", "alice"),
+    # --- runs
+    "run": Said(
+        "", "AQ1w5vIAAAAAAAAAASvYBsmF1t8IAAZVbXdYQAAABlVuMwNQAOKPmQYxLw3TWJfF0mwhzJkqd5cLGu9ZZQ"
+    ),
+    "BoardBody.run": Said("", {"min_seconds": 20, "max_seconds": 3600}),
+    "BoardAnswer.run": Said("", {"min_seconds": 20, "max_seconds": 3600}),
+    "signature": Said("", "6c512fcf25fdbf0c2ccf127c69cd98ee696e297064f58bd65b55b5da42434110"),
+    "Run.key": Said("", "0d1b5c43e7a90f11c2b64b1b3f7e8d92a1c0f5e6978877665544332211009988"),
+    "expires": Said("", "2026-11-15T13:00:00Z"),
+    "min_seconds": Said("", 20),
+    "max_seconds": Said("", 3600),
     "keep": Said("", 90),
     "movement": Said("", {"since": "2026-11-15T00:00:00Z", "rank": 3, "delta": 2}),
     "since": Said("", "2026-11-15T00:00:00Z"),

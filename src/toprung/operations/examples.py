@@ -22,6 +22,7 @@ EXAMPLES: Final[dict[str, Any]] = {
         "key": "match-7f3a",
         "details": {"map": "harbour", "moves": 41},
     },
+    "start_run": {"player": "alice"},
     "submit_batch": [
         {"player": "alice", "score": 1500},
         {"player": "bob", "score": "1700", "at": "2026-11-15T12:30:00+01:00"},
@@ -33,6 +34,7 @@ EXAMPLES: Final[dict[str, Any]] = {
         "attributes": {"country": "US"},
     },
     "patch_player": {"name": "Alice B.", "attributes": {"team": "red", "country": None}},
+    "review_name": {"name": "Admin", "accept": False},
     "close_period": {},
     "settle_period": {},
     "amend_period": {

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from toprung.contract import FriendsAnswer, PlayerStandingsAnswer
+from toprung.contract import FriendsAnswer, NameReviewsAnswer, PlayerStandingsAnswer
 from toprung.domain.standing import PlayerExport
 from toprung.operations.operation import Subject
-from toprung.operations.requests import ExportQuery, Numbers, ProfileBody, ProfilePatchBody
+from toprung.operations.requests import (
+    ExportQuery,
+    NameReviewsQuery,
+    NameVerdictBody,
+    Numbers,
+    ProfileBody,
+    ProfilePatchBody,
+)
 from toprung.ports import PlayerProfile
 
 operations = Subject("players")
@@ -93,4 +100,24 @@ operations.delete(
     "write",
     "End a friendship; harmless if there is none.",
     runs="boards.unfriend",
+)
+operations.get(
+    "list_name_reviews",
+    "/v1/review/names",
+    "moderate",
+    "List names of players that wait for a moderator, sorted by player.",
+    runs="boards.name_reviews",
+    query=NameReviewsQuery,
+    answer=NameReviewsAnswer,
+    is_stored=False,
+)
+operations.post(
+    "review_name",
+    "/v1/review/names/{player}",
+    "moderate",
+    "Decide about a name that waits: it is shown from now on, or the old one stays.",
+    description="If another name waits by now, that is 409.",
+    body=NameVerdictBody,
+    status=204,
+    also=(404, 409),
 )

@@ -18,6 +18,7 @@ from toprung.domain.health import BOTH
 from toprung.domain.history import KEPT, KEPT_MAX, Every
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
+from toprung.domain.trust.run_rule import RUN_SECONDS, RUN_SECONDS_MAX
 from toprung.domain.values import parse_choice
 from toprung.errors import Invalid
 from toprung.service.distribution import BUCKETS_MAX
@@ -78,6 +79,23 @@ class SubmissionBody(Struct, forbid_unknown_fields=True):
     """Any JSON of at most 1 KiB."""
     key: str | UnsetType | None = UNSET
     """An idempotency key: a repeated submission counts once."""
+    run: str | UnsetType | None = UNSET
+    """The run that the score was made in, which counts once like a key."""
+    signature: str | UnsetType | None = UNSET
+    """The score's signature with the key of its run, in hexadecimal digits."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it says player and score alone, as most do."""
+        first = self.at is self.subscore is self.details is UNSET
+        return first and self.key is self.run is self.signature is UNSET
+
+
+class RunBody(Struct, forbid_unknown_fields=True):
+    """Whose run is started."""
+
+    player: str | UnsetType = UNSET
+    """By default that of the token that comes with the request."""
 
 
 class WindowBody(Struct, forbid_unknown_fields=True):
@@ -97,6 +115,15 @@ class HistoryBody(Struct, forbid_unknown_fields=True):
     """At the beginning of which spans of time, in the board's zone."""
     keep: Annotated[int, Meta(ge=1, le=KEPT_MAX)] = KEPT
     """How many of them are kept."""
+
+
+class RunRuleBody(Struct, forbid_unknown_fields=True):
+    """How long runs on a board may take, by the clock of the service."""
+
+    min_seconds: Annotated[int, Meta(ge=0, le=RUN_SECONDS_MAX)] = 0
+    """The least time from a run's start to its score."""
+    max_seconds: Annotated[int, Meta(ge=1, le=RUN_SECONDS_MAX)] = RUN_SECONDS
+    """The longest; then the run expires."""
 
 
 class BoardBody(Struct, forbid_unknown_fields=True):
@@ -127,6 +154,8 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     history: HistoryBody | UnsetType | None = UNSET
     """Snapshots of its ladders, for movement and history; null: none."""
     trust: Literal["server", "player", "signed"] | UnsetType | None = UNSET
+    run: RunRuleBody | UnsetType | None = UNSET
+    """How long runs may take; null: up to an hour."""
 
 
 def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:
@@ -151,6 +180,15 @@ class ProfilePatchBody(Struct, forbid_unknown_fields=True):
     avatar_url: str | UnsetType | None = UNSET
     attributes: dict[str, str | None] | UnsetType | None = UNSET
     """Attributes to change: those omitted stay, null removes one."""
+
+
+class NameVerdictBody(Struct, forbid_unknown_fields=True):
+    """What becomes of a name that waits."""
+
+    name: str
+    """The name that was judged."""
+    accept: bool
+    """Whether it is shown from now on; else the old one stays."""
 
 
 class LookupBody(Struct, forbid_unknown_fields=True):
@@ -398,6 +436,14 @@ class ExportQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     cursor: str | None = None
 
 
+class NameReviewsQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """Which names that wait."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 100
+    after: str = ""
+    """The last player of the list before."""
+
+
 class ActivityQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     """A page of a board's activity."""
 
@@ -472,12 +518,11 @@ def submission_quotes(body: SubmissionBody) -> int | None:
     True
     """
     quotes = 8 if type(body.score) is str else 6
-    at, subscore, details, key = body.at, body.subscore, body.details, body.key
-    if at is subscore is details is key is UNSET:  # the hot case
+    if body.is_plain:  # the hot case
         return quotes
-    if details is not UNSET:
+    if body.details is not UNSET:
         return None
-    for member in (at, subscore, key):
+    for member in (body.at, body.subscore, body.key, body.run, body.signature):
         if member is not UNSET:
             quotes += 4 if type(member) is str else 2
     return quotes

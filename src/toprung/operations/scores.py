@@ -8,11 +8,13 @@ from msgspec import Meta
 
 from toprung.contract import BatchAnswer, SubmitAnswer
 from toprung.domain.standing import Activity, PastSubmissions
+from toprung.domain.trust.runs import Run
 from toprung.operations.operation import Subject
 from toprung.operations.requests import (
     ActivityQuery,
     Numbers,
     PageQuery,
+    RunBody,
     SubmissionBody,
     submission_quotes,
 )
@@ -49,6 +51,18 @@ operations.post(
     raw=True,
     answer=BatchAnswer,
     grows=True,
+)
+operations.post(
+    "start_run",
+    "/v1/boards/{board}/runs",
+    "write",
+    "Start a run of a player: get what its next score on this board is signed with.",
+    description="Nothing is recorded. A run is used for one score, until it expires.",
+    body=RunBody,
+    own="body",
+    answer=Run,
+    is_stored=False,
+    is_repeatable=True,
 )
 operations.get(
     "list_submissions",

@@ -15,6 +15,7 @@ from toprung.domain.events import Event
 from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Entries
 from toprung.domain.player import PlayerProfile
+from toprung.domain.trust.names import NameReview
 
 NameAndAvatar: TypeAlias = tuple[str | None, str | None]
 """What lists show of a player besides its id: `name` and `avatar_url`."""
@@ -90,6 +91,14 @@ class Journal(Protocol):
 
         Both are folded (`toprung.domain.player.fold_name`); by name, namesakes by id.
         """
+        ...
+
+    async def pending_name(self, player: str) -> str | None:
+        """The name of a player that waits for a moderator, if one does."""
+        ...
+
+    async def pending_names(self, after: str, limit: int) -> list[NameReview]:
+        """Names that wait for a moderator, in the order of players' ids."""
         ...
 
     async def ids(self, numbers: Sequence[int]) -> dict[int, str]:

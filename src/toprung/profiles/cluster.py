@@ -70,9 +70,11 @@ from toprung.service.catchup import CatchUp, IndexFollower
 from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.movement import Movements
+from toprung.service.naming import NameWords
 from toprung.service.parts import Parts
 from toprung.service.rebuilder import Rebuilder
 from toprung.service.reconcile import Reconciler
+from toprung.service.run_secrets import RunSecrets
 from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 from toprung.waiting.blocking import run_blocking
@@ -136,6 +138,8 @@ def open_cluster_blocking(
             cast(Snapshots, Crossing(profile.snapshots, portal)),
             snapshot_store := cast(SnapshotStore, Crossing(profile.snapshot_store, portal)),
             Movements(Crossing(profile.journal.shown, portal).number_of_each, snapshot_store),
+            profile.run_secrets,
+            profile.name_words,
         )
     )
 
@@ -184,6 +188,8 @@ class ClusterProfile:
             self.outbox, self.shards, self.index, clock, self.rebuilder, line
         )
         self.keys = PostgresKeys(store)
+        self.run_secrets = RunSecrets(settings.run_secrets, clock, makes=False)
+        self.name_words = NameWords(settings.name_words, clock)
         self.leases = PostgresLeases(store, time.process, time.name)
         self.followers = PostgresFollowers(store, self.leases, clock)
         self.periods = PostgresPeriods(store)
@@ -244,6 +250,8 @@ class ClusterProfile:
             self.snapshots,
             self.snapshot_store,
             Movements(self.journal.shown.number_of_each, self.snapshot_store),
+            self.run_secrets,
+            self.name_words,
         )
 
     def _background(self) -> tuple[Background, Webhooks]:

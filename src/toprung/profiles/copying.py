@@ -25,7 +25,7 @@ from toprung.domain.card import (
     scopes_name,
 )
 from toprung.domain.events import Event, Scored, renumbered, renumbered_document
-from toprung.domain.idempotency import key_digest, owner_of, unowned_digest
+from toprung.domain.idempotency import claims_of, key_digest, owner_of, unowned_digest
 from toprung.domain.ladder import Route, is_kept
 from toprung.domain.player import GLOBAL
 from toprung.domain.snapshots import PLAYERS
@@ -148,8 +148,8 @@ class _Copying:
         done = 0
         for page in self._players():
             rows = [
-                (number + 1, player, name, avatar, _json(fold.columns.attributes(number)), folded)
-                for number, player, name, avatar, folded in page
+                (number + 1, player, name, avatar, _json(fold.columns.attributes(number)), *rest)
+                for number, player, name, avatar, *rest in page
             ]
             await target.add("players", into.PLAYER_COLUMNS, rows)
             done += len(rows)
@@ -159,7 +159,8 @@ class _Copying:
             await target.add("friends", into.FRIEND_COLUMNS, some)
 
     def _players(self) -> Iterator[list[tuple[Any, ...]]]:
-        statement = "SELECT number, id, name, avatar_url, folded FROM players WHERE number > ?"
+        columns = "number, id, name, avatar_url, folded, pending_name"
+        statement = f"SELECT {columns} FROM players WHERE number > ?"  # noqa: S608
         return self._source.store.pages(statement, -1)
 
     # --- boards --------------------------------------------------------------------------------
@@ -276,12 +277,13 @@ class _Copying:
             rows = []
             for position, recorded_at, route, player, status, key, digest, outcome in page:
                 generation = self._routes[route].generation
-                digest_of = unowned_digest if owner_of(key) is None else key_digest
-                name = (generation, digest_of(generation, key))
-                if name not in seen:
-                    seen.add(name)
-                    told = (digest, position, recorded_at, status, outcome, player + 1)
-                    rows.append((*name, *told))
+                told = (digest, position, recorded_at, status, outcome, player + 1)
+                for claim in claims_of(key):
+                    digest_of = unowned_digest if owner_of(claim) is None else key_digest
+                    name = (generation, digest_of(generation, claim))
+                    if name not in seen:
+                        seen.add(name)
+                        rows.append((*name, *told))
             await target.add("keys", into.KEY_COLUMNS, rows)
         keys = await self._source.keys.all()
         columns = (

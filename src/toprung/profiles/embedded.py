@@ -7,6 +7,7 @@ Closing writes a new checkpoint when the tail has grown long.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+from toprung.config import NAME_WORDS_VARIABLE, run_secrets_of
 from toprung.domain.documents import differing
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
@@ -51,7 +53,9 @@ from toprung.service.background.working import Job
 from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.movement import Movements
+from toprung.service.naming import NameWords
 from toprung.service.parts import Parts
+from toprung.service.run_secrets import RunSecrets
 from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 from toprung.waiting.threads import in_thread
@@ -120,6 +124,8 @@ class EmbeddedProfile:
         self.folder = None if path == MEMORY else str(Path(self._path).parent)
         self._checkpoint_path = f"{self._path}.checkpoint"
         self._quotas = quotas
+        secrets = run_secrets_of(MEMORY if path == MEMORY else self._path)
+        self.run_secrets = RunSecrets(secrets, clock, makes=True)
         self._checkpointing: threading.Thread | None = None
         self._checkpoint_fault: str | None = None
         self._repairing: _Repair | None = None
@@ -175,6 +181,8 @@ class EmbeddedProfile:
             self.snapshots,
             self.snapshot_store,
             Movements(self.journal.number_of_each, self.snapshot_store),
+            self.run_secrets,
+            NameWords(os.environ.get(NAME_WORDS_VARIABLE) or None, self.clock),
         )
 
     def _periods(self) -> MemoryPeriods:

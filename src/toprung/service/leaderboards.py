@@ -28,6 +28,7 @@ from toprung.service.parts import Parts
 from toprung.service.player_export import BoardExports, export_page
 from toprung.service.players import Players
 from toprung.service.read import BoardReads
+from toprung.service.runs import BoardRuns
 from toprung.service.submissions import BoardSubmissions
 from toprung.service.submit import BoardWrites
 from toprung.service.view import Indexes
@@ -45,6 +46,7 @@ class Leaderboard(
     BoardActivity,
     BoardLadders,
     BoardArchives,
+    BoardRuns,
     BoardWrites,
 ):
     """One board.
@@ -75,7 +77,9 @@ class Leaderboards(Players):
         source: str = "library",
         read_details: ReadDetails = msgspec.json.decode,
     ) -> None:
-        super().__init__(parts.journal, Indexes(parts.index, parts.past), parts.clock)
+        super().__init__(
+            parts.journal, Indexes(parts.index, parts.past), parts.clock, parts.name_words
+        )
         self._parts = parts
         self._source = source
         self._read_details = read_details

@@ -20,6 +20,8 @@ from toprung.service.archiving import Archives
 from toprung.service.background.runner import Background
 from toprung.service.endings import Endings
 from toprung.service.movement import Movements
+from toprung.service.naming import NameWords
+from toprung.service.run_secrets import RunSecrets
 from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 
@@ -52,3 +54,7 @@ class Parts:
     """What takes snapshots of ladders."""
     snapshot_store: SnapshotStore
     movements: Movements
+    runs: RunSecrets
+    """What runs are started and checked with."""
+    name_words: NameWords
+    """What sends names of players to review."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from toprung.domain.archive import PERIOD, SettledPeriod, keys_start
 from toprung.domain.board import Board
 from toprung.domain.history import KEPT_MAX
@@ -185,6 +187,9 @@ async def export_page(
     if edge is not None:
         return PlayerExport(player, _joined(found), goes_on)
     friends = tuple(sorted(await journal.friends(player)))
+    waiting = await journal.pending_name(player)
+    if waiting is not None:
+        profile = replace(profile, pending_name=waiting)
     return PlayerExport(player, _joined(found), goes_on, profile, friends)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from toprung.domain.board import Board
 from toprung.domain.commands import Befriend, ErasePlayer, PatchPlayer, SetPlayer, Unfriend
@@ -15,27 +16,36 @@ from toprung.domain.player import (
     parse_attribute_changes,
     parse_attributes,
     parse_avatar_url,
-    parse_name,
     parse_player,
 )
 from toprung.domain.standing import Standing
-from toprung.errors import UnknownPlayer
+from toprung.domain.trust.names import (
+    NameReview,
+    NameWarning,
+    name_warnings,
+    parse_player_name,
+)
+from toprung.domain.values import bounded, parse_flag, parse_text
+from toprung.errors import NotFound, NotYet, UnknownPlayer
 from toprung.ports import Clock, Journal, PlayerProfile
+from toprung.service.naming import NameWords
 from toprung.service.view import Indexes, view_of
 from toprung.waiting.pace import next_round
 
 T = TypeVar("T")
 
 BOARDS_AT_ONCE = 100
+REVIEWS_MAX = 1000
 
 
 class Players:
     """Everything about players that is not about one board."""
 
-    def __init__(self, journal: Journal, indexes: Indexes, clock: Clock) -> None:
+    def __init__(self, journal: Journal, indexes: Indexes, clock: Clock, words: NameWords) -> None:
         self._journal = journal
         self._indexes = indexes
         self._clock = clock
+        self._words = words
 
     async def set_player(
         self,
@@ -52,13 +62,19 @@ class Players:
         """
         profile = PlayerProfile(
             parse_player(player),
-            None if name is None else parse_name(name),
+            None if name is None else parse_player_name(name),
             None if avatar_url is None else parse_avatar_url(avatar_url),
             {} if attributes is None else parse_attributes(attributes),
         )
-        command = SetPlayer(profile.player, profile.name, profile.avatar_url, profile.attributes)
+        told = await self._judged(player, profile.name)
+        command = SetPlayer(
+            profile.player, profile.name, profile.avatar_url, profile.attributes, told.pending_name
+        )
+        if told.pending_name is not None:
+            command = replace(command, name=UNSET)
+            profile = replace(profile, name=told.shown)
         await self._journal.record(command)
-        return profile
+        return told.in_answer(profile)
 
     async def patch_player(
         self,
@@ -74,12 +90,50 @@ class Players:
         """
         command = PatchPlayer(
             parse_player(player),
-            given(name, parse_name),
+            given(name, parse_player_name),
             given(avatar_url, parse_avatar_url),
             given(attributes, parse_attribute_changes),
         )
+        told = _Judged()
+        if not isinstance(command.name, UnsetType):
+            told = await self._judged(player, command.name)
+            shown = command.name if told.pending_name is None else UNSET
+            command = replace(command, name=shown, pending_name=told.pending_name)
         await self._journal.record(command)
-        return await self.player(player)
+        return told.in_answer(await self.player(player))
+
+    async def name_reviews(self, after: str = "", limit: int = 100) -> list[NameReview]:
+        """Return at most 1,000 names that wait for a moderator, of players after `after`, by id."""
+        parse_text(after, "after")
+        return await self._journal.pending_names(after, bounded(limit, REVIEWS_MAX, "limit"))
+
+    async def review_name(self, player: str, name: str, *, accept: bool) -> None:
+        """Decide about a name that waits: it is shown from now on, or the old one stays.
+
+        `name` is the one that was judged; if another one waits by now, NotYet is raised.
+        """
+        player_id, judged = parse_player(player), parse_text(name, "name")
+        is_accepted = parse_flag(accept, "accept")
+        waiting = await self._journal.pending_name(player_id)
+        if waiting is None:
+            raise NotFound(f"no name of player {player_id!r} waits for review")
+        if waiting != judged:
+            raise NotYet("name", f"another name of player {player_id!r} waits for review by now")
+        shown = judged if is_accepted else UNSET
+        await self._journal.record(PatchPlayer(player_id, shown, pending_name=None))
+
+    async def _judged(self, player: str, name: str | None) -> _Judged:
+        """Whether a name has to wait, and what else there is to say about it.
+
+        The name that is shown does not wait again: somebody has accepted it.
+        """
+        if name is None:
+            return _Judged()
+        warnings = name_warnings(name)
+        if not (await self._words.words()).has(name):
+            return _Judged(warnings)
+        shown = (await self._journal.names([player])).get(player, (None, None))[0]
+        return _Judged(warnings) if shown == name else _Judged(warnings, name, shown)
 
     async def player(self, player: str) -> PlayerProfile:
         """Return a player's profile; raises UnknownPlayer if there is none."""
@@ -129,6 +183,26 @@ class Players:
             for view, place in zip(views, places, strict=True)
             if place is not None
         ]
+
+
+class _Judged(NamedTuple):
+    """What became of a name."""
+
+    warnings: tuple[NameWarning, ...] = ()
+    pending_name: str | None = None
+    """The name, if it has to wait;"""
+    shown: str | None = None
+    """and the one that is shown meanwhile."""
+
+    def in_answer(self, profile: PlayerProfile) -> PlayerProfile:
+        """The profile, with what is told to who has set it."""
+        if not self.warnings and self.pending_name is None:
+            return profile
+        return replace(
+            profile,
+            warnings=self.warnings or UNSET,
+            pending_name=UNSET if self.pending_name is None else self.pending_name,
+        )
 
 
 def given(value: object, parse: Callable[[object], T]) -> T | UnsetType | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -20,6 +20,7 @@ from toprung.domain.ranking import rank
 from toprung.domain.score import score_value
 from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowStanding
 from toprung.domain.submission import Submission, parse_submission, row_members
+from toprung.domain.trust.runs import NO_SECRETS, SecretRing
 from toprung.errors import Invalid, ToprungError, Unavailable
 from toprung.ports import Place
 from toprung.service.board_access import BoardAccess
@@ -55,11 +56,14 @@ class BoardWrites(BoardAccess):
         subscore: object = None,
         details: object = None,
         key: str | None = None,
+        run: str | None = None,
+        signature: str | None = None,
     ) -> SubmitResult:
         """Record a score, durably, and return the resulting ranks.
 
         `at` is when it was achieved (default now), `details` is any JSON of at most 1 KiB. A
-        submission repeated with the same `key` counts once and returns the first one's result.
+        submission repeated with the same `key` counts once and returns the first one's result. The
+        score of a `run` comes with its `signature`, and counts once like one with a key.
         """
         board = await self._journal.board(self.id)
         submission = parse_submission(
@@ -71,7 +75,10 @@ class BoardWrites(BoardAccess):
             subscore=subscore,
             details=details,
             key=key,
+            run=run,
+            signature=signature,
             owner=self._owner,
+            secrets=NO_SECRETS if run is None else await self._parts.runs.ring(),
         )
         command = Submit(board.id, board.generation, (submission,), self._source)
         receipts = await self._journal.record(command)
@@ -113,12 +120,18 @@ class BoardWrites(BoardAccess):
     async def refusal_of(self, row: BatchRow) -> ToprungError:
         """Why a row would be refused; for ways in that have found that it cannot be right."""
         board = await self._journal.board(self.id)
-        _, refused = await parse_batch(board, self._clock.now(), [row], self._owner)
+        _, refused = await self._parsed(board, [row])
         return refused[0][1] if refused else Invalid("", "is not a submission")
 
     async def remove(self, player: str) -> None:
         """Remove a player from this board, in every period."""
         await self._journal.record(RemoveEntries(self.id, parse_player(player)))
+
+    async def _parsed(
+        self, board: Board, rows: list[BatchRow]
+    ) -> tuple[list[Submission], list[RefusedRow]]:
+        ring = self._parts.runs.ring
+        return await parse_batch(board, self._clock.now(), rows, self._owner, ring)
 
     async def _ranks_now(
         self, board: Board, player: str, receipt: Receipt
@@ -146,7 +159,7 @@ class BoardWrites(BoardAccess):
 
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
         board = await self._journal.board(self.id)
-        submissions, refused = await parse_batch(board, self._clock.now(), rows, self._owner)
+        submissions, refused = await self._parsed(board, rows)
         if submissions:
             command = Submit(board.id, board.generation, submissions, self._source, receipts=False)
             receipts = await self._journal.record(command)
@@ -199,7 +212,9 @@ def _some_of(rows: Iterator[BatchRow]) -> list[BatchRow]:
 
 
 def _is_keyed(row: BatchRow) -> bool:
-    return type(row) is dict and row.get("key") is not None  # others may refuse to be looked at
+    if type(row) is not dict:  # others may refuse to be looked at
+        return False
+    return row.get("key") is not None or row.get("run") is not None
 
 
 RefusedRow: TypeAlias = tuple[int, ToprungError]
@@ -227,12 +242,24 @@ class _Tally:
         return BatchResult(self.accepted, self.unchanged, self.duplicates, tuple(rejected))
 
 
+async def _no_secrets() -> SecretRing:
+    return NO_SECRETS
+
+
 async def parse_batch(
-    board: Board, now: int, rows: list[BatchRow], owner: str = NOBODY
+    board: Board,
+    now: int,
+    rows: list[BatchRow],
+    owner: str = NOBODY,
+    ring: Callable[[], Awaitable[SecretRing]] = _no_secrets,
 ) -> tuple[list[Submission], list[RefusedRow]]:
-    """The valid submissions in order, and the rows that are none."""
+    """The valid submissions in order, and the rows that are none.
+
+    `ring` tells the secrets of runs, where there are any.
+    """
     submissions: list[Submission] = []
     refused: list[RefusedRow] = []
+    secrets: SecretRing | None = None
     append, parse = submissions.append, parse_submission
     async with LongWork() as work:
         for first in range(0, len(rows), ROWS_PER_LOOK):
@@ -240,8 +267,11 @@ async def parse_batch(
                 try:
                     if type(row) is tuple and len(row) == 2:  # the hot case
                         append(parse(board, now, row[0], row[1]))
-                    else:
-                        append(parse(board, now, owner=owner, **row_members(row)))
+                        continue
+                    members = row_members(row)
+                    if secrets is None and members.get("run") is not None:
+                        secrets = await ring()
+                    append(parse(board, now, owner=owner, secrets=secrets or NO_SECRETS, **members))
                 except ToprungError as error:
                     refused.append((at, error.with_traceback(None)))
             if work.is_due():

@@ -12,12 +12,12 @@ from typing import Any, Generic, TypeVar
 
 from toprung.domain.board import Board
 from toprung.domain.commands.outcomes import BatchOutcomes, RowId
-from toprung.domain.commands.repeats import Digest, KeyName, KeyRefusal, Repeats
+from toprung.domain.commands.repeats import Digest, KeyName, KeyRefusal, Names, Repeats
 from toprung.domain.commands.routing import Router
 from toprung.domain.commands.submit import Submit
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
-from toprung.errors import TooLate, UnknownBoard
+from toprung.errors import TooLate, ToprungError, UnknownBoard
 
 N = TypeVar("N")
 
@@ -38,8 +38,8 @@ class Group(Generic[N]):
         self.router = router
         self.submissions: list[Submission] = []
         self.row_ids: list[RowId] = []
-        self.names: dict[RowId, tuple[KeyName, ...]] = {}
-        """What the keys of those that have one are remembered by."""
+        self.names: dict[RowId, Names] = {}
+        """What the claims of those that have any are remembered by."""
         self.is_timely = True
         """Whether all of them take the current periods."""
 
@@ -103,7 +103,7 @@ class Batch(Generic[N]):
 
     def wanted(self, group: Group[Any]) -> set[KeyName]:
         """The keys that have to be looked up."""
-        return {name for names in group.names.values() for name in names}
+        return {name for names in group.names.values() for name in names.all}
 
     def is_judged(self, group: Group[Any]) -> bool:
         """Whether any of a group's submissions may be a repeat or too late."""
@@ -115,15 +115,24 @@ class Batch(Generic[N]):
         names = group.names.get(row_id)
         if names is not None and self.repeats.has(row_id, names):
             return False
+        refusal = self._refusal(group, i)
+        if refusal is not None:
+            if names is None:
+                self.outcomes.reject(row_id, refusal)
+            else:  # and leaves its key to others
+                self.repeats.note_late(row_id, names, refusal)
+            return False
+        return names is None or self.repeats.claim(row_id, names)
+
+    def _refusal(self, group: Group[Any], i: int) -> ToprungError | None:
+        """Why a submission that is no repeat does not count, whatever the others are."""
+        submission = group.submissions[i]
+        if submission.refusal is not None:
+            return submission.refusal
         if not group.is_timely:
             try:
-                group.router.check_time(group.submissions[i].at, self.moment)
+                group.router.check_time(submission.at, self.moment)
             except TooLate as error:
                 # Its traceback would keep this batch for as long as a caller likes.
-                refusal = error.with_traceback(None)
-                if names is None:
-                    self.outcomes.reject(row_id, refusal)
-                else:  # and leaves its key to others
-                    self.repeats.note_late(row_id, names[0], refusal)
-                return False
-        return names is None or self.repeats.claim(row_id, names[0])
+                return error.with_traceback(None)
+        return None

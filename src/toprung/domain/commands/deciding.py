@@ -180,7 +180,7 @@ class Profile(NamedTuple):
 
     player: PlayerNumber
     changes: Mapping[str, str | None]
-    """Those of `name` and `avatar_url` that change."""
+    """Those of `name`, `avatar_url` and `pending_name` that change."""
 
     @property
     def columns(self) -> dict[str, str | None]:

@@ -11,7 +11,7 @@ from toprung.domain.commands.submit import Receipt, Receipts, Status, Submit, Wi
 from toprung.domain.idempotency import bare_key
 from toprung.domain.standing import SkipReason
 from toprung.domain.submission import Submission
-from toprung.errors import KeyReused, ScoreOverflow, ToprungError
+from toprung.errors import KeyReused, RunUsed, ScoreOverflow, ToprungError
 
 STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
 """What the number means that a journal records."""
@@ -58,8 +58,11 @@ class BatchOutcomes:
             error = ScoreOverflow("score", error.detail)
         self.rejected[row_id] = error
 
-    def reject_reused(self, row_id: RowId) -> None:
-        """The submission's key belongs to another."""
+    def reject_reused(self, row_id: RowId, *, is_run: bool = False) -> None:
+        """The submission's key, or its run, belongs to another."""
+        if is_run:
+            self.rejected[row_id] = RunUsed("run", "was used before with another submission")
+            return
         key = bare_key(self.submission(row_id).key or "")
         self.rejected[row_id] = KeyReused("key", f"{key!r} was used before with another submission")
 
@@ -68,10 +71,10 @@ class BatchOutcomes:
         self.receipts[row_id] = msgspec.structs.replace(first, replayed=True, ranks=())
         self.counts[row_id[0]][2] += 1
 
-    def settle_twin(self, row_id: RowId, first: RowId) -> None:
-        """Answer a submission that repeats the key of one that the same batch records."""
+    def settle_twin(self, row_id: RowId, first: RowId, *, is_run: bool = False) -> None:
+        """Answer a submission that repeats the key, or run, of one that the same batch records."""
         if self.submission(row_id).digest != self.submission(first).digest:
-            self.reject_reused(row_id)
+            self.reject_reused(row_id, is_run=is_run)
         else:
             self.replay(row_id, self.receipts[first])
 

@@ -19,9 +19,11 @@ class SetPlayer(msgspec.Struct, frozen=True):
     """Replace a player's whole profile."""
 
     player: str
-    name: str | None = None
+    name: str | UnsetType | None = None
+    """Unset: it stays, because another one waits for a moderator."""
     avatar_url: str | None = None
     attributes: Mapping[str, str] = {}
+    pending_name: str | None = None
 
     @property
     def needs(self) -> Needs:
@@ -31,7 +33,9 @@ class SetPlayer(msgspec.Struct, frozen=True):
     def decide(self, state: State) -> Decision:
         """Replace what there is."""
         number = made_player(state, self.player)
-        shown = {"name": self.name, "avatar_url": self.avatar_url}
+        shown = {"avatar_url": self.avatar_url, "pending_name": self.pending_name}
+        if not isinstance(self.name, UnsetType):
+            shown["name"] = self.name
         return _decided(state, number, self.attributes, shown)
 
 
@@ -43,6 +47,7 @@ class PatchPlayer(msgspec.Struct, frozen=True):
     avatar_url: str | UnsetType | None = UNSET
     attributes: Mapping[str, str | None] | UnsetType | None = UNSET
     """By name; None instead of a mapping takes all away."""
+    pending_name: str | UnsetType | None = UNSET
 
     @property
     def needs(self) -> Needs:
@@ -57,7 +62,11 @@ class PatchPlayer(msgspec.Struct, frozen=True):
             after = before
         else:
             after = {} if self.attributes is None else merged_attributes(before, self.attributes)
-        shown = {"name": self.name, "avatar_url": self.avatar_url}
+        shown = {
+            "name": self.name,
+            "avatar_url": self.avatar_url,
+            "pending_name": self.pending_name,
+        }
         changes = {name: text for name, text in shown.items() if not isinstance(text, UnsetType)}
         return _decided(state, number, after, changes)
 

@@ -8,7 +8,7 @@ from toprung.http.answers import Answer, Empty, ok
 from toprung.http.call import Call
 from toprung.http.routing import Handlers
 from toprung.http.strict import members_of
-from toprung.operations.requests import NoQuery, ProfileBody, ProfilePatchBody
+from toprung.operations.requests import NameVerdictBody, NoQuery, ProfileBody, ProfilePatchBody
 
 handles = Handlers()
 
@@ -31,6 +31,17 @@ async def patch_player(call: Call[NoQuery, dict[str, Any]]) -> Answer:
         return ok(await call.boards.patch_player(call.values[0], **members))
     finally:
         call.state.note_profile(call.values[0])
+
+
+@handles
+async def review_name(call: Call[NoQuery, dict[str, Any]]) -> Answer:
+    """Nothing more is to be told."""
+    members = members_of(call.body, NameVerdictBody)
+    try:
+        await call.boards.review_name(call.values[0], **members)
+    finally:
+        call.state.note_profile(call.values[0])
+    return Empty()
 
 
 @handles

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from msgspec import UNSET
-
 from toprung.domain.idempotency import player_owner
+from toprung.domain.trust.runs import require_run
 from toprung.errors import Invalid
-from toprung.http.answers import Answer, Headers, encode, ok
+from toprung.http.answers import NO_STORE, Answer, Headers, encode, ok
 from toprung.http.call import Call
 from toprung.http.own import check_submits
 from toprung.http.problems import Refused
 from toprung.http.routing import Handlers
+from toprung.http.strict import members_of
 from toprung.http.submissions import count_rows, decode_rows, options_of, row_of
-from toprung.operations.requests import NoQuery, Numbers, SubmissionBody
+from toprung.operations.requests import NoQuery, Numbers, RunBody, SubmissionBody
 from toprung.operations.wire import batch_answer, shows, submit_answer
 from toprung.service.leaderboards import Leaderboard
 from toprung.service.submit import BATCH_MAX
@@ -31,13 +31,14 @@ async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer
     """A score alone is the hot case; everything else about it is optional."""
     body, key = call.body, call.header(b"idempotency-key")
     if call.token is not None:
-        player = body.get("player") if isinstance(body, dict) else body.player
-        await check_submits(call, call.token, player)
+        sent = body if isinstance(body, dict) else {"player": body.player, "run": body.run or None}
+        rules = await check_submits(call, call.token, sent.get("player"))
+        require_run(rules.trust, sent.get("run"), is_player=True)
     board = await call.board()
     if isinstance(body, dict):
         raise await board.refusal_of(row_of(body))
-    if key is None and body.at is body.subscore is body.details is body.key is UNSET:
-        result = await board.submit(body.player, body.score)  # the hot case
+    if key is None and body.is_plain:  # the hot case
+        result = await board.submit(body.player, body.score)
     else:
         options = options_of(body)
         if key is not None:
@@ -48,6 +49,19 @@ async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer
     call.state.outcomes["duplicate" if result.replayed else result.status] += 1
     answer = submit_answer(result, shows(call.query.numbers))
     return Answer(200, encode(answer), REPLAYED if result.replayed else ())
+
+
+@handles
+async def start_run(call: Call[NoQuery, dict[str, Any]]) -> Answer:
+    """Its key is for the player's program alone, so no cache may keep it."""
+    members = members_of(call.body, RunBody)
+    if call.token is not None:
+        members = {"player": call.token.player, **members}
+        await check_submits(call, call.token, members["player"])
+    if "player" not in members:
+        raise Invalid("player", "is missing")
+    board = await call.board()
+    return ok(await board.run(**members), (NO_STORE,))
 
 
 @handles

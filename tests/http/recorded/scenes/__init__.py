@@ -12,9 +12,10 @@ from tests.http.recorded.scenes.players import (
     FRIENDS,
     HISTORY,
     LIVE_MOVEMENT,
+    NAMES,
     PROFILES,
 )
-from tests.http.recorded.scenes.scores import BATCHES, POLICIES, REFUSED, SUBMITTING
+from tests.http.recorded.scenes.scores import BATCHES, POLICIES, REFUSED, RUNS, SUBMITTING
 from tests.http.recorded.scenes.service import ROUTING, STATE, WEBHOOKS
 from tests.http.recorded.scenes.standings import PAGES, STANDING, TOGETHER, WRONG_PAGES
 
@@ -25,6 +26,7 @@ SCENES: Final[list[Scene]] = [
     REFUSED,
     BATCHES,
     POLICIES,
+    RUNS,
     PAGES,
     WRONG_PAGES,
     STANDING,
@@ -35,6 +37,7 @@ SCENES: Final[list[Scene]] = [
     SCOPES,
     TIES,
     PROFILES,
+    NAMES,
     FRIENDS,
     EVERYWHERE,
     EXPORT,

@@ -194,7 +194,29 @@ _EXPORT: Final[list[Step]] = [
     ask("GET /v1/players/ann/export?cursor=<second.next>"),
 ]
 
+_NAMES: Final[list[Step]] = [
+    ask("PUT /v1/players/ann", {"name": "moc.\u202eevil"}),
+    ask("PATCH /v1/players/ann", {"name": "\u0410lice"}),
+    ask("GET /v1/players/ann"),
+    *asks(
+        "GET /v1/review/names",
+        "GET /v1/review/names?limit=2&after=ann",
+        "GET /v1/review/names?limit=0",
+        "GET /v1/review/names?cursor=x",
+    ),
+    *bodies(
+        "POST /v1/review/names/ann",
+        {"name": "Admin", "accept": True},
+        {"name": "Admin"},
+        {"accept": True},
+        {"name": "Admin", "accept": 1},
+        {"name": 7, "accept": False},
+        {"name": "Admin", "accept": True, "reason": "so"},
+    ),
+]
+
 PROFILES = Scene("profiles", _PROFILES)
+NAMES = Scene("names", _NAMES)
 FRIENDS = Scene("friends", [*PLAYERS[:3], *_FRIENDS])
 EVERYWHERE = Scene("everywhere", _EVERYWHERE)
 EXPORT = Scene("export", _EXPORT)

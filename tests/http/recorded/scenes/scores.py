@@ -195,7 +195,36 @@ _LIMITS: Final[list[Step]] = [
     ),
 ]
 
+_RUNS: Final[list[Step]] = [
+    ask("PUT /v1/boards/blitz", {"windows": ["all-time"], "run": {"min_seconds": 5}}),
+    ask("PUT /v1/boards/other", {"windows": ["all-time"], "run": {"max_seconds": 0}}),
+    ask("POST /v1/boards/blitz/runs", {"player": "ann"}, keep="run", mask=("run", "key")),
+    *bodies(
+        "POST /v1/boards/blitz/runs",
+        {},
+        {"player": ""},
+        {"player": 7},
+        {"player": "ann", "score": 5},
+        [],
+        b"{",
+    ),
+    ask("POST /v1/boards/nothing/runs", {"player": "ann"}),
+    ask("POST /v1/boards/blitz/runs?window=daily", {"player": "ann"}),
+    *bodies(
+        _POST,
+        score("ann", 5, run="<run.run>"),
+        score("ann", 5, signature="0" * 64),
+        score("ann", 5, run="<run.run>", signature="0" * 64),
+        score("bob", 5, run="<run.run>", signature="0" * 64),
+        score("ann", 5, run="tic-tac-toe", signature="0" * 64),
+        score("ann", 5, run=7, signature="0" * 64),
+        score("ann", 5, run=None, signature=None),
+    ),
+    ask(_BATCH, [score("ann", 5, run="<run.run>", signature="0" * 64), score("ben", 6)]),
+]
+
 SUBMITTING = Scene("submitting", [*_ACCEPTED, *_KEYED])
 REFUSED = Scene("refused-scores", [_ACCEPTED[0], *_REFUSED])
 BATCHES = Scene("batches", [_ACCEPTED[0], *_BATCHES])
+RUNS = Scene("runs", _RUNS)
 POLICIES = Scene("policies", _LIMITS)
