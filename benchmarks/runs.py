@@ -57,6 +57,7 @@ RUNS = (
     Run("submit_batches", rounds=5),
     Run("followers"),
     Run("history"),
+    Run("moderation"),
     Run("submit_concurrently"),
     Run("contention", rounds=5),
     Run("standing_under_writes", rounds=3),

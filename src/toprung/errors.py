@@ -72,6 +72,10 @@ class KeyReused(Invalid):
     """The idempotency key was used with a different submission."""
 
 
+class Restricted(Invalid):
+    """The player is banned from this board; nothing was recorded."""
+
+
 class FixedRule(Invalid):
     """This rule cannot change once the board has entries."""
 
@@ -113,6 +117,10 @@ class UnknownBoard(NotFound):
 
 class UnknownPlayer(NotFound):
     """There is no such player."""
+
+
+class UnknownSubmission(NotFound):
+    """There is no such submission."""
 
 
 class UnknownWindow(NotFound):

@@ -15,6 +15,7 @@ from toprung.cli import (
     importing,
     keys,
     migrate,
+    moderation,
     overview,
     periods,
     players,
@@ -30,7 +31,7 @@ from toprung.cli.options import CommandGroup
 
 _GROUPS = (
     *(serve, demo, boards, scores, standings, overview, history, watching),
-    *(periods, archives, players),
+    *(periods, archives, players, moderation),
     *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 

@@ -100,9 +100,13 @@ def _key_limits(writer: apsw.Connection) -> None:
     writer.execute(_statements("0007_key_limits"))
 
 
+def _revoked(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0008_revoked"))
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
-    *(_snapshots, _key_limits),
+    *(_snapshots, _key_limits, _revoked),
 )
 """By number, from 1."""
 

@@ -28,6 +28,8 @@ from toprung.service.parts import Parts
 from toprung.service.player_export import BoardExports, export_page
 from toprung.service.players import Players
 from toprung.service.read import BoardReads
+from toprung.service.restrictions import PlayerRestrictions
+from toprung.service.revoking import Revoking
 from toprung.service.submissions import BoardSubmissions
 from toprung.service.submit import BoardWrites
 from toprung.service.view import Indexes
@@ -56,7 +58,7 @@ class Leaderboard(
     __slots__ = ()
 
 
-class Leaderboards(Players):
+class Leaderboards(Players, PlayerRestrictions, Revoking):
     """All boards and players of one database. Close it, or use it as a context manager.
 
     >>> import asyncio, toprung
@@ -77,6 +79,7 @@ class Leaderboards(Players):
     ) -> None:
         super().__init__(parts.journal, Indexes(parts.index, parts.past), parts.clock)
         self._parts = parts
+        self._index = parts.index
         self._source = source
         self._read_details = read_details
         self._maintenance = parts.maintenance

@@ -8,7 +8,7 @@ from toprung.http.answers import Answer, Empty, ok
 from toprung.http.call import Call
 from toprung.http.routing import Handlers
 from toprung.http.strict import members_of
-from toprung.operations.requests import NoQuery, ProfileBody, ProfilePatchBody
+from toprung.operations.requests import NoQuery, ProfileBody, ProfilePatchBody, RestrictionBody
 
 handles = Handlers()
 
@@ -31,6 +31,13 @@ async def patch_player(call: Call[NoQuery, dict[str, Any]]) -> Answer:
         return ok(await call.boards.patch_player(call.values[0], **members))
     finally:
         call.state.note_profile(call.values[0])
+
+
+@handles
+async def put_restriction(call: Call[NoQuery, dict[str, Any]]) -> Answer:
+    """The restriction as it is then."""
+    members = members_of(call.body, RestrictionBody)
+    return ok(await call.boards.restrict(call.values[0], **members, by=call.owner))
 
 
 @handles

@@ -12,6 +12,7 @@ from tests.http.recorded.scenes.players import (
     FRIENDS,
     HISTORY,
     LIVE_MOVEMENT,
+    MODERATION,
     PROFILES,
 )
 from tests.http.recorded.scenes.scores import BATCHES, POLICIES, REFUSED, SUBMITTING
@@ -38,6 +39,7 @@ SCENES: Final[list[Scene]] = [
     FRIENDS,
     EVERYWHERE,
     EXPORT,
+    MODERATION,
     HISTORY,
     LIVE_MOVEMENT,
     KEYS,
