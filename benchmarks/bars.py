@@ -98,6 +98,8 @@ BARS: tuple[Bar, ...] = (
     Bar("growth-rank", "rank time at 10M over the time at 1M", "<=", 4, "x"),
     Bar("submit-batches", "durable batches of 1,000, against redis-py MULTI", ">=", 4, "x"),
     Bar("follower-at-head", "durable batches beside a follower, against none", ">=", 0.95, "x"),
+    Bar("revoke", "revoke one of a player's 10,000 submissions", "<=", 50, "ms"),
+    Bar("restrict", "restrict a player, or lift it, on a board with four ladders", "<=", 20, "ms"),
     Bar("history-bytes", "a snapshot's bytes per player and ladder, 1M", "<=", 5, "bytes"),
     Bar(
         "signed-submit",

@@ -58,6 +58,7 @@ RUNS = (
     Run("followers"),
     Run("history"),
     Run("signed_scores"),
+    Run("moderation"),
     Run("submit_concurrently"),
     Run("contention", rounds=5),
     Run("standing_under_writes", rounds=3),

@@ -96,6 +96,10 @@ class WrongSignature(Invalid):
     """The signature does not fit the submission, or the run is not genuine."""
 
 
+class Restricted(Invalid):
+    """The player is banned from this board; nothing was recorded."""
+
+
 class FixedRule(Invalid):
     """This rule cannot change once the board has entries."""
 
@@ -137,6 +141,10 @@ class UnknownBoard(NotFound):
 
 class UnknownPlayer(NotFound):
     """There is no such player."""
+
+
+class UnknownSubmission(NotFound):
+    """There is no such submission."""
 
 
 class UnknownWindow(NotFound):

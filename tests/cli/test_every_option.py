@@ -44,14 +44,15 @@ submit b{n} a{n} 5 --at 2026-11-01T10:00:00Z --subscore 3 --details '{{"car": "r
 submit b{n} z{n} 7 --subscore 1
 runs start b{n} a{n}
 top b{n} --window all-time --period all --scope country:PT --ranking dense --count 3 --from 1
-    --movement
+    --movement --viewer z{n}
 top b{n} -n 3
 rank b{n} a{n} --window all-time --period all --scope country:PT --ranking ordinal --movement
+    --viewer a{n}
 around b{n} a{n} --above 1 --below 1 --window all-time --period all --scope global
-    --ranking dense --movement
+    --ranking dense --movement --viewer a{n}
 around b{n} --score 4 --window all-time
 find b{n} An --window all-time --period all --scope global --ranking dense --count 5 --movement
-find b{n} An -n 5
+find b{n} An -n 5 --viewer a{n}
 history b{n} a{n} --window all-time --scope global --count 5
 history b{n} a{n} -n 5 --ranking dense
 submissions b{n} a{n} --count 5
@@ -68,9 +69,16 @@ period settle p{n} cup cup --dry-run --yes
 period settle p{n} cup cup --yes
 period amend p{n} cup cup --reason typo --set a{n}=6 --dry-run --yes
 period amend p{n} cup cup --reason cheat --remove a{n} --yes
+moderate restrict z{n} --kind shadow --reason bot --board b{n} --until 2099-01-01T00:00:00Z
+moderate show z{n}
+moderate list --count 5 --after 0
+moderate list -n 5
+moderate lift z{n}
+moderate revoke {sent} --reason typo --dry-run --yes
+moderate revoke {sent} --reason typo --yes
 archive list p{n} --window cup
 archive verify p{n} --window cup
-distribution b{n} --buckets 4 --window all-time --period all --scope country:PT
+distribution b{n} --buckets 4 --window all-time --period all --scope country:PT --viewer a{n}
 watch b{n} --window all-time --scope global --count 5 --updates 1
 watch b{n} -n 5 --updates 1
 player show a{n}
@@ -79,13 +87,13 @@ names list -n 5
 friend add a{n} z{n}
 friend list a{n}
 friend top b{n} a{n} --window all-time --period all --scope global --ranking dense --count 5
-friend top b{n} a{n} -n 5 --movement
+friend top b{n} a{n} -n 5 --movement --viewer a{n}
 friend remove a{n} z{n}
 import c{n} in.csv --format csv --column player=who --ignore-others --names --keys --label L
     --rejects out.rejects --verbatim
 import c{n} in.csv --column player=who --ignore-others --no-keys
 export c{n} out.csv --format csv --details --verbatim --window all-time --period all
-    --scope global --ranking dense
+    --scope global --ranking dense --viewer a{n}
 follower rebuild activity
 webhook set w{n} https://example.org/hook --event leader.changed --board 'b*'
     --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
@@ -128,6 +136,8 @@ def run_lines(cli: Cli, where: list[str]) -> None:
         quiet = [] if line[0] == "export" else ["--json"]
         result = cli(*words, *quiet, *where)
         assert (result.code, result.err.count("toprung:")) == (0, 0), (words, result)
+        if line[:3] == ["submit", "b{n}", "a{n}"]:
+            made["sent"] = json.loads(result.out)["submission"]
         if line[:2] == ["keys", "create"]:
             made["id"] = json.loads(result.out)["id"]
 
@@ -183,6 +193,7 @@ LIMITS = {
     "activity --count": LIMIT_MAX,
     "distribution --buckets": BUCKETS_MAX,
     "friend top --count": LIMIT_MAX,
+    "moderate list --count": LIMIT_MAX,
     "watch --count": TOP_MAX,
     "webhook deliveries --count": LISTED_MAX,
 }

@@ -32,6 +32,7 @@ from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
+from toprung.testing.contracts.moderation_contract import ModerationContract
 from toprung.testing.contracts.name_contract import NameContract
 from toprung.testing.contracts.run_contract import RunContract
 from toprung.testing.contracts.workbench import Session, Workbench
@@ -80,6 +81,10 @@ class TestArchiveUpkeep(OnCluster, ArchiveUpkeepContract):
 
 
 class TestArchives(OnCluster, ArchiveContract):
+    pass
+
+
+class TestModeration(OnCluster, ModerationContract):
     pass
 
 

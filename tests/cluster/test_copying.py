@@ -329,3 +329,32 @@ def test_differences_are_named(make: Make) -> None:
             assert any("profile differs" in line for line in found)
 
     asyncio.run(main())
+
+
+def test_restrictions_and_revoked_submissions_go_along(make: Make, clock: FrozenClock) -> None:
+    async def main() -> None:
+        async with make() as sides:
+            board = await sides.file.create("cup", scopes=["country"], policy="sum")
+            sent = [(await board.submit("ann", score)).submission for score in (1, 20, 300)]
+            await board.submit("bob", 5)
+            await sides.file.revoke(sent[1], reason="replayed")
+            until = "2026-12-01T00:00:00Z"
+            await sides.file.restrict("ann", kind="shadow", reason="a bot", until=until)
+            await board.submit("ann", 4000)
+            result = await copy_into_cluster(sides.source, sides.target)
+            assert result.differences == []
+            copied = await sides.cluster.board("cup")
+            assert [each.player for each in await copied.top()] == ["bob"]
+            assert (await copied.standing("ann", viewer="ann")).score == 4301
+            assert await sides.cluster.restriction("ann") == await sides.file.restriction("ann")
+            told = await sides.cluster.revoke(sent[2], reason="replayed")
+            assert {each.score for each in told.windows} == {4001}
+            assert (await sides.cluster.revoke(sent[1], reason="again")).was_revoked
+            clock.move_to(until)
+            assert await sides.target.verify() == []
+            await sides.cluster.lift("ann")
+            assert [each.player for each in await copied.top()] == ["ann", "bob"]
+            assert (await sides.cluster.restrictions()).restrictions == ()
+            assert await sides.target.verify() == []
+
+    asyncio.run(main())

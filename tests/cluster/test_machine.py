@@ -8,6 +8,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.testing.contracts.workbench import Workbench
+from toprung.testing.moderation_machine import ModerationMachine
 from toprung.testing.profile_machine import ProfileMachine
 from toprung.testing.servers import PostgresServer
 
@@ -28,3 +29,12 @@ def test_against_the_oracle(postgres: PostgresServer, index_url: str) -> None:
             return ClusterWorkbench(postgres.url, index_url)
 
     run_state_machine_as_test(ClusterMachine, settings=FEW)
+
+
+@pytest.mark.slow
+def test_moderation_against_its_oracle(postgres: PostgresServer, index_url: str) -> None:
+    class ClusterModeration(ModerationMachine):
+        def workbench(self) -> Workbench:
+            return ClusterWorkbench(postgres.url, index_url)
+
+    run_state_machine_as_test(ClusterModeration, settings=FEW)

@@ -31,6 +31,7 @@ from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
+from toprung.testing.contracts.moderation_contract import ModerationContract
 from toprung.testing.contracts.name_contract import NameContract
 from toprung.testing.contracts.run_contract import RunContract
 from toprung.testing.contracts.workbench import Workbench
@@ -165,6 +166,10 @@ class TestArchives(OnEmbedded, ArchiveContract):
         days.opened.restart()
         days.pass_day(17)
         assert len(days.files()) == 2
+
+
+class TestModeration(OnEmbedded, ModerationContract):
+    pass
 
 
 class TestBatch(OnEmbedded, BatchContract):

@@ -33,6 +33,8 @@ BODIES: dict[str, Any] = {
     "test_webhook": {},
     "backup": {},
     "amend_period": {"reason": "mine", "remove": ["alice"], "set": []},
+    "put_restriction": {"kind": "hidden", "reason": "mine"},
+    "revoke_submission": {"reason": "mine"},
 }
 
 

@@ -36,7 +36,8 @@ verify_archive remove_standing export_player erase_player
 list_keys create_key patch_key rotate_key revoke_key backup get_status rebuild_follower
 list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
 test_webhook"""
-_MODERATE: Final = "list_name_reviews review_name"
+_MODERATE: Final = """put_restriction get_restriction lift_restriction list_restrictions
+revoke_submission list_name_reviews review_name"""
 _OPEN: Final = "metrics healthz readyz openapi docs asyncapi live_docs"
 
 NEEDS: Final[dict[str, str]] = {
@@ -59,6 +60,8 @@ PASSED: Final = {
         ["delete_board", "remove_standing", "erase_player", "befriend", "unfriend"], 204
     ),
     "rebuild_follower": 204,
+    "lift_restriction": 204,
+    **dict.fromkeys(["get_restriction", "revoke_submission"], 404),
     **dict.fromkeys(["get_webhook", "delete_webhook", "list_deliveries", "get_delivery"], 404),
     **dict.fromkeys(["replay_delivery", "test_webhook", "revoke_key", "verify_archive"], 404),
     **dict.fromkeys(("patch_key", "rotate_key", "close_period", "settle_period"), 404),
@@ -122,12 +125,14 @@ def arrange(running: Serving) -> None:
     assert http.put("/v1/players/alice", json={"name": "Alice"}).is_success
     assert http.put("/v1/players/alice/friends/bob").is_success
     http.delete("/v1/webhooks/chat")
+    http.delete("/v1/players/alice/restriction")
 
 
 def everything(running: Serving) -> list[Any]:
     """All that a request could have changed."""
     paths = [f"boards/{board}{part}" for board in BOARDS for part in ("", "/standings")]
-    paths += ["boards", "players/alice", "players/alice/friends", "webhooks", "status"]
+    paths += ["boards", "players/alice", "players/alice/friends", "restrictions"]
+    paths += ["webhooks", "status"]
     paths += [f"boards/{board}/players/alice/submissions" for board in BOARDS]
     seen = [running.http.get(f"/v1/{path}").json() for path in paths]
     seen[-3] = sorted(each["name"] for each in seen[-3]["followers"])

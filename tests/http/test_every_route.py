@@ -38,6 +38,8 @@ BODIES: dict[str, Any] = {
     "settle_period": {},
     "amend_period": {"reason": "a mistake", "set": [{"player": "ann", "score": 3}]},
     "verify_archive": {},
+    "put_restriction": {"kind": "hidden", "reason": "a bot"},
+    "revoke_submission": {"reason": "replayed"},
 }
 PARAMETERS = {
     "get_around_score": {"score": "7"},
@@ -89,6 +91,13 @@ def test_every_route_answers(
     if "{webhook}" in route.path:
         names["message"] = told(http, board)
     names["follower"] = "activity"
+    past = http.get(f"/v1/boards/{board}/players/ann/submissions").json()["submissions"]
+    names["submission"] = str(past[0]["submission"])
+    if name == "get_restriction":
+        path = "/v1/players/ann/restriction"
+        assert http.put(path, json=BODIES["put_restriction"]).is_success
+    else:
+        http.delete("/v1/players/ann/restriction")
     names |= ended(http, board)
     for step in {"settle_period": ["close"], "amend_period": ["close", "settle"]}.get(name, ()):
         ended_path = "/v1/boards/{board}/periods/{window}/{period}/".format(**names)

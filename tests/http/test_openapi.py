@@ -196,6 +196,8 @@ def test_every_body_has_an_example_and_the_service_takes_it_on_the_readmes_board
         assert running.http.put("/v1/boards/cup", json=rules).is_success
         names |= ended(running.http, "cup")
         names["key"] = running.http.post("/v1/keys", json={"name": "spare"}).json()["id"]
+        sent = running.http.post("/v1/boards/cup/scores", json={"player": "bob", "score": 1})
+        names["submission"] = sent.json()["submission"]
         for name, body in EXAMPLES.items():
             if name == "review_name":
                 named = {"name": body["name"]}

@@ -36,6 +36,7 @@ LIST_OPTIONS: dict[str, Any] = {
     "window": "daily",
     "period": None,
     "scope": "country:PT",
+    "viewer": "bob",
     "ranking": "dense",
     "names": False,
     "details": True,

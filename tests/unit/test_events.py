@@ -13,6 +13,7 @@ from toprung.domain.documents import declare
 from toprung.domain.events import (
     KEEPING_FORMAT,
     KINDS,
+    TRUST_FORMAT,
     Befriended,
     BoardDeleted,
     BoardSet,
@@ -28,14 +29,17 @@ from toprung.domain.events import (
     PeriodClosed,
     PeriodSettled,
     PlayerErased,
+    PlayerRestricted,
     PlayerSet,
     Scored,
+    SubmissionRevoked,
     Unfriended,
     read_event,
     renumbered,
 )
 from toprung.domain.ladder import Route, Stop
 from toprung.domain.player_numbers import PlayerNumber
+from toprung.domain.trust.restriction import due_key
 from toprung.errors import DatabaseDamaged
 
 
@@ -74,11 +78,15 @@ BODIES: list[EventBody] = [
     BoardSet("b", {}, 4),
     BoardDeleted("b"),
     PlayerSet(3, {"country": "US"}, {"b": (("all-time", "all"),)}),
+    PlayerRestricted(3, "shadow *", {"b": (("all-time", "all"),)}),
+    PlayerRestricted(3, None, {}),
+    SubmissionRevoked("b", 3, 17, "replayed", "mod"),
     PlayerErased(3),
     EntriesRemoved("b", 3),
     Befriended(3, 4),
     Unfriended(4, 3),
     EntriesSet("b", 3, (EntrySet("daily", "2026-11-15", ("global", "country:US"), 5, 6, 7, 0),)),
+    EntriesSet("b", 3, (), is_refolded=True),
     DocumentSet("test-pair", "k", {"one": 1, "other": None, "weight": 2}),
     DocumentSet("test-match", "k", None),
     PeriodClosed("b", "daily", "2026-11-15", 7),
@@ -123,8 +131,8 @@ def test_players_get_other_numbers_wherever_they_are_named() -> None:
 
     changed = [renumbered(body, hundred_more) for body in BODIES if not isinstance(body, BoardSet)]
     numbers = [getattr(body, "player", None) for body in changed]
-    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, *[None] * 6]
-    assert changed[5] == Befriended(103, 104)
+    assert numbers == [103, None, *[103] * 7, 104, 103, 103, *[None] * 6]
+    assert changed[8] == Befriended(103, 104)
     amended = changed[-1]
     assert isinstance(amended, PeriodAmended)
     assert (amended.removed, amended.corrected) == ((103,), (Corrected(104, 9, None),))
@@ -158,3 +166,19 @@ def test_boards_are_of_the_format_that_brought_their_rules() -> None:
         assert BoardSet("b", board.kept(), 1).written_format == written
         kept = Board.parse("b", {"windows": windows, "history": {}}).kept()
         assert BoardSet("b", kept, 1).written_format == KEEPING_FORMAT == 5
+
+
+def test_keys_of_documents_that_name_players_are_renumbered() -> None:
+    said = {"player": 7}
+    due = DocumentSet("restriction-due", due_key(5, 7), said)
+    moved = renumbered(due, lambda number: number + 1)
+    assert moved == DocumentSet("restriction-due", due_key(5, 8), {"player": 8})
+    gone = renumbered(DocumentSet("restriction", "7", None), lambda number: number + 1)
+    assert gone == DocumentSet("restriction", "8", None)
+    other = DocumentSet("test-pair", "7", None)
+    assert renumbered(other, lambda number: number + 1) == other
+
+
+def test_what_older_processes_cannot_read_says_so() -> None:
+    assert EntriesSet("b", 3, ()).written_format == EntriesSet.format
+    assert EntriesSet("b", 3, (), is_refolded=True).written_format == TRUST_FORMAT

@@ -50,7 +50,7 @@ class World:
         self.known: dict[Ladder, str] = {}
         self.messages = 0
 
-    async def attempt(self, weights: Sequence[int] = (24, 4, 6, 2, 6, 1, 2)) -> None:
+    async def attempt(self, weights: Sequence[int] = (24, 4, 6, 2, 6, 1, 2, 6)) -> None:
         """Something happens, or is refused."""
         with suppress(ToprungError):
             await self._act(weights)
@@ -58,7 +58,7 @@ class World:
     async def _act(self, weights: Sequence[int]) -> None:
         boards, rng = self.boards, self.rng
         player, board_id = rng.choice(PLAYERS), rng.choice(BOARDS)
-        match rng.choices(range(7), weights)[0]:
+        match rng.choices(range(8), weights)[0]:
             case 0:
                 await (await boards.board(board_id)).submit(player, rng.randrange(20))
             case 1:
@@ -75,6 +75,21 @@ class World:
                 await boards.delete(board_id)
             case 6:
                 self.clock.advance(days=rng.choice((0, 0.5, 1, 3)), seconds=1)
+            case 7:
+                await self._moderate(player, board_id)
+
+    async def _moderate(self, player: str, board_id: str) -> None:
+        boards, rng = self.boards, self.rng
+        match rng.randrange(3):
+            case 0:
+                await boards.restrict(player, kind="shadow", boards=[board_id], reason="a bot")
+            case 1:
+                await boards.lift(player)
+            case 2:
+                board = await boards.board(board_id)
+                past = (await board.submissions(player, 5)).submissions
+                if past:
+                    await boards.revoke(rng.choice(past).submission, reason="replayed")
 
     async def settle(self) -> None:
         """Everything that has happened is told; in a cluster, the index may need a moment."""
@@ -104,7 +119,7 @@ class World:
             await self.boards.background.step()
             for _ in range(self.rng.randrange(3)):
                 self.clock.advance(microseconds=1000)
-                await self.attempt((24, 8, 6, 2, 0, 0, 0))
+                await self.attempt((24, 8, 6, 2, 0, 0, 0, 6))
 
     async def round(self, *, is_restless: bool = False) -> None:
         """Some things happen, the webhook is told, and what it is told is right."""

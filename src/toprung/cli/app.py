@@ -15,6 +15,7 @@ from toprung.cli import (
     importing,
     keys,
     migrate,
+    moderation,
     names,
     overview,
     periods,
@@ -32,7 +33,7 @@ from toprung.cli.options import CommandGroup
 
 _GROUPS = (
     *(serve, demo, boards, scores, runs, standings, overview, history, watching),
-    *(periods, archives, players, names),
+    *(periods, archives, players, names, moderation),
     *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 

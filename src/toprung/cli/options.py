@@ -135,6 +135,14 @@ class LadderFlags:
         ),
     ] = None
     scope: Scope = GLOBAL
+    viewer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAYER",
+            help="read it as this player sees it",
+            show_default="nobody in particular",
+        ),
+    ] = None
 
     def words(self) -> dict[str, Any]:
         """The options as keywords of a read."""

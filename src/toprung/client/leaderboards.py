@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,17 +21,23 @@ from toprung.client.watch import BoardLive
 from toprung.client.webhooks import Webhooks
 from toprung.client.writes import BoardWrites
 from toprung.contract import BoardAnswer, BoardsAnswer
+from toprung.domain.amendment import parse_reason
 from toprung.domain.board import parse_board_id
 from toprung.domain.board_rules import BoardRules
+from toprung.domain.instant import instant_text, parse_instant
 from toprung.domain.player import (
     parse_attribute_changes,
     parse_attributes,
     parse_avatar_url,
     parse_player,
 )
+from toprung.domain.score import INT64_MAX
+from toprung.domain.standing import PlayerRestriction
 from toprung.domain.trust.names import parse_player_name
+from toprung.domain.trust.restriction import Kind, parse_boards, parse_kind
+from toprung.domain.trust.revoking import Revocation
 from toprung.domain.values import bounded, parse_flag, parse_text
-from toprung.errors import NotServed
+from toprung.errors import Invalid, NotServed
 from toprung.faces import BoardMethods, BoardsMethods
 from toprung.ports import PlayerProfile
 from toprung.service.leaderboards import LISTED_MAX
@@ -153,6 +160,69 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
             effect="once",
         )
         await self._caller.answer(request)
+
+    # --- moderation ---------------------------------------------------------------------------
+
+    async def restrict(
+        self,
+        player: str,
+        *,
+        kind: Kind,
+        reason: str,
+        boards: Sequence[str] = ("*",),
+        until: datetime | str | None = None,
+        by: str = "",
+    ) -> PlayerRestriction:
+        """Hide a player from others, in place of whatever restriction there was.
+
+        `kind`: "hidden" (nobody sees its entries, and it has no rank), "shadow" (the same, but with
+        `viewer` reads answer as if it were not restricted) or "banned" (hidden, and its submissions
+        are refused). `boards` are board ids, in which * matches any characters. Entries of all
+        periods that are not settled are hidden, and shown again when the restriction is lifted or
+        `until` has passed. The `reason` is kept in the journal for good: it should name nobody.
+        A service knows itself who calls: `by` must be empty.
+        """
+        if by:
+            raise Invalid("by", "is what the service knows of the caller")
+        members = {
+            "kind": parse_kind(kind),
+            "reason": parse_reason(reason),
+            "boards": parse_boards(list(boards) if isinstance(boards, tuple) else boards),
+            "until": None if until is None else instant_text(parse_instant(until, "until")),
+        }
+        request = Request(
+            method="PUT",
+            path=path("players", parse_player(player), "restriction"),
+            body=encode(members),
+            effect="idempotent",
+        )
+        return await self._caller.call(request, PlayerRestriction)
+
+    async def lift_expired(self) -> int:
+        """Not available through a service, which does it itself: raises NotServed."""
+        raise NotServed("a service lifts restrictions by itself")
+
+    async def revoke(
+        self, submission: int, *, reason: str, dry_run: bool = False, by: str = ""
+    ) -> Revocation:
+        """Revoke a submission: the player's entries become what its other submissions lead to.
+
+        Periods that are settled stay as they are. With `dry_run` nothing is recorded; either way
+        the answer says where the player's entry changes, and its ranks. Revoking twice is harmless.
+        The `reason` is kept in the journal for good: it should name nobody.
+        A service knows itself who calls: `by` must be empty.
+        """
+        if by:
+            raise Invalid("by", "is what the service knows of the caller")
+        position = bounded(submission, INT64_MAX, "submission")
+        request = Request(
+            method="POST",
+            path=path("submissions", str(position), "revoke"),
+            query={**EXACT, "dry_run": "true" if parse_flag(dry_run, "dry_run") else "false"},
+            body=encode({"reason": parse_reason(reason)}),
+            effect="none" if dry_run else "idempotent",
+        )
+        return await self._caller.call(request, Revocation)
 
     # --- the database behind the service ----------------------------------------------------
 

@@ -100,6 +100,7 @@ class BoardReads(BoardAccess):
         window: str | None = None,  # noqa: ARG002 -- spelled out as it is in the library
         period: str | None = None,  # noqa: ARG002
         scope: str = GLOBAL,  # noqa: ARG002
+        viewer: str | None = None,  # noqa: ARG002
     ) -> tuple[Ladder, int]:
         """Not available through a service: raises NotServed; `watch` has tokens instead.
 

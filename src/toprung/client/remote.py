@@ -138,6 +138,7 @@ def listed(asked: AskedList, *, has_rows: bool = True) -> dict[str, str | None]:
         "window": asked.window,
         "period": asked.period,
         "scope": asked.scope,
+        "viewer": asked.viewer,
         "ranking": _ranking(asked.ranking),
         "include": ",".join(includes) or None,
     }

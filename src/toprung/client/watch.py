@@ -45,6 +45,7 @@ class Watched(msgspec.Struct, frozen=True):
     window: str | None
     scope: str
     movement: bool
+    viewer: str | None = None
 
 
 class Watch:
@@ -156,6 +157,7 @@ class Watch:
                 window=self._window,
                 scope=watched.scope,
                 include="movement" if watched.movement else None,
+                viewer=watched.viewer,
                 **EXACT,
             ),
             headers={} if token is None else {"last-event-id": token},
@@ -252,6 +254,7 @@ class BoardLive(BoardAccess):
         window: str | None = None,
         scope: str = GLOBAL,
         movement: bool = False,
+        viewer: str | None = None,
     ) -> Watch:
         """Watch the first places (at most 100), a player and their friends, live.
 
@@ -268,5 +271,7 @@ class BoardLive(BoardAccess):
         if player is not None:
             parse_player(player)
         parse_flag(movement, "movement")
-        watched = Watched(top, player, friends, activity, window, scope, movement)
+        if viewer is not None:
+            parse_player(viewer, "viewer")
+        watched = Watched(top, player, friends, activity, window, scope, movement, viewer)
         return Watch(self._caller, self, watched)

@@ -8,7 +8,7 @@ knowing features. Fields that name players are of the type `PlayerNumber`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -20,6 +20,8 @@ KEY_BYTES_MAX: Final = 256
 VALUE_BYTES_MAX: Final = 64 * 1024
 _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,31}", re.ASCII)
 _KINDS: Final[dict[str, type[msgspec.Struct]]] = {}
+_NAMES_PLAYER: Final[set[str]] = set()
+"""Kinds whose keys end with the number of a player, after the last slash if there is one."""
 
 
 class Document(NamedTuple):
@@ -30,13 +32,26 @@ class Document(NamedTuple):
     value: msgspec.Struct
 
 
-def declare(kind: str, struct: type[msgspec.Struct]) -> None:
-    """Say what documents of a kind are; a name is never given again for something else."""
+def declare(kind: str, struct: type[msgspec.Struct], *, names_player: bool = False) -> None:
+    """Say what documents of a kind are; a name is never given again for something else.
+
+    `names_player`: whether their keys end with the number of a player.
+    """
     if not _KIND.fullmatch(kind):
         raise ValueError(f"{kind!r} is no name of a kind of documents")
     check_shape(struct)
     if _KINDS.setdefault(kind, struct) is not struct:
         raise ValueError(f"documents of the kind {kind!r} are something else")
+    if names_player:
+        _NAMES_PLAYER.add(kind)
+
+
+def renumbered_key(kind: str, key: str, number_of: Callable[[int], int]) -> str:
+    """The key of a document where players have other numbers."""
+    if kind not in _NAMES_PLAYER:
+        return key
+    start, slash, number = key.rpartition("/")
+    return f"{start}{slash}{number_of(int(number))}"
 
 
 def struct_of(kind: str) -> type[msgspec.Struct]:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 import msgspec
 
 from toprung.domain.board import Board
-from toprung.domain.documents import struct_of
+from toprung.domain.documents import renumbered_key, struct_of
 from toprung.domain.ladder import Route
 from toprung.domain.player_numbers import PlayerNumber, renumbered_value
 from toprung.errors import DatabaseDamaged
@@ -94,6 +94,18 @@ class PlayerSet(EventBody, frozen=True):
     """By board: the periods whose entries moved to the scopes of the new attributes."""
 
 
+class PlayerRestricted(EventBody, frozen=True):
+    """A player's entries are hidden now, or are no longer: see `domain.trust.restriction`."""
+
+    format: ClassVar[int] = 7
+
+    player: PlayerNumber
+    restriction: str | None
+    """The value of the attribute that it is; None: it was lifted."""
+    moved: Mapping[str, tuple[PeriodName, ...]]
+    """By board: the periods whose entries moved to the twins of their scopes, or back."""
+
+
 class PlayerErased(EventBody, frozen=True):
     """A player is forgotten everywhere."""
 
@@ -145,6 +157,27 @@ class EntriesSet(EventBody, frozen=True):
     board: str
     player: PlayerNumber
     entries: tuple[EntrySet, ...]
+    is_refolded: bool = False
+    """Whether those of periods that are not settled are still what the player's submissions lead
+    to: then revoking one of them goes back behind this event."""
+
+    @property
+    def written_format(self) -> int:
+        """One that says more than older processes read is of the format that brought it."""
+        return TRUST_FORMAT if self.is_refolded else self.format
+
+
+class SubmissionRevoked(EventBody, frozen=True):
+    """A submission counts no more; what is left of the entries is set by the next event."""
+
+    format: ClassVar[int] = 7
+
+    board: str
+    player: PlayerNumber
+    submission: int
+    """Its position."""
+    reason: str
+    by: str = ""
 
 
 class DocumentSet(EventBody, frozen=True):
@@ -253,11 +286,13 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
     "board": BoardSet,
     "board-deleted": BoardDeleted,
     "player": PlayerSet,
+    "restricted": PlayerRestricted,
     "erased": PlayerErased,
     "removed": EntriesRemoved,
     "befriended": Befriended,
     "unfriended": Unfriended,
     "entries": EntriesSet,
+    "revoked": SubmissionRevoked,
     "document": DocumentSet,
     "closed": PeriodClosed,
     "settled": PeriodSettled,
@@ -354,7 +389,9 @@ def renumbered(body: EventBody, number_of: Callable[[int], int]) -> EventBody:
     """
     if isinstance(body, DocumentSet):
         return msgspec.structs.replace(
-            body, value=renumbered_document(body.kind, body.value, number_of)
+            body,
+            key=renumbered_key(body.kind, body.key, number_of),
+            value=renumbered_document(body.kind, body.value, number_of),
         )
     changed: EventBody = renumbered_value(body, type(body), number_of)
     return changed

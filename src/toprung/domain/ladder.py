@@ -15,6 +15,7 @@ from toprung.domain.board import Board
 from toprung.domain.calendar import Period
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import SkipReason
+from toprung.domain.trust.restriction import restriction_on, twinned
 from toprung.domain.window import Window
 from toprung.errors import TooLate, UnknownPeriod, UnknownScope
 
@@ -89,14 +90,19 @@ class Route(msgspec.Struct, frozen=True):
 
 
 def scopes_of(board: Board, attributes: Mapping[str, str]) -> tuple[str, ...]:
-    """The scopes of a player with these attributes.
+    """The scopes of a player with these attributes: hidden ones, if it is restricted there.
 
     >>> board = Board.parse("blitz", {"scopes": ["global", "country"]})
     >>> scopes_of(board, {"country": "US", "platform": "pc"})
     ('global', 'country:US')
+    >>> scopes_of(board, {"country": "US", "~": "hidden *"})
+    ('~global', '~country:US')
     """
     named = (name for name in board.scopes[1:] if name in attributes)
-    return (GLOBAL, *(f"{name}:{attributes[name]}" for name in named))
+    scopes = (GLOBAL, *(f"{name}:{attributes[name]}" for name in named))
+    if restriction_on(board.id, attributes) is None:
+        return scopes
+    return twinned(scopes, hidden=True)
 
 
 def periods_of(

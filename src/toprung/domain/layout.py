@@ -16,6 +16,7 @@ from toprung.domain.ending import is_settled
 from toprung.domain.events import BoardSet, EntriesSet, EntrySet, PeriodName
 from toprung.domain.ladder import Ladder, is_kept, is_retained, scopes_of
 from toprung.domain.player import GLOBAL
+from toprung.domain.trust.restriction import is_hidden, plain_scope, twinned
 from toprung.domain.window import Window
 
 T = TypeVar("T")
@@ -65,17 +66,20 @@ class Layout:
 
     def keeps_ladder(self, ladder: Ladder) -> bool:
         """Whether a ladder stays as it is."""
-        name = ladder.scope.partition(":")[0]
-        return name in self.new.scopes and self.keeps(ladder.window, ladder.period)
+        return self._has(ladder.scope) and self.keeps(ladder.window, ladder.period)
 
-    def new_scopes(self, attributes: Mapping[str, str]) -> list[str]:
-        """The added scopes of a player who has these attributes now.
+    def _has(self, scope: str) -> bool:
+        return plain_scope(scope).partition(":")[0] in self.new.scopes
+
+    def new_scopes(self, attributes: Mapping[str, str], *, hidden: bool = False) -> list[str]:
+        """The added scopes of a player who has these attributes now; `hidden`: their twins.
 
         >>> old, new = (Board.parse("b", {"scopes": each}) for each in ([], ["country"]))
         >>> Layout(old, new, BoardSet("b", {}, 1), 0).new_scopes({"country": "US"})
         ['country:US']
         """
-        return [f"{name}:{attributes[name]}" for name in self.added if name in attributes]
+        added = (f"{name}:{attributes[name]}" for name in self.added if name in attributes)
+        return [*twinned(added, hidden=hidden)]
 
     def scopes(self, scopes: Iterable[str], attributes: Mapping[str, str]) -> tuple[str, ...]:
         """The scopes of an entry from now on: gone ones left, new ones by today's attributes.
@@ -85,10 +89,11 @@ class Layout:
         >>> layout.scopes(("global", "country:US"), {"platform": "pc"})
         ('global', 'platform:pc')
         """
-        return (*self._kept_scopes(scopes), *self.new_scopes(attributes))
+        kept = self._kept_scopes(scopes)
+        return (*kept, *self.new_scopes(attributes, hidden=is_hidden(kept[0])))
 
     def _kept_scopes(self, scopes: Iterable[str]) -> tuple[str, ...]:
-        return tuple(scope for scope in scopes if scope.partition(":")[0] in self.new.scopes)
+        return tuple(filter(self._has, scopes))
 
     def fills(self, period: PeriodName) -> bool:
         """Whether entries of a period count in added scopes: not if it is settled."""
@@ -182,6 +187,22 @@ class Move(NamedTuple):
             each: entries[each]._replace(scopes=self.scopes) for each in periods if each in entries
         }
         return {**entries, **moved}
+
+
+def hidden_entries(
+    entries: Entries[T], periods: Iterable[PeriodName], *, hidden: bool
+) -> dict[PeriodName, Placed[T]]:
+    """A player's entries, after those of the periods moved to the twins of their scopes, or back.
+
+    >>> hidden_entries({("daily", "d"): Placed(("global",), 7)}, [("daily", "d")], hidden=True)
+    {('daily', 'd'): Placed(scopes=('~global',), entry=7)}
+    """
+    moved = {
+        each: entries[each]._replace(scopes=twinned(entries[each].scopes, hidden=hidden))
+        for each in periods
+        if each in entries
+    }
+    return {**entries, **moved}
 
 
 def move_of(board: Board, before: Mapping[str, str], after: Mapping[str, str]) -> Move:

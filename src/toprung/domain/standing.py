@@ -165,6 +165,10 @@ class PastSubmission(msgspec.Struct, frozen=True, omit_defaults=True):
     status: str
     subscore: Whole | None = None
     details: Any = None
+    revoked_at: datetime | None = None
+    """When it was revoked: it does not count."""
+    reason: str | None = None
+    """Why it was revoked."""
 
 
 class PastSubmissions(msgspec.Struct, frozen=True):
@@ -369,3 +373,27 @@ class PlayerExport(msgspec.Struct, frozen=True, omit_defaults=True):
             len(each.entries) + len(each.submissions) + sum(len(one.points) for one in each.history)
             for each in self.boards
         )
+
+
+class PlayerRestriction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A player who is hidden from others."""
+
+    player: str
+    kind: str
+    """`hidden`, `shadow` or `banned`."""
+    boards: tuple[str, ...]
+    """Where it applies: ids of boards, in which * matches any characters."""
+    reason: str
+    at: datetime
+    """When it was set."""
+    until: datetime | None = None
+    """When it ends by itself."""
+    by: str | None = None
+    """Who set it."""
+
+
+class Restrictions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A page of restricted players, and where the next one begins."""
+
+    restrictions: tuple[PlayerRestriction, ...]
+    next: str | None = None

@@ -20,6 +20,7 @@ from toprung.http.call import Call, CallerGone, Receive, check_size, read_body
 from toprung.http.cors import Cors
 from toprung.http.live.sockets import LiveSockets
 from toprung.http.log import log_request
+from toprung.http.own import check_viewer
 from toprung.http.pages import Pages
 from toprung.http.problems import Refused, is_for_operators, problem, unexpected
 from toprung.http.routes import ROUTES
@@ -195,6 +196,8 @@ class Service:
             if route.grows and self.state.memory.is_short:
                 self.state.refuse_growth()
             call.query = route.decode_query(call.query_string)
+            if call.token is not None:
+                check_viewer(call, call.token)
             if call.is_public and route.has_private_parts:
                 self._gate.check_private(call)
             if route.expects_json:

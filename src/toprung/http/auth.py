@@ -247,9 +247,11 @@ class Gate:
         if not await state.is_public(asked.board):
             raise not_public(asked.board)
         has_friends = asked.friends and not owns_friends(token, asked)
-        what = "friends" if has_friends else "submissions"
-        if has_friends or asked.activity is not None:
-            detail = f"{what} are not public; board {asked.board!r} needs a key that allows 'read'"
+        what = "friends are" if has_friends else "submissions are"
+        if asked.viewer is not None:
+            what = "what a viewer sees is"
+        if has_friends or asked.activity is not None or asked.viewer is not None:
+            detail = f"{what} not public; board {asked.board!r} needs a key that allows 'read'"
             raise Refused(403, "forbidden", detail)
         return True
 

@@ -86,9 +86,18 @@ class Call(Generic[Q, B]):
         """All boards and players."""
         return self.state.boards
 
+    @property
+    def owner(self) -> str:
+        """Whom the key belongs to that was shown; empty if none was."""
+        return "" if self.key is None else self.key.owner
+
     async def board(self) -> Leaderboard:
-        """The board in the address, which is always the first variable segment."""
-        return self.state.held.get(self.values[0]) or await self.state.board(self.values[0])
+        """The board in the address, which is always the first variable segment.
+
+        A player with a token is shown it as that player sees it.
+        """
+        found = self.state.held.get(self.values[0]) or await self.state.board(self.values[0])
+        return found if self.token is None else found.for_viewer(self.token.player)
 
     def header(self, name: bytes) -> bytes | None:
         """The value of a header."""

@@ -86,7 +86,8 @@ class KeptPages:
         """The page that is asked for, from here or by reading it; `show` makes a first page."""
         query = call.query
         is_first = query.cursor is query.min_score is query.max_score is None
-        if not is_first or query.from_rank is not None or query.details:
+        is_whole = query.from_rank is None and query.viewer is None and call.token is None
+        if not is_first or not is_whole or query.details:
             body = await read(call)
             return tagged(call, body, tag_of(body))
         name = (call.values[0], call.query_string)

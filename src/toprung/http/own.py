@@ -44,6 +44,13 @@ def owns_parts(call: Call[Any, Any], token: PlayerToken) -> bool:
     return is_own and query.private == call.route.access.own_parts
 
 
+def check_viewer(call: Call[Any, Any], token: PlayerToken) -> None:
+    """Refuse a token that asks for what another player sees."""
+    if getattr(call.query, "viewer", None) not in (None, token.player):
+        detail = f"this token is for player {token.player!r}, who sees nothing for others"
+        raise Refused(403, "forbidden", detail)
+
+
 def owns_friends(token: PlayerToken | None, asked: Subscribe) -> bool:
     """Whether a subscription to friends is to those of its own player."""
     return token is not None and token.player == asked.player and token.is_for(asked.board)

@@ -25,6 +25,7 @@ from toprung.errors import (
     NotServed,
     NotYet,
     OlderProcesses,
+    Restricted,
     ServiceFailed,
     TooManyKeys,
     ToprungError,
@@ -90,6 +91,7 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
 _STATUS: Final = (
     (TooManyKeys, 429),
     (NotYet, 409),
+    (Restricted, 403),
     (Invalid, 422),
     (NotFound, 404),
     (Gone, 410),

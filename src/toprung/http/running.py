@@ -45,7 +45,7 @@ def handler_of(operation: Operation) -> Run:
         else:
             target = call.boards if whose == "boards" else getattr(call.boards, whose)
         try:
-            value = await getattr(target, method)(*values, **arguments_of(query))
+            value = await getattr(target, method)(*values, **_seen(call, arguments_of(query)))
         except Invalid as error:
             raise renamed(error, operation.query) from None
         if operation.answer is None:
@@ -54,6 +54,13 @@ def handler_of(operation: Operation) -> Run:
         return Answer(operation.status, text, headers)
 
     return handle
+
+
+def _seen(call: Call[Any, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a player with a token, who is the viewer of whatever has one."""
+    if call.token is None or "viewer" not in arguments:
+        return arguments
+    return {**arguments, "viewer": call.token.player}
 
 
 def renamed(error: Invalid, query: type[Any]) -> Invalid:

@@ -11,6 +11,7 @@ from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Layout, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import LadderRoom
+from toprung.domain.trust.restriction import is_hidden
 from toprung.errors import TooManyLadders
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Crowds:
         move = move_of(board, *change)
         new: list[Ladder] = []
         left = 0
+        if any(map(is_hidden, move.scopes)):
+            return  # what is hidden takes nobody's room
         for window, period in periods:
             everyone = Ladder(board.id, window, period, GLOBAL)
             entered = (everyone._replace(scope=scope) for scope in move.entered)
@@ -72,6 +75,7 @@ class Crowds:
             Ladder(event.board, entry.window, entry.period, scope)
             for entry in event.entries
             for scope in entry.scopes[1:]
+            if not is_hidden(scope)
         ]
         new = [each for each in wanted if find(each) is None]
         _raise(self._shared_room(event.board).refusal(new, "entries"))
@@ -82,6 +86,7 @@ class Crowds:
             return
         sets = self._fold.index.sets(layout.new.id)
         kept = [(each, ranked) for each, ranked in sets if layout.keeps_ladder(each)]
+        kept = [(each, ranked) for each, ranked in kept if not is_hidden(each.scope)]
         count = sum(ladder.scope != GLOBAL for ladder, _ in kept)
         room = self._room(layout.new.id, count)
         for ladder, ranked in kept:

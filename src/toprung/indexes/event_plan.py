@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toprung.domain.board import Board
 from toprung.domain.commands import SingleCommand, SingleResult
-from toprung.domain.commands.deciding import DocumentName, State
+from toprung.domain.commands.deciding import DocumentName, HistoryMark, State
 from toprung.domain.documents import Document
 from toprung.domain.events import Event, PeriodName, PlayerErased
 from toprung.domain.ladder import Ladder, is_kept
@@ -78,11 +78,7 @@ class FoldState:
 
     def periods_of(self, board: Board, player: int) -> Iterable[PeriodName]:
         """The periods of a board in which a player has an entry."""
-        return [
-            (window, period)
-            for window, period in self._fold.index.periods(board.id)
-            if self._fold.is_on(Ladder(board.id, window, period, GLOBAL), player)
-        ]
+        return self._fold.periods_of(board, player)
 
     def placed_of(self, board: Board, player: int) -> Entries[bytes]:
         """A player's entries on a board."""
@@ -99,6 +95,15 @@ class FoldState:
     def document(self, name: DocumentName) -> Document | None:
         """A document, if there is one."""
         return self._recorded.document(*name)
+
+    def history_mark(self, board: Board, player: int) -> HistoryMark:
+        """Which submissions the player has on the board."""
+        newest = self._fold.newest_submission(board, player)
+        return HistoryMark(newest, self._recorded.last_change(board, player))
+
+    def is_revoked(self, submission: int) -> bool:
+        """Whether a submission was revoked."""
+        return self._recorded.is_revoked(submission)
 
     def is_wanted(self, event: str) -> bool:
         """Whether somebody outside wants to be told of events of a type."""

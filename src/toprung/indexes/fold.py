@@ -34,7 +34,9 @@ from toprung.domain.events import (
     PeriodName,
     PeriodSettled,
     PlayerErased,
+    PlayerRestricted,
     PlayerSet,
+    SubmissionRevoked,
     Unfriended,
 )
 from toprung.domain.idempotency import NOBODY, claims_of, key_digest, owner_of
@@ -43,6 +45,17 @@ from toprung.domain.layout import Layout, Move, Placed, entries_set, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import EMBEDDED_QUOTAS, Refusals
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.restriction import (
+    Restriction,
+    hidden_scope,
+    is_hidden,
+    plain_scope,
+    restricted_attributes,
+    restriction_in,
+    restriction_on,
+    shown_attributes,
+    twinned,
+)
 from toprung.errors import UnknownBoard
 from toprung.indexes.held import Held
 from toprung.indexes.key_memory import KeptKey, KeyMemory
@@ -131,6 +144,17 @@ class MemoryFold:
         """A player's attributes; a copy, for players share mappings."""
         return dict(self.columns.attributes(number))
 
+    def restrictions(self, players: Sequence[str]) -> dict[str, Restriction]:
+        """The restrictions of those of the players that have one."""
+        if not self.columns.restricted:
+            return {}
+        found = {
+            player: restriction_in(self.columns.attributes(number))
+            for player, number in zip(players, self.known_numbers(players), strict=True)
+            if number is not None and number in self.columns.restricted
+        }
+        return {player: each for player, each in found.items() if each is not None}
+
     def last_submission(self, number: int) -> int:
         """The position of the player's last submission on any board."""
         return self.columns.last[number]
@@ -196,28 +220,48 @@ class MemoryFold:
         """Tells which scopes a player's entry of a period counts in; None: there is no entry."""
 
         def kept(window: str, period: str) -> tuple[str, ...] | None:
-            if not self.is_on(Ladder(board.id, window, period, GLOBAL), number):
+            everyone = self._home(board, window, period, number)
+            if everyone is None:
                 return None
+            hidden = is_hidden(everyone.scope)
             scopes = {
                 scope: None
                 for attributes in self.columns.past_attributes(number)
-                for scope in scopes_of(board, attributes)
-                if self.is_on(Ladder(board.id, window, period, scope), number)
+                for scope in twinned(scopes_of(board, shown_attributes(attributes)), hidden=hidden)
+                if self.is_on(everyone._replace(scope=scope), number)
             }
             return tuple(scopes)
 
         return kept
 
+    def _home(self, board: Board, window: str, period: str, number: int) -> Ladder | None:
+        """Everybody's ladder, or its twin, whichever has the player's entry of a period."""
+        everyone = Ladder(board.id, window, period, GLOBAL)
+        if self.is_on(everyone, number):
+            return everyone
+        twin = everyone._replace(scope=hidden_scope(GLOBAL))
+        return twin if self.is_on(twin, number) else None
+
+    def periods_of(self, board: Board, number: int) -> list[PeriodName]:
+        """The periods of a board in which a player has an entry."""
+        periods = self.index.periods(board.id)
+        return [name for name in periods if self._home(board, *name, number) is not None]
+
     def placed_of(self, board: Board, number: int) -> dict[PeriodName, Placed[bytes]]:
         """A player's entries on a board."""
         scopes_of_entry, found = self.kept_scopes(board, number), {}
         for window, period in self.index.periods(board.id):
-            everyone = self.index.find(Ladder(board.id, window, period, GLOBAL))
-            record = None if everyone is None else everyone.find(number)
+            record = self._record(board, window, period, number)
             if record is not None:
                 scopes = scopes_of_entry(window, period) or (GLOBAL,)
                 found[window, period] = Placed(scopes, record)
         return found
+
+    def _record(self, board: Board, window: str, period: str, number: int) -> bytes | None:
+        """A player's entry of a period."""
+        home = self._home(board, window, period, number)
+        ranked = None if home is None else self.index.find(home)
+        return None if ranked is None else ranked.find(number)
 
     def is_on(self, ladder: Ladder, number: int) -> bool:
         """Whether a player has an entry on a ladder."""
@@ -260,18 +304,16 @@ class MemoryFold:
                 self._apply_board(change, event)
             case BoardDeleted(board):
                 self._apply_board_deleted(board)
-            case PlayerSet() as change:
-                self._apply_player(change, event)
-            case PlayerErased(player):
-                self._apply_erased(player, position)
+            case PlayerSet() | PlayerRestricted() | PlayerErased():
+                self._apply_to_player(event)
             case EntriesRemoved(board, player):
                 self._leave(board, player, position)
             case EntriesSet() as change:
                 self._apply_entries(change, position, is_kept)
             case PeriodClosed() | PeriodSettled() | PeriodArchived() | PeriodAmended() as change:
                 self._apply_ending(change, position)
-            case DocumentSet():
-                pass  # the file itself keeps documents
+            case DocumentSet() | SubmissionRevoked():
+                pass  # the file itself keeps documents, and which submissions were revoked
             case Befriended(player, other) | Unfriended(player, other):
                 change_friends = self._join if type(event.body) is Befriended else self._part
                 change_friends(player, other)
@@ -279,6 +321,15 @@ class MemoryFold:
             case _:
                 raise AssertionError(f"submissions are replayed in columns: {event!r}")
         self.note_players()
+
+    def _apply_to_player(self, event: Event) -> None:
+        change = event.body
+        if isinstance(change, PlayerSet):
+            self._apply_player(change, event)
+        elif isinstance(change, PlayerRestricted):
+            self._apply_restricted(change, event)
+        elif isinstance(change, PlayerErased):
+            self._apply_erased(change.player, event.position)
 
     def _apply_board(self, change: BoardSet, event: Event) -> None:
         old = self.boards.get(change.board)
@@ -305,10 +356,12 @@ class MemoryFold:
         """Fill the ladders of new scopes from everybody's, by the attributes players have now."""
         board = layout.new
         for ladder, ranked in self.index.sets(board.id):
-            if ladder.scope != GLOBAL or not layout.fills((ladder.window, ladder.period)):
+            is_everyones = plain_scope(ladder.scope) == GLOBAL
+            if not is_everyones or not layout.fills((ladder.window, ladder.period)):
                 continue
+            hidden = is_hidden(ladder.scope)
             for number, _, record in ranked.slice(0, len(ranked))[4]:
-                for scope in layout.new_scopes(self.columns.attributes(number)):
+                for scope in layout.new_scopes(self.columns.attributes(number), hidden=hidden):
                     target = ladder._replace(scope=scope)
                     self.index.open(target, board.shape).put(number, record)
                     self.index.touch(target, position)
@@ -338,21 +391,62 @@ class MemoryFold:
         if self.columns.is_past_long(number):
             self.columns.shorten_past(number, self._has_entries_of(number))
 
+    def _apply_restricted(self, change: PlayerRestricted, event: Event) -> None:
+        """Move a player's entries to the twins of their scopes, or back."""
+        number = change.player
+        if not self.is_known(number):  # erased later
+            return
+        self.columns.extend(self.players.limit)
+        attributes = restricted_attributes(self.columns.attributes(number), change.restriction)
+        self.columns.set_attributes(number, attributes, event.recorded_at)
+        for board_id, periods in change.moved.items():
+            board = self.boards.get(board_id)
+            if board is None:
+                continue
+            hidden = restriction_on(board_id, attributes) is not None
+            scopes_of_entry = self.kept_scopes(board, number)
+            for name in periods:
+                before = scopes_of_entry(*name) or ()
+                self._twin(board, number, name, (before, twinned(before, hidden=hidden)), event)
+
+    def _twin(
+        self,
+        board: Board,
+        number: int,
+        period: PeriodName,
+        scopes: tuple[tuple[str, ...], tuple[str, ...]],
+        event: Event,
+    ) -> None:
+        """Take an entry off the ladders of some scopes and put it onto those of others."""
+        before, after = scopes
+        record = self._record(board, *period, number)
+        if record is None or before == after:
+            return
+        for scope in after:  # first: nobody finds the player nowhere
+            ladder = Ladder(board.id, *period, scope)
+            self.index.open(ladder, board.shape).put(number, record)
+            self.index.touch(ladder, event.position)
+        for scope in before:
+            ladder = Ladder(board.id, *period, scope)
+            self.index.open(ladder, board.shape).remove(number)
+            self._touch(ladder, event.position)
+
     def _has_entries_of(self, number: int) -> Callable[[Mapping[str, str]], bool]:
         """Tells whether a player has entries in the scopes of attributes that it had."""
         stops = [
-            (board, Ladder(board.id, window, period, GLOBAL))
+            (board, everyone)
             for board in self.boards_of(number)
             if len(board.scopes) > 1
             for window, period in self.index.periods(board.id)
-            if self.is_on(Ladder(board.id, window, period, GLOBAL), number)
+            if (everyone := self._home(board, window, period, number)) is not None
         ]
 
         def has(attributes: Mapping[str, str]) -> bool:
+            plain = shown_attributes(attributes)
             return any(
                 self.is_on(everyone._replace(scope=scope), number)
                 for board, everyone in stops
-                for scope in scopes_of(board, attributes)[1:]
+                for scope in twinned(scopes_of(board, plain)[1:], hidden=is_hidden(everyone.scope))
             )
 
         return has
@@ -362,8 +456,7 @@ class MemoryFold:
     ) -> None:
         """Move a player's entries of some periods to the ladders of its new scopes."""
         for window, period in periods:
-            everyone = self.index.find(Ladder(board.id, window, period, GLOBAL))
-            record = None if everyone is None else everyone.find(number)
+            record = self._record(board, window, period, number)
             if record is None:
                 continue
             for scope in (*move.left, *move.entered):

@@ -18,6 +18,7 @@ from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import LadderCounts
 from toprung.domain.ranking import Counts
 from toprung.domain.sortkey import RecordShape
+from toprung.domain.trust.restriction import is_hidden
 from toprung.ports import Index, Place, Slice
 from toprung.waiting.pace import LongWork
 
@@ -151,6 +152,8 @@ class MemoryIndex:
             while some := list(islice(sets, _SCOPES_AT_ONCE)):
                 last = found[-1][0] if len(found) == limit else None
                 for scope, ranked in some:
+                    if is_hidden(scope):
+                        continue
                     if scope > after and (last is None or scope < last) and (size := len(ranked)):
                         found.append((scope, size))
                 found.sort()
@@ -244,7 +247,7 @@ class MemoryIndex:
         self._count(ladder, -1)
 
     def _count(self, ladder: Ladder, change: int) -> None:
-        if ladder.scope != GLOBAL:
+        if ladder.scope != GLOBAL and not is_hidden(ladder.scope):
             self._scoped[ladder.board] = self._scoped.get(ladder.board, 0) + change
 
     def scope_ladders(self, board_id: str) -> int:

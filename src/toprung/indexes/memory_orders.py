@@ -10,6 +10,7 @@ from toprung._native import RankedSet
 from toprung.domain.board import Board
 from toprung.domain.events import PeriodName
 from toprung.domain.ladder import Ladder
+from toprung.domain.trust.restriction import is_hidden
 from toprung.errors import UnknownBoard
 from toprung.indexes.fold import MemoryFold
 from toprung.ports import LadderOrder, OrderReader
@@ -40,7 +41,11 @@ class MemoryOrders:
     ) -> AsyncIterator[LadderOrder]:
         """Every ladder of the periods that has entries; some of them at one moment. O(n)."""
         sets = self._fold.index.sets(board.id)
-        wanted = ((ladder, ranked) for ladder, ranked in sets if ladder[1:3] in periods)
+        wanted = (
+            (ladder, ranked)
+            for ladder, ranked in sets
+            if ladder[1:3] in periods and not is_hidden(ladder.scope)
+        )
         while some := _some(wanted):
             for order in await self._in_thread(partial(self._read, board, some)):
                 yield order

@@ -10,6 +10,7 @@ from toprung.domain.board import Board
 from toprung.domain.events import PeriodName
 from toprung.domain.ladder import Ladder
 from toprung.domain.player import GLOBAL
+from toprung.domain.trust.restriction import is_hidden
 from toprung.indexes.fold import MemoryFold
 from toprung.ports import PeriodContents, PeriodReader, PeriodRows
 from toprung.waiting.pace import next_round
@@ -64,7 +65,7 @@ class MemoryPeriods:
         sets = {
             ladder.scope: ranked
             for ladder, ranked in self._fold.index.sets(board.id)
-            if ladder[1:3] == period
+            if ladder[1:3] == period and not is_hidden(ladder.scope)
         }
         return MemoryContents(self._fold, position, sets)
 

@@ -171,7 +171,7 @@ class Merging:
                 STATUSES[statuses[i]],
                 skipped,
                 tuple(windows),
-                ranks=tuple(ranks),
+                ranks=() if routed.is_hidden else tuple(ranks),
             )
 
 

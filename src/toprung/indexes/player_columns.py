@@ -9,6 +9,8 @@ import json
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 
+from toprung.domain.trust.restriction import HIDDEN
+
 PAST_MAX = 32
 """Past attributes of a player that are remembered without asking what they are good for."""
 
@@ -29,6 +31,8 @@ class PlayerColumns:
         self.past: dict[int, dict[int, int]] = {}
         """Combinations that a player had before and until when, for those who changed them."""
         self._changes = 0
+        self.restricted: set[int] = set()
+        """Players whose entries are hidden on some boards."""
 
     def extend(self, limit: int) -> None:
         """Make room for every player number below `limit`."""
@@ -65,10 +69,17 @@ class PlayerColumns:
             self._combinations[combination] = dict(attributes)
             self._next_combination += 1
         old = self._attributes[number]
+        self._note_restriction(number, attributes)
         if old != combination:
             self.past.setdefault(number, {})[old] = now
             self._attributes[number] = combination
             self._changes += 1
+
+    def _note_restriction(self, number: int, attributes: Mapping[str, str]) -> None:
+        if HIDDEN in attributes:
+            self.restricted.add(number)
+        else:
+            self.restricted.discard(number)
 
     def is_past_long(self, number: int) -> bool:
         """Whether the player had so many attributes that it is time to look which still matter.
@@ -114,6 +125,7 @@ class PlayerColumns:
     def erase(self, number: int) -> None:
         """Forget all about the player."""
         self.past.pop(number, None)
+        self.restricted.discard(number)
         self._attributes[number] = 0
         self.last[number] = 0
 
@@ -140,4 +152,9 @@ class PlayerColumns:
         columns._next_combination = tables["next"]
         columns.past = {number: dict(past) for number, past in tables["past"]}
         columns._changes = sum(map(len, columns.past.values()))
+        restricting = {n for n, c in columns._combinations.items() if HIDDEN in c}
+        if restricting:
+            columns.restricted = {
+                number for number, n in enumerate(columns._attributes) if n in restricting
+            }
         return columns

@@ -27,6 +27,7 @@ from toprung.domain.card import entry_width, period_name
 from toprung.domain.ladder import Ladder, UndenseLadder
 from toprung.domain.ranking import DISTINCT_MAX, Counts
 from toprung.domain.sortkey import VERSION_BYTES
+from toprung.domain.trust.restriction import is_hidden
 from toprung.errors import NotReady, UnknownBoard
 from toprung.indexes.redis_asking import (
     CARD_BYTES_PER_READ,
@@ -302,7 +303,7 @@ class RedisIndex:
         found = [
             (other.scope, size)
             for other, size in await self.ladders(ladder.board)
-            if other[1:3] == ladder[1:3] and other.scope > after
+            if other[1:3] == ladder[1:3] and other.scope > after and not is_hidden(other.scope)
         ]
         return sorted(found)[:limit]
 

@@ -9,6 +9,7 @@ from toprung._native import RankedSet
 from toprung.domain.board import Board
 from toprung.domain.ladder import Ladder, Route
 from toprung.domain.player import GLOBAL
+from toprung.domain.trust.restriction import is_hidden, plain_scope
 
 ROUTES_MAX = 50_000
 """Routes that are remembered; the ones found first go first."""
@@ -20,7 +21,9 @@ RouteName: TypeAlias = tuple[str, int, int, str, Route]
 class Routed:
     """A route in use: its number in the journal and the sets behind its ladders."""
 
-    __slots__ = ("drops", "globals", "home", "ladders", "name", "number", "sets", "stops")
+    __slots__ = (
+        "drops", "globals", "home", "is_hidden", "ladders", "name", "number", "sets", "stops",
+    )  # fmt: skip
 
     def __init__(self, number: int, name: RouteName) -> None:
         self.number = number
@@ -28,9 +31,12 @@ class Routed:
         board, generation, *_, route = name
         self.home = (board, generation)
         self.ladders: list[Ladder] = list(route.ladders(board))
-        self.globals = [i for i, ladder in enumerate(self.ladders) if ladder.scope == GLOBAL]
-        self.stops = [ladder[1:3] for ladder in self.ladders if ladder.scope == GLOBAL]
+        scopes = [plain_scope(ladder.scope) for ladder in self.ladders]
+        self.globals = [i for i, scope in enumerate(scopes) if scope == GLOBAL]
+        self.stops = [self.ladders[i][1:3] for i in self.globals]
         """Window and period of each global ladder."""
+        self.is_hidden = any(is_hidden(ladder.scope) for ladder in self.ladders)
+        """Whether it is that of a restricted player."""
         self.sets: list[RankedSet] = []
         self.drops = -1
         """Ladders that the index had dropped when the sets were found; later they may be others."""

@@ -32,6 +32,7 @@ from toprung.domain.idempotency import key_digest
 from toprung.domain.ladder import guard_ladder
 from toprung.domain.quotas import KeyQuota
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.restriction import hidden_scope
 from toprung.indexes.key_memory import KeptKey
 from toprung.indexes.merging import Merging, Numbered
 from toprung.indexes.plan import DecidedBatch
@@ -95,6 +96,8 @@ class SubmitPlan(DecidedBatch):
             if batch.is_judged(group):
                 rows = range(len(group.submissions))
                 group.keep([i for i in rows if batch.takes_part(group, i)])
+            if restricted := self._routes.restricted(group):
+                group.keep(batch.not_banned(group, restricted))
             if group.submissions and self._routes.may_crowd(group):
                 self._keep_roomy(group)
         self._merging = [Merging(group) for group in batch.groups if group.submissions]
@@ -172,16 +175,19 @@ class SubmitPlan(DecidedBatch):
             self.last_position + 1,
             limit=group.board.max_increase,
             watched=[routes[number].globals if is_watched else () for number, is_watched in local],
-            guards=self._guards(group.board, len(local)),
+            guards=self._guards(group.board, [routes[number].is_hidden for number, _ in local]),
             claims=claims,
         )
         group.versions = memoryview(group.merge.versions).cast("q")
         group.statuses = group.merge.statuses
 
-    def _guards(self, board: Board, routes: int) -> list[RankedSet | None] | None:
+    def _guards(self, board: Board, are_hidden: Sequence[bool]) -> list[RankedSet | None] | None:
         """For each route, the set that `max_increase` is judged by; None: the route's first."""
         ladder = None if board.max_increase is None else guard_ladder(board, self._moment.now)
-        return None if ladder is None else [self._fold.index.find(ladder)] * routes
+        if ladder is None:
+            return None
+        twin, find = ladder._replace(scope=hidden_scope(ladder.scope)), self._fold.index.find
+        return [find(twin if is_hidden else ladder) for is_hidden in are_hidden]
 
     def _write(self, group: Merging) -> None:
         """Turn a decided group into journal rows."""

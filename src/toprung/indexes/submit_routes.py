@@ -14,6 +14,7 @@ from toprung.domain.player import GLOBAL
 from toprung.domain.quotas import LadderRoom
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.restriction import is_hidden
 from toprung.errors import ToprungError
 from toprung.indexes.merging import Numbered
 from toprung.indexes.routes import Routed
@@ -49,7 +50,8 @@ class BatchRoutes:
         """The route of every submission, by the numbers of their players."""
         board, columns, router = group.board, self._fold.columns, group.router
         sources = {self._commands[number].source for number, _ in group.row_ids}
-        if len(sources) == 1 and len(board.scopes) == 1 and group.is_timely:
+        is_plain = len(board.scopes) == 1 and columns.restricted.isdisjoint(numbers)
+        if len(sources) == 1 and is_plain and group.is_timely:
             return [self._usual(router, sources.pop(), 0, {})] * len(group.submissions)
         found = []
         for submission, number, (command, _) in zip(
@@ -62,6 +64,19 @@ class BatchRoutes:
             else:
                 found.append(self._unusual(router, source, submission, number))
         return found
+
+    def restricted(self, group: Group[Numbered]) -> dict[str, Mapping[str, str]]:
+        """The attributes of those of a group's players that are restricted."""
+        columns, number_of = self._fold.columns, self._fold.number
+        if not columns.restricted:
+            return {}
+        players = {submission.player for submission in group.submissions}
+        numbers = {player: number_of(player) for player in players}
+        return {
+            player: columns.attributes(number)
+            for player, number in numbers.items()
+            if number is not None and number in columns.restricted
+        }
 
     def _usual(
         self,
@@ -135,7 +150,8 @@ class BatchRoutes:
         """The ladders of scopes that a route needs and that are not there."""
         find = self._fold.index.find
         ladders = route.ladders(board.id)
-        return [each for each in ladders if each.scope != GLOBAL and find(each) is None]
+        scoped = (each for each in ladders if each.scope != GLOBAL and not is_hidden(each.scope))
+        return [each for each in scoped if find(each) is None]
 
     def drop_empty(self) -> None:
         """Let go of the ladders that were opened and on which nobody came to count."""
@@ -158,7 +174,8 @@ class BatchRoutes:
             self.new.append((routed.number, *name))
         index = self._fold.index
         if routed.drops != index.drops:
-            self._opened += self._missing(board, route)
+            ladders = (each for each in routed.ladders if each.scope != GLOBAL)
+            self._opened += [each for each in ladders if index.find(each) is None]
             routed.sets = [index.open(ladder, board.shape) for ladder in routed.ladders]
             routed.drops = index.drops
         return routed

@@ -8,7 +8,9 @@ from toprung.domain.commands import (
     Befriend,
     Command,
     ErasePlayer,
+    LiftRestriction,
     PatchPlayer,
+    RestrictPlayer,
     SetDocument,
     SetPlayer,
     Unfriend,
@@ -45,6 +47,8 @@ class OwnWrites:
         for part in parts_of(command):
             match part:
                 case SetPlayer() | PatchPlayer() | ErasePlayer():
+                    self._everywhere += 1
+                case RestrictPlayer() | LiftRestriction():
                     self._everywhere += 1
                 case Befriend() | Unfriend() | SetDocument():
                     pass

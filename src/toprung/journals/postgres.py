@@ -25,7 +25,7 @@ from toprung.domain.board import Board
 from toprung.domain.commands import Bundle, Command, SingleCommand, Submit
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.documents import Document, read_document
-from toprung.domain.events import CARDS_FORMAT, Event, Scored
+from toprung.domain.events import CARDS_FORMAT, Event, PeriodName, Scored
 from toprung.domain.figures import Commits
 from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Entries
@@ -33,6 +33,7 @@ from toprung.domain.player import name_range
 from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.domain.trust.names import NameReview
+from toprung.domain.trust.restriction import Restriction, restriction_in, shown_attributes
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.own_writes import OwnWrites, players_named_by
 from toprung.journals.postgres_cards import CardNames
@@ -45,6 +46,7 @@ from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_names import PostgresNames
 from toprung.journals.postgres_queue import QUEUE_ROWS_MAX, CommandQueue, Request, Result
+from toprung.journals.postgres_revoked import remaining, submission_at
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_rows import event_of, read_board
 from toprung.journals.postgres_store import PostgresStore
@@ -55,10 +57,12 @@ from toprung.ports import (
     Applied,
     CardChanges,
     CardSink,
+    FoundSubmission,
     Journal,
     NameAndAvatar,
     PlayerProfile,
     RecordedSubmission,
+    RemainingHistory,
 )
 from toprung.waiting.tasks import end_task
 
@@ -403,7 +407,9 @@ class PostgresJournal:
         """The profiles of those players that are known, in one query."""
         rows = await self._store.select("profiles", list(dict.fromkeys(players)))
         return {
-            player: PlayerProfile(player, name, avatar_url, msgspec.json.decode(attributes))
+            player: PlayerProfile(
+                player, name, avatar_url, shown_attributes(msgspec.json.decode(attributes))
+            )
             for player, name, avatar_url, attributes in rows
         }
 
@@ -492,10 +498,31 @@ class PostgresJournal:
         )
         return [
             RecordedSubmission(
-                position, board_id, player, score, subscore, at, recorded_at, STATUSES[status], body
+                position, board_id, player, score, subscore, at, recorded_at, STATUSES[status],
+                body, *revoked,
             )
-            for position, score, subscore, at, recorded_at, status, body in rows
-        ]
+            for position, score, subscore, at, recorded_at, status, body, *revoked in rows
+        ]  # fmt: skip
+
+    async def submission(self, position: int) -> FoundSubmission | None:
+        """The submission at a position, if there is one."""
+        return await submission_at(self._store, position)
+
+    async def remaining(
+        self, board: Board, player: str, periods: Sequence[PeriodName]
+    ) -> RemainingHistory:
+        """What a player's entries in some periods are to be folded from."""
+        return await remaining(self._store, board, player, periods)
+
+    async def restrictions(self, players: Sequence[str]) -> dict[str, Restriction]:
+        """The restrictions of those of the players that have one, in one query."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch(_RESTRICTED, list(players))
+        found = {player: restriction_in(msgspec.json.decode(text)) for player, text in rows}
+        return {player: each for player, each in found.items() if each is not None}
+
+
+_RESTRICTED = "SELECT id, attributes FROM players WHERE id = ANY ($1) AND is_restricted(attributes)"
 
 
 _: type[Journal] = PostgresJournal

@@ -24,10 +24,17 @@ from toprung.domain.events import (
     PeriodName,
     PeriodSettled,
     PlayerErased,
+    PlayerRestricted,
     PlayerSet,
+    SubmissionRevoked,
     Unfriended,
 )
-from toprung.domain.layout import Entries, Layout, Move, entries_set, move_of
+from toprung.domain.layout import Entries, Layout, Move, entries_set, hidden_entries, move_of
+from toprung.domain.trust.restriction import (
+    is_hidden,
+    restricted_attributes,
+    restriction_on,
+)
 from toprung.journals.postgres_cards import CardNames
 from toprung.journals.postgres_ladders import Need, PostgresLadders, ScopeLadder
 from toprung.journals.postgres_state import LoadedState, cards_page
@@ -82,10 +89,8 @@ class Applying:
                 await self._board(change, event)
             case BoardDeleted(board):
                 await self._board_deleted(self._state.boards[board])
-            case PlayerSet() as change:
-                await self._player(change, event.position)
-            case PlayerErased(player):
-                await self._erased(player, event.position)
+            case PlayerSet() | PlayerRestricted() | PlayerErased():
+                await self._to_player(event.body, event.position)
             case EntriesRemoved(board, player):
                 await self._put_card(self._state.boards[board], player, {}, event.position)
             case EntriesSet() as change:
@@ -93,6 +98,8 @@ class Applying:
             case PeriodClosed() | PeriodSettled() | PeriodArchived() | PeriodAmended() as change:
                 old = self._state.boards[change.board]
                 await self._keep_board(change.ended(old, event.position))
+            case SubmissionRevoked():
+                pass  # the trigger of migration 21 notes it
             case DocumentSet() as change:
                 await self._document(change, event.position)
             case Befriended(player, other) | Unfriended(player, other):
@@ -185,6 +192,7 @@ class Applying:
             for card in cards
             for period, placed in card.items()
             for scope in placed.scopes[1:]
+            if not is_hidden(scope)
         }
 
     async def _board_deleted(self, board: Board) -> None:
@@ -192,13 +200,36 @@ class Applying:
         await self._execute("INSERT INTO graves VALUES ($1)", board.generation)
         self.follow = lambda index: index.drop_board(board)
 
+    async def _to_player(
+        self, change: PlayerSet | PlayerRestricted | PlayerErased, version: int
+    ) -> None:
+        if isinstance(change, PlayerSet):
+            await self._player(change, version)
+        elif isinstance(change, PlayerRestricted):
+            await self._restricted(change, version)
+        else:
+            await self._erased(change.player, version)
+
     # --- players ---------------------------------------------------------------------------------
 
+    async def _set_attributes(self, player: int, attributes: Mapping[str, str]) -> None:
+        text = msgspec.json.encode(attributes).decode()
+        await self._execute("UPDATE players SET attributes = $2 WHERE number = $1", player, text)
+
+    async def _restricted(self, change: PlayerRestricted, version: int) -> None:
+        """Entries move to the twins of their scopes, or back; that takes nobody's room."""
+        before = self._state.attributes(change.player)
+        attributes = restricted_attributes(before, change.restriction)
+        await self._set_attributes(change.player, attributes)
+        for board_id, periods in change.moved.items():
+            board = self._state.boards[board_id]
+            entries = self._state.entries[board.generation, change.player]
+            hidden = restriction_on(board_id, attributes) is not None
+            moved = hidden_entries(entries, periods, hidden=hidden)
+            await self._put_card(board, change.player, moved, version)
+
     async def _player(self, change: PlayerSet, version: int) -> None:
-        text = msgspec.json.encode(change.attributes).decode()
-        await self._execute(
-            "UPDATE players SET attributes = $2 WHERE number = $1", change.player, text
-        )
+        await self._set_attributes(change.player, change.attributes)
         before = self._state.attributes(change.player)
         for board_id, periods in change.open.items():
             board = self._state.boards[board_id]
@@ -211,6 +242,8 @@ class Applying:
         self, board: Board, player: int, periods: Sequence[PeriodName], move: Move
     ) -> None:
         """Refuse a move to new scopes, if there is no room for the ladders."""
+        if any(map(is_hidden, move.scopes)):
+            return  # what is hidden takes nobody's room
         numbers = await self._names.period_numbers(board, periods)
         entered, left = (
             [(number, scope) for number in numbers.values() for scope in scopes]
@@ -268,6 +301,7 @@ class Applying:
             (numbers[period], scope)
             for period, placed in new.items()
             for scope in placed.scopes[1:]
+            if not is_hidden(scope)
         ]
         await self._admit(board, Need(change.player, ladders), "entries", ())
         await self._put_card(board, change.player, entries, version)

@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
+import msgspec
+
 from toprung.domain.card import Card, split_card
 from toprung.domain.commands.batch import Group
 from toprung.domain.commands.card_rules import CardRoute, PlayerCard
@@ -44,6 +46,8 @@ class BoardCards:
         self.numbers: Sequence[int] = ()
         self.attributes: Sequence[str] | None = None
         """Of the same players."""
+        self.restricted: dict[int, str] = {}
+        """The attributes of those of the players that are restricted, by number."""
         self.places: Sequence[tuple[int, int] | None] = ()
         """Where their cards are, as long as the transaction holds them; None: nowhere yet."""
         self.positions: Sequence[int] = ()
@@ -76,6 +80,24 @@ class BoardCards:
         return columns
 
     @property
+    def restrictions(self) -> dict[str, dict[str, str]]:
+        """The attributes of the players that are restricted, by id."""
+        if not self.restricted:
+            return {}
+        known = zip(self.found, self.numbers, strict=True)
+        decode = msgspec.json.decode
+        return {
+            card.player: decode(self.restricted[number], type=dict[str, str])
+            for card, number in known
+            if number in self.restricted
+        }
+
+    def keep(self, indexes: Sequence[int]) -> None:
+        """Only these of the submissions."""
+        self.group.keep(indexes)
+        self.positions = [self.positions[at] for at in indexes]
+
+    @property
     def rows(self) -> Iterator[tuple[Submission, RowId]]:
         """The submissions, and whose they are."""
         return zip(self.group.submissions, self.group.row_ids, strict=True)
@@ -93,13 +115,12 @@ class BoardCards:
 
 async def player_cards(each: BoardCards) -> dict[str, PlayerCard]:
     """The cards entry by entry, with the scopes of their players."""
-    board, shape, scopes = each.board, each.board.shape, each.board.scopes
+    board, shape = each.board, each.board.shape
     texts = repeat("{}") if each.attributes is None else each.attributes
     found: dict[str, PlayerCard] = {}
     async with LongWork() as work:
         for number, text, card in zip(each.numbers, texts, each.found, strict=False):
-            if len(board.scopes) > 1:
-                scopes = player_scopes(board, text)
+            scopes = player_scopes(board, each.restricted.get(number, text))
             found[card.player] = PlayerCard(number, scopes, split_card(card.entries, shape))
             if work.is_due():
                 await work.rest()

@@ -15,6 +15,7 @@ from toprung._native import CardColumns, PlayerTable, RankedSet
 from toprung.domain.board import Board
 from toprung.domain.card import number_bytes, parse_period_name, parse_scopes_name
 from toprung.domain.events import PeriodName
+from toprung.domain.trust.restriction import is_hidden
 from toprung.journals.postgres_store import PostgresStore
 from toprung.ports import LadderName
 from toprung.waiting.pace import LongWork
@@ -48,9 +49,13 @@ class Gathered:
         self.numbers.extend([number for number, _, _ in found])
 
     def name(self, scopes: dict[bytes, tuple[str, ...]]) -> None:
-        """Say which scopes the numbers on cards stand for, once all are added."""
+        """Say which scopes the numbers on cards stand for, once all are added.
+
+        What restricted players have is left out.
+        """
         for stop in self._columns.stops():
-            for scope in scopes[stop[4:]]:
+            named = scopes[stop[4:]]
+            for scope in () if is_hidden(named[0]) else named:
                 self._stops.setdefault((*self._periods[stop[:4]], scope), []).append(stop)
 
     @property

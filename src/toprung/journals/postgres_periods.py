@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from typing import Final
 
-from toprung._native import card_periods
+from toprung._native import CardColumns, card_periods
 from toprung.domain.board import Board
 from toprung.domain.card import number_bytes, parse_period_name
 from toprung.domain.events import PeriodName
+from toprung.domain.trust.restriction import is_hidden
 from toprung.journals.postgres_gathering import Gathered, gather
 from toprung.journals.postgres_state import cards_page
 from toprung.journals.postgres_store import PostgresStore
@@ -64,7 +65,8 @@ class PostgresPeriods:
 
         The first cards have entries of most; of a period that everybody has left, all are read.
         """
-        names, _ = await self._store.all_names(board.generation)
+        names, scopes = await self._store.all_names(board.generation)
+        hidden = {number_bytes(number) for number, name in scopes.items() if is_hidden(name)}
         sought = {
             number_bytes(number): name
             for number, text in names.items()
@@ -75,7 +77,10 @@ class PostgresPeriods:
         async with self._store.connection() as connection:
             while len(found) < len(sought) and (rows := await cards_page(connection, board, after)):
                 cards = [entries for _, entries in rows]
-                found |= sought.keys() & card_periods(cards, board.shape.words)
+                if hidden:
+                    found |= _shown_periods(board, cards, sought, hidden)
+                else:
+                    found |= sought.keys() & card_periods(cards, board.shape.words)
                 after = rows[-1][0]
                 await next_round()
         return {sought[number] for number in found}
@@ -95,6 +100,15 @@ class PostgresPeriods:
             rows = await connection.fetch(_NUMBERS, list(players))
         found = {row[0]: row[1] for row in rows}
         return [found.get(player) for player in players]
+
+
+def _shown_periods(
+    board: Board, cards: list[bytes], periods: Iterable[bytes], hidden: set[bytes]
+) -> set[bytes]:
+    """Those of the periods in which cards have entries that count in scopes people see."""
+    columns = CardColumns(words=board.shape.words, periods=list(periods))
+    columns.add(cards)
+    return {stop[:4] for stop in columns.stops() if stop[4:] not in hidden}
 
 
 _: type[PeriodReader] = PostgresPeriods

@@ -19,13 +19,14 @@ from toprung.domain.board import Board
 from toprung.domain.card import split_card
 from toprung.domain.commands import Command
 from toprung.domain.commands.bundle import parts_of
-from toprung.domain.commands.deciding import DocumentName, Needs, State
+from toprung.domain.commands.deciding import DocumentName, HistoryMark, Needs, State
 from toprung.domain.documents import Document, read_document
 from toprung.domain.events import PeriodName
 from toprung.domain.layout import Entries, Placed, kept_periods
 from toprung.domain.timekeeping import Moment
 from toprung.domain.webhooks import EVERY_EVENT
 from toprung.journals.postgres_cards import CardNames
+from toprung.journals.postgres_revoked import read_mark
 from toprung.journals.postgres_rows import read_board
 
 CARDS_AT_ONCE = 2_000
@@ -47,6 +48,8 @@ class LoadedState:
         """Those among the players."""
         self.friend_counts: dict[int, int] = {}
         self.documents: dict[DocumentName, Document] = {}
+        self.mark = HistoryMark(0, 0)
+        self.revoked: set[int] = set()
         self.wanted: set[str] = set()
         """Types of events that webhooks want to be told of, of those that were asked for."""
         self.known_periods: Collection[PeriodName] = ()
@@ -113,6 +116,14 @@ class LoadedState:
         """A document, if there is one."""
         return self.documents.get(name)
 
+    def history_mark(self, _board: Board, _player: int) -> HistoryMark:
+        """Which submissions the player has on the board."""
+        return self.mark
+
+    def is_revoked(self, submission: int) -> bool:
+        """Whether a submission was revoked."""
+        return submission in self.revoked
+
     def is_wanted(self, event: str) -> bool:
         """Whether somebody outside wants to be told of events of a type."""
         return event in self.wanted
@@ -133,8 +144,11 @@ async def load(connection: Any, names: CardNames, needs: Needs, moment: Moment) 
         await loading.entries(needs.board)
     if needs.friends:
         await loading.friends()
-    for name in needs.documents:
+    owned = [(kind, str(n)) for kind in needs.documents_of for n in loading.state.numbers.values()]
+    for name in (*needs.documents, *owned):
         await loading.document(name)
+    if needs.submission is not None:
+        await loading.history(needs.submission)
     if needs.announced is not None:
         await loading.wanted(needs.announced)
     state = loading.state
@@ -263,6 +277,14 @@ class _Loading:
         if row is not None:
             self.state.documents[name] = read_document(name[0], row[0], row[1])
 
+    async def history(self, submission: int) -> None:
+        """What may have changed about a submission of the player on the board."""
+        for board in self.state.boards.values():
+            for number in self.state.numbers.values():
+                self.state.mark = await read_mark(self._connection, board, number)
+        if await self._connection.fetchval(_IS_REVOKED, submission):
+            self.state.revoked.add(submission)
+
     async def wanted(self, event: str) -> None:
         """Whether a webhook wants to be told of events of a type."""
         if await self._connection.fetchrow(_WANTED, event, EVERY_EVENT) is not None:
@@ -271,11 +293,12 @@ class _Loading:
 
 _CHANGED = (
     "SELECT EXISTS (SELECT FROM events WHERE position > $1"
-    " AND kind IN ('removed', 'erased', 'entries', 'board', 'board-deleted'))"
+    " AND kind IN ('removed', 'erased', 'entries', 'board', 'board-deleted', 'restricted'))"
 )
 """Whatever takes entries of ended periods away, or sets them; submissions do not once those are
 closed, and neither do attributes."""
 
+_IS_REVOKED = "SELECT EXISTS (SELECT FROM revoked WHERE position = $1)"
 _WANTED = "SELECT FROM webhooks WHERE disabled IS NULL AND events && ARRAY[$1, $2]::text[] LIMIT 1"
 
 

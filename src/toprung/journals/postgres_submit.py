@@ -160,14 +160,16 @@ class SubmitBatch:
         """Lock the players' cards on a board and read them; positions for all submissions."""
         group, board = each.group, each.board
         players = sorted({s.player for s in group.submissions}, key=str.encode)
-        numbers, attributes, versions, cards, places, each.positions = await connection.fetchrow(
-            "SELECT * FROM hold_cards($1, $2, $3, $4)",
+        taken = await connection.fetchrow(
+            "SELECT * FROM take_cards($1, $2, $3, $4)",
             players,
             board.generation,
             len(group.submissions),
             self._needs_players(board),
         )
+        numbers, attributes, versions, cards, places, each.positions, *restricted = taken
         each.numbers, each.attributes, each.places = numbers, attributes, places
+        each.restricted = dict(zip(*(some or () for some in restricted), strict=True))
         each.found = list(map(Card, players, versions, [card or b"" for card in cards]))
 
     # --- deciding --------------------------------------------------------------------------------
@@ -176,7 +178,10 @@ class SubmitBatch:
         """Decide every submission in turn, on the cards as the ones before have left them."""
         sources = {command.source for command in self._commands}
         board, group = each.board, each.group
+        if each.restricted:
+            each.keep(self._batch.not_banned(group, each.restrictions))
         is_plain = len(board.scopes) == 1 and group.is_timely and not group.names
+        is_plain = is_plain and not each.restricted
         if is_plain and board.policy == "best" and board.max_increase is None and len(sources) == 1:
             (route,) = await each.routes.usual(group.router, [(sources.pop(), board.scopes)])
             await self._decide_best(each, route)
@@ -249,7 +254,7 @@ class SubmitBatch:
         self._batch.outcomes.receipts[row_id] = Receipt(
             each.positions[at], STATUSES[status], route.skipped, outcomes
         )
-        if self._commands[row_id[0]].receipts:
+        if self._commands[row_id[0]].receipts and not route.is_hidden:
             each.told.append((row_id, each.group.submissions[at].player, route.periods))
 
     async def _decide_one_by_one(self, each: BoardCards) -> None:
@@ -336,8 +341,7 @@ class SubmitBatch:
         for at, refusal in refused.items():
             self._batch.outcomes.reject(each.group.row_ids[at], refusal)
         kept = [at for at in range(len(routes)) if at not in refused]
-        each.group.keep(kept)
-        each.positions = [each.positions[at] for at in kept]
+        each.keep(kept)
         return [routes[at] for at in kept]
 
     # --- writing ---------------------------------------------------------------------------------

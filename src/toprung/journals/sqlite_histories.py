@@ -37,9 +37,10 @@ async def walk(
             found += [
                 RecordedSubmission(
                     position, board.id, player, score, subscore, at, recorded_at, STATUSES[status],
-                    body,
+                    body, *revoked,
                 )
-                for here, _, position, score, subscore, at, recorded_at, status, body in rows
+                for here, _, position, score, subscore, at, recorded_at, status, body, *revoked
+                in rows
                 if here
             ]  # fmt: skip
             start = rows[-1][1] if rows and len(found) < limit else 0

@@ -15,6 +15,7 @@ import msgspec
 from toprung.domain.effects import Effect
 from toprung.domain.events import DocumentSet, Event
 from toprung.domain.ladder import Route
+from toprung.journals.sqlite_revoked import history_inserts
 from toprung.ports import SUBMISSION_COLUMNS, Plan
 
 _ROWS_MANY = (500, 100)
@@ -32,6 +33,8 @@ def inserts_of(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
     for event in plan.events:
         if isinstance(event.body, DocumentSet):
             yield _document(event.body, event.position)
+        else:
+            yield from history_inserts(event)
     if plan.effects:
         yield from effect_inserts(plan.effects)
 

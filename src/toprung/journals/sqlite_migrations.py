@@ -110,10 +110,13 @@ def _pending_names(writer: apsw.Connection) -> None:
     )
 
 
+def _revoked(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0008_revoked"))
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
-    *(_snapshots, _key_limits),
-    _pending_names,
+    *(_snapshots, _key_limits, _revoked, _pending_names),
 )
 """By number, from 1."""
 

@@ -10,16 +10,34 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from toprung.domain.board import Board
+from toprung.domain.commands.deciding import HistoryMark
 from toprung.domain.documents import Document
-from toprung.domain.events import Event
+from toprung.domain.events import Event, PeriodName
 from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Entries
 from toprung.domain.trust.names import NameReview
+from toprung.domain.trust.restriction import Restriction, shown_attributes
+from toprung.domain.trust.revoking import Reset
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_histories import link_behind, walk
 from toprung.journals.sqlite_profiles import ProfileCache
+from toprung.journals.sqlite_revoked import (
+    Remaining,
+    changes_of,
+    last_change,
+    reset_of,
+    submission_at,
+)
 from toprung.journals.sqlite_store import SqliteStore
-from toprung.ports import NAMELESS, Fold, NameAndAvatar, PlayerProfile, RecordedSubmission
+from toprung.ports import (
+    NAMELESS,
+    Fold,
+    FoundSubmission,
+    NameAndAvatar,
+    PlayerProfile,
+    RecordedSubmission,
+    RemainingHistory,
+)
 
 
 class SqliteReads:
@@ -67,7 +85,9 @@ class SqliteReads:
         shown = self._profiles.find(numbers)
         attributes_of = self._fold.attributes
         return {
-            player: PlayerProfile(player, *shown.get(number, NAMELESS), attributes_of(number))
+            player: PlayerProfile(
+                player, *shown.get(number, NAMELESS), shown_attributes(attributes_of(number))
+            )
             for number, player in numbers.items()
         }
 
@@ -142,6 +162,30 @@ class SqliteReads:
         """A player's entries on a board, with their scopes."""
         number = self._fold.number(player)
         return {} if number is None else self._fold.placed_of(board, number)
+
+    async def submission(self, position: int) -> FoundSubmission | None:
+        """The submission at a position, if there is one."""
+        return submission_at(self.recorded, self._store, position)
+
+    async def remaining(
+        self, board: Board, player: str, periods: Sequence[PeriodName]
+    ) -> RemainingHistory:
+        """What a player's entries in some periods are to be folded from. O(submissions)."""
+        number = self._fold.number(player)
+        if number is None:
+            return RemainingHistory(HistoryMark(0, 0), Reset(), (), ())
+        store, newest = self._store, self._fold.newest_submission(board, number)
+        mark = HistoryMark(newest, last_change(store, board, number))
+        if not periods:
+            return RemainingHistory(mark, Reset(), (), ())
+        reset = reset_of(store, board, number)
+        changes = changes_of(store, board, reset.position)
+        walk = Remaining(self.recorded, store, board, periods)
+        return RemainingHistory(mark, reset, changes, await walk.after(reset.position, newest))
+
+    async def restrictions(self, players: Sequence[str]) -> dict[str, Restriction]:
+        """The restrictions of those of the players that have one."""
+        return self._fold.restrictions(players)
 
     async def submissions(
         self, board_id: str, player: str, before: int | None, limit: int

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import apsw
 import msgspec
 
+from toprung.domain.board import Board
 from toprung.domain.commands.deciding import Profile
 from toprung.domain.commands.outcomes import STATUSES
 from toprung.domain.commands.repeats import RecordedKey
@@ -31,6 +32,7 @@ from toprung.journals.sqlite_faults import FileLostError, FilePlace, check_room,
 from toprung.journals.sqlite_file import BUSY_MILLISECONDS, connect, prepare
 from toprung.journals.sqlite_identity import IDENTITY, give_identity
 from toprung.journals.sqlite_inserts import inserts_of
+from toprung.journals.sqlite_revoked import is_revoked, last_change
 from toprung.ports import Plan
 
 PAGES_PER_STEP = 512
@@ -256,6 +258,14 @@ class SqliteStore:
             (event, EVERY_EVENT),
         )
         return bool(found)
+
+    def last_change(self, board: Board, player: int) -> int:
+        """The position of the last event that set or removed a player's entries on a board."""
+        return last_change(self, board, player)
+
+    def is_revoked(self, submission: int) -> bool:
+        """Whether a submission was revoked."""
+        return is_revoked(self, submission)
 
     def document_pairs(self) -> list[tuple[Any, ...]]:
         """Every document beside the event that set it last: see `documents.differing`."""

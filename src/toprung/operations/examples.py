@@ -42,6 +42,8 @@ EXAMPLES: Final[dict[str, Any]] = {
         "remove": ["ann"],
         "set": [],
     },
+    "put_restriction": {"kind": "hidden", "reason": "a bot", "until": "2099-01-01T00:00:00Z"},
+    "revoke_submission": {"reason": "a replay showed a speed hack"},
     "verify_archive": {},
     "backup": {},
     "rebuild_follower": {},

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from toprung.contract import FriendsAnswer, NameReviewsAnswer, PlayerStandingsAnswer
-from toprung.domain.standing import PlayerExport
+from toprung.domain.standing import PlayerExport, PlayerRestriction, Restrictions
 from toprung.operations.operation import Subject
 from toprung.operations.requests import (
     ExportQuery,
     NameReviewsQuery,
     NameVerdictBody,
-    Numbers,
+    PlayerStandingsQuery,
     ProfileBody,
     ProfilePatchBody,
+    RestrictionBody,
+    RestrictionsQuery,
 )
 from toprung.ports import PlayerProfile
 
@@ -66,13 +68,51 @@ operations.delete(
     runs="boards.erase",
     also=(404,),
 )
+operations.put(
+    "put_restriction",
+    "/v1/players/{player}/restriction",
+    "moderate",
+    "Hide a player from others: its entries in all periods that are not settled.",
+    description="It replaces whatever restriction there was. An unknown player is created.",
+    body=RestrictionBody,
+    answer=PlayerRestriction,
+    grows=True,
+)
+operations.get(
+    "get_restriction",
+    "/v1/players/{player}/restriction",
+    "moderate",
+    "Get a player's restriction; 404 if there is none.",
+    runs="boards.restriction",
+    answer=PlayerRestriction,
+    also=(404,),
+    is_stored=False,
+)
+operations.delete(
+    "lift_restriction",
+    "/v1/players/{player}/restriction",
+    "moderate",
+    "Lift a player's restriction; harmless if there is none.",
+    runs="boards.lift",
+    also=(404,),
+)
+operations.get(
+    "list_restrictions",
+    "/v1/restrictions",
+    "moderate",
+    "List restricted players, in pages.",
+    runs="boards.restrictions",
+    query=RestrictionsQuery,
+    answer=Restrictions,
+    is_stored=False,
+)
 operations.get(
     "list_player_standings",
     "/v1/players/{player}/standings",
     "read",
     "List a player's current standings on all boards and windows with an entry.",
     runs="boards.standings",
-    query=Numbers,
+    query=PlayerStandingsQuery,
     answer=PlayerStandingsAnswer,
     own="path",
 )

@@ -18,6 +18,7 @@ from toprung.domain.health import BOTH
 from toprung.domain.history import KEPT, KEPT_MAX, Every
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
+from toprung.domain.trust.restriction import Kind
 from toprung.domain.trust.run_rule import RUN_SECONDS, RUN_SECONDS_MAX
 from toprung.domain.values import parse_choice
 from toprung.errors import Invalid
@@ -268,6 +269,28 @@ class AmendmentBody(Struct, forbid_unknown_fields=True):
     """Scores that are corrected."""
 
 
+class RestrictionBody(Struct, forbid_unknown_fields=True):
+    """How a player is hidden from others."""
+
+    kind: Kind
+    """`hidden`: nobody sees its entries, and it has no rank. `shadow`: the same, but reads with
+    `viewer` answer it as if it were not restricted. `banned`: hidden, and its submissions are
+    refused."""
+    reason: Annotated[str, Meta(min_length=1, max_length=REASON_MAX)]
+    """Why; it is kept for good, and should name nobody."""
+    boards: list[str] = msgspec.field(default_factory=lambda: [EVERY_BOARD])
+    """Where it applies: ids of boards, in which * matches any characters."""
+    until: str | None = None
+    """When it ends by itself (RFC 3339 with offset); null: never."""
+
+
+class RevokingBody(Struct, forbid_unknown_fields=True):
+    """Why a submission is revoked."""
+
+    reason: Annotated[str, Meta(min_length=1, max_length=REASON_MAX)]
+    """Why; it is kept for good, and should name nobody."""
+
+
 class EmptyBody(Struct, forbid_unknown_fields=True):
     """Nothing: an empty object."""
 
@@ -287,16 +310,23 @@ class Numbers(Struct, forbid_unknown_fields=True, frozen=True):
 class LadderQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     """Which ladder is read."""
 
+    PRIVATE: ClassVar = "viewer"
+    """What public boards do not answer to everybody."""
     window: str | None = None
     period: str | None = None
     scope: str = GLOBAL
+    viewer: str | None = None
+
+    @property
+    def private(self) -> str | None:
+        """What is asked for that public boards do not answer to everybody."""
+        return None if self.viewer is None else "reads for a viewer"
 
 
 class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
     """Which ladder is read, and how its ranks count."""
 
-    PRIVATE: ClassVar = "details"
-    """What public boards do not show to everybody."""
+    PRIVATE: ClassVar = "details and viewer"
     ranking: Ranking | None = None
     include: Include | None = None
     """What else to include in each row."""
@@ -314,7 +344,7 @@ class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
     @property
     def private(self) -> str | None:
         """What is asked for that public boards do not show to everybody."""
-        return "details" if self.details else None
+        return super().private or ("details" if self.details else None)
 
     @property
     def percentile(self) -> bool:
@@ -332,6 +362,7 @@ class ListQuery(LadderQuery, forbid_unknown_fields=True, frozen=True):
             "window": self.window,
             "period": self.period,
             "scope": self.scope,
+            "viewer": self.viewer,
             "ranking": self.ranking,
             "names": True,
             "details": self.details,
@@ -393,6 +424,7 @@ class HistoryQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     ranking: Ranking | None = None
     limit: Annotated[int, Meta(ge=1, le=KEPT_MAX)] = KEPT
     """How many snapshots to look at, from the newest."""
+    viewer: str | None = None
 
 
 class WindowQuery(Struct, forbid_unknown_fields=True, frozen=True):
@@ -416,9 +448,16 @@ class AmendingQuery(Numbers, forbid_unknown_fields=True, frozen=True):
 class ScopesQuery(WindowQuery, forbid_unknown_fields=True, frozen=True):
     """A period of a window, and which of its scopes."""
 
+    PRIVATE: ClassVar = "viewer"
     period: str | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT_MAX
     after: str | None = None
+    viewer: str | None = None
+
+    @property
+    def private(self) -> str | None:
+        """What is asked for that public boards do not answer to everybody."""
+        return None if self.viewer is None else "reads for a viewer"
 
 
 class PageQuery(Numbers, forbid_unknown_fields=True, frozen=True):
@@ -450,6 +489,27 @@ class ActivityQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 50
     scope: str = GLOBAL
     cursor: str | None = None
+    viewer: str | None = None
+
+
+class PlayerStandingsQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """A player's standings everywhere."""
+
+    viewer: str | None = None
+
+
+class RestrictionsQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """A page of restricted players."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 100
+    after: str = ""
+    """The `next` of the page before."""
+
+
+class RevokingQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """Whether a submission is really revoked."""
+
+    dry_run: bool = False
 
 
 class DeliveriesQuery(Struct, forbid_unknown_fields=True, frozen=True):
@@ -463,7 +523,7 @@ class DeliveriesQuery(Struct, forbid_unknown_fields=True, frozen=True):
 class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """What is to be watched, as a query string."""
 
-    PRIVATE: ClassVar = "friends and activity"
+    PRIVATE: ClassVar = "friends, activity and viewer"
     window: str | None = None
     scope: str = GLOBAL
     top: Annotated[int, Meta(ge=1, le=TOP_MAX)] | None = None
@@ -473,6 +533,7 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
     activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
     include: LiveInclude | None = None
     """What else to include in each row, and in the player's standing."""
+    viewer: str | None = None
 
     def __post_init__(self) -> None:
         if self.friends is not None:
@@ -485,6 +546,8 @@ class LiveQuery(Struct, forbid_unknown_fields=True, frozen=True):
         """What is asked for that public boards do not show to everybody."""
         if self.friends:
             return "friends"
+        if self.viewer is not None:
+            return "reads for a viewer"
         return None if self.activity is None else "submissions"
 
 

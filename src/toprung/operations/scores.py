@@ -8,12 +8,15 @@ from msgspec import Meta
 
 from toprung.contract import BatchAnswer, SubmitAnswer
 from toprung.domain.standing import Activity, PastSubmissions
+from toprung.domain.trust.revoking import Revocation
 from toprung.domain.trust.runs import Run
 from toprung.operations.operation import Subject
 from toprung.operations.requests import (
     ActivityQuery,
     Numbers,
     PageQuery,
+    RevokingBody,
+    RevokingQuery,
     RunBody,
     SubmissionBody,
     submission_quotes,
@@ -73,6 +76,19 @@ operations.get(
     query=PageQuery,
     answer=PastSubmissions,
     own="path",
+)
+operations.post(
+    "revoke_submission",
+    "/v1/submissions/{submission}/revoke",
+    "moderate",
+    "Revoke a submission: the player's entries become what its other submissions lead to.",
+    description="Periods that are settled stay as they are. The answer says where the player's"
+    " entry changes, and its ranks. Revoking twice is harmless.",
+    query=RevokingQuery,
+    body=RevokingBody,
+    answer=Revocation,
+    also=(404,),
+    is_repeatable=True,
 )
 operations.get(
     "list_activity",

@@ -44,9 +44,11 @@ from toprung.ports.index import Index, LadderIndex, PastIndex, Place, Slice
 from toprung.ports.job_store import JobStore
 from toprung.ports.journal import (
     NAMELESS,
+    FoundSubmission,
     Journal,
     NameAndAvatar,
     RecordedSubmission,
+    RemainingHistory,
 )
 from toprung.ports.key_store import KeyStore
 from toprung.ports.leases import Lease, LeaseHolder, Leases
@@ -86,6 +88,7 @@ __all__ = [
     "Fold",
     "FollowerState",
     "FollowerStore",
+    "FoundSubmission",
     "Histories",
     "HistoryRow",
     "Index",
@@ -122,6 +125,7 @@ __all__ = [
     "Poster",
     "Recorded",
     "RecordedSubmission",
+    "RemainingHistory",
     "RulesSet",
     "Selection",
     "Sender",

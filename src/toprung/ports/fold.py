@@ -16,6 +16,7 @@ from toprung.domain.events import Event
 from toprung.domain.ladder import Route
 from toprung.domain.layout import Entries
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.restriction import Restriction
 
 SUBMISSION_COLUMNS = (
     "position", "route", "player", "previous", "recorded_at", "at", "score", "subscore",
@@ -32,6 +33,14 @@ class Recorded(Protocol):
 
     def document(self, kind: str, key: str) -> Document | None:
         """A document, if there is one."""
+        ...
+
+    def last_change(self, board: Board, player: int) -> int:
+        """The position of the last event that set or removed a player's entries on a board."""
+        ...
+
+    def is_revoked(self, submission: int) -> bool:
+        """Whether a submission was revoked."""
         ...
 
     def is_wanted(self, event: str) -> bool:
@@ -108,6 +117,10 @@ class Fold(Protocol):
 
     def attributes(self, number: int) -> Mapping[str, str]:
         """A player's attributes."""
+        ...
+
+    def restrictions(self, players: Sequence[str]) -> dict[str, Restriction]:
+        """The restrictions of those of the players that have one."""
         ...
 
     def last_submission(self, number: int) -> int:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.commands import Command, CommandResult
+from toprung.domain.commands.deciding import HistoryMark
 from toprung.domain.commands.submit import Status
 from toprung.domain.documents import Document
-from toprung.domain.events import Event
+from toprung.domain.events import Event, PeriodName
 from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Entries
 from toprung.domain.player import PlayerProfile
+from toprung.domain.player_numbers import PlayerNumber
 from toprung.domain.trust.names import NameReview
+from toprung.domain.trust.restriction import Restriction
+from toprung.domain.trust.revoking import CountedSubmission, Reset, RulesChange
 
 NameAndAvatar: TypeAlias = tuple[str | None, str | None]
 """What lists show of a player besides its id: `name` and `avatar_url`."""
@@ -35,6 +39,33 @@ class RecordedSubmission(msgspec.Struct, frozen=True):
     recorded_at: int
     status: Status
     details: bytes | None
+    revoked_at: int | None = None
+    reason: str | None = None
+    """Why it was revoked."""
+
+
+class FoundSubmission(NamedTuple):
+    """A submission that was looked for by its position."""
+
+    board: str
+    generation: int
+    """Of that board; one that has the name now may be another."""
+    player: PlayerNumber
+    counted: CountedSubmission
+    reason: str | None
+    """Why it was revoked; None: it was not."""
+
+
+class RemainingHistory(NamedTuple):
+    """What a player's entries in some periods of a board are to be folded from."""
+
+    mark: HistoryMark
+    """While it is the same, so is all of this."""
+    reset: Reset
+    changes: Sequence[RulesChange]
+    """Those of the board's rules since then, in order."""
+    submissions: Sequence[CountedSubmission]
+    """Those after the reset that counted in one of the periods and were not revoked, in order."""
 
 
 class Journal(Protocol):
@@ -135,6 +166,20 @@ class Journal(Protocol):
         self, board_id: str, player: str, before: int | None, limit: int
     ) -> list[RecordedSubmission]:
         """A player's submissions on the board as it now exists, newest first."""
+        ...
+
+    async def submission(self, position: int) -> FoundSubmission | None:
+        """The submission at a position, if there is one."""
+        ...
+
+    async def remaining(
+        self, board: Board, player: str, periods: Sequence[PeriodName]
+    ) -> RemainingHistory:
+        """What a player's entries in some periods are to be folded from."""
+        ...
+
+    async def restrictions(self, players: Sequence[str]) -> dict[str, Restriction]:
+        """The restrictions of those of the players that have one, as now recorded."""
         ...
 
     async def entries_of(self, board: Board, player: str) -> Entries[bytes]:

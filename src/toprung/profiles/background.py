@@ -21,6 +21,7 @@ from toprung.service.background.archiving import ArchivePeriods, ErasingFollower
 from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
 from toprung.service.background.history import TakeSnapshots
+from toprung.service.background.restricting import LiftRestrictions
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
@@ -63,6 +64,7 @@ def background_of(
             EndPeriods(journal, endings, stores.clock),
             ArchivePeriods(journal, archives),
             TakeSnapshots(journal, snapshots, stores.clock),
+            LiftRestrictions(journal, stores.clock),
             *jobs,
             PruneEffects(stores.effects, stores.followers),
         ],

@@ -24,11 +24,13 @@ from toprung.domain.card import (
     period_name,
     scopes_name,
 )
+from toprung.domain.documents import renumbered_key
 from toprung.domain.events import Event, Scored, renumbered, renumbered_document
 from toprung.domain.idempotency import claims_of, key_digest, owner_of, unowned_digest
 from toprung.domain.ladder import Route, is_kept
 from toprung.domain.player import GLOBAL
 from toprung.domain.snapshots import PLAYERS
+from toprung.domain.trust.restriction import plain_scope
 from toprung.domain.webhooks import MESSAGE
 from toprung.errors import Invalid
 from toprung.journals import postgres_import as into
@@ -182,7 +184,7 @@ class _Copying:
         sets = [
             (ladder, ranked)
             for ladder, ranked in fold.index.sets(board.id)
-            if ladder.scope == GLOBAL and is_kept(board, ladder, now)
+            if plain_scope(ladder.scope) == GLOBAL and is_kept(board, ladder, now)
         ]
         names = [period_name(ladder.window, ladder.period) for ladder, _ in sets]
         periods = await self._store.numbers(board.generation, "p", names)
@@ -260,7 +262,12 @@ class _Copying:
         ):
             after = some[-1][:2]
             moved = [
-                (kind, key, version, _json(renumbered_document(kind, _read(value), _number)))
+                (
+                    kind,
+                    renumbered_key(kind, key, _number),
+                    version,
+                    _json(renumbered_document(kind, _read(value), _number)),
+                )
                 for kind, key, version, value in some
             ]
             await target.add("documents", into.DOCUMENT_COLUMNS, moved)
@@ -431,7 +438,11 @@ class _Copying:
 def _in_order(board: Board, scopes: tuple[str, ...] | None) -> str:
     """The name of scopes, which the fold finds in no certain order."""
     order = {name: at for at, name in enumerate(board.scopes)}
-    found = sorted(scopes or (GLOBAL,), key=lambda scope: order.get(scope.partition(":")[0], 0))
+
+    def place(scope: str) -> int:
+        return order.get(plain_scope(scope).partition(":")[0], 0)
+
+    found = sorted(scopes or (GLOBAL,), key=place)
     return scopes_name(found)
 
 

@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 from toprung.domain.activity import KeptSubmission, key_of, position_in, unpack
 from toprung.domain.board import Board
 from toprung.domain.instant import instant_datetime
-from toprung.domain.player import GLOBAL
+from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.score import score_value
 from toprung.domain.standing import Activity, RecentSubmission
+from toprung.domain.trust.restriction import plain_scope
 from toprung.domain.values import bounded
 from toprung.errors import Invalid
 from toprung.ports import NAMELESS, FollowerState, FollowerStore, Stretch
@@ -22,6 +23,7 @@ from toprung.service.background.activity import ActivityFollower
 from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import ActivityCursor, cursor_text, parse_cursor
 from toprung.service.pages import LIMIT_MAX
+from toprung.service.restrictions import hidden_from
 from toprung.service.view import require_scope
 from toprung.waiting.pace import in_turn
 
@@ -122,7 +124,12 @@ class BoardActivity(BoardAccess):
     __slots__ = ()
 
     async def activity(
-        self, limit: int = 50, scope: str = GLOBAL, cursor: str | None = None
+        self,
+        limit: int = 50,
+        scope: str = GLOBAL,
+        cursor: str | None = None,
+        *,
+        viewer: str | None = None,
     ) -> Activity:
         """Return the newest submissions of all players that changed something, newest first.
 
@@ -135,7 +142,7 @@ class BoardActivity(BoardAccess):
             require_scope(board, scope)
         before = _BEYOND if cursor is None else _before(board, scope, cursor)
         since = await self._parts.activity.since(board.id)
-        found = await self._newest(board, scope, before, limit + 1, since)
+        found = await self._newest(board, scope, before, limit + 1, since, viewer)
         shown = found[:limit]
         return Activity(
             await self._shown(board, shown),
@@ -155,15 +162,27 @@ class BoardActivity(BoardAccess):
         return Activity(await self._shown(board, found))
 
     async def _newest(
-        self, board: Board, scope: str, before: int, limit: int, since: Since
+        self,
+        board: Board,
+        scope: str,
+        before: int,
+        limit: int,
+        since: Since,
+        viewer: str | None = None,
     ) -> list[_Found]:
-        """At most so many below a position, of players that are known, newest first."""
+        """At most so many below a position, of players that are known, newest first.
+
+        What restricted players submit is shown to nobody, or to themselves if they are not to know.
+        """
+        seen = self._viewer if viewer is None else parse_player(viewer, "viewer")
         found: list[_Found] = []
         while before and len(found) < limit:
             count = max(CHUNK, limit - len(found))
             rows, before = await self._parts.activity.chunk(board, before, count, since)
-            wanted = [(at, kept) for at, kept in rows if scope in kept.scopes]
+            wanted = [(at, kept) for at, kept in rows if scope in map(plain_scope, kept.scopes)]
             ids = await self._journal.ids(list({kept.player for _, kept in wanted}))
+            hidden = await hidden_from(self._journal, board.id, list(ids.values()), seen)
+            ids = {number: player for number, player in ids.items() if player not in hidden}
             found += [
                 _Found(at, ids[kept.player], kept) for at, kept in wanted if kept.player in ids
             ]

@@ -9,9 +9,11 @@ import msgspec
 from toprung.domain.board import Board
 from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.idempotency import NOBODY
+from toprung.domain.player import parse_player
 from toprung.domain.ranking import Ranking
 from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
+from toprung.service.restrictions import seen_by
 from toprung.service.view import Indexes, View, current_period, view_of
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class BoardAccess:
         "_read_details",
         "_recent",
         "_source",
+        "_viewer",
         "id",
     )
 
@@ -46,6 +49,7 @@ class BoardAccess:
         source: str,
         owner: str = NOBODY,
         read_details: ReadDetails = msgspec.json.decode,
+        viewer: str | None = None,
     ) -> None:
         self.id = board_id
         self._parts = parts
@@ -54,6 +58,7 @@ class BoardAccess:
         self._source = source
         self._owner = owner
         self._read_details = read_details
+        self._viewer = viewer
         self._recent: _RecentView | None = None
 
     def __repr__(self) -> str:
@@ -61,7 +66,14 @@ class BoardAccess:
 
     def for_owner(self, owner: str) -> Self:
         """The same board for a caller whose idempotency keys belong to `owner`."""
-        return type(self)(self.id, self._parts, self._source, owner, self._read_details)
+        return type(self)(
+            self.id, self._parts, self._source, owner, self._read_details, self._viewer
+        )
+
+    def for_viewer(self, viewer: str | None) -> Self:
+        """The same board as one player sees it, in every read that names no other `viewer`."""
+        seen = None if viewer is None else parse_player(viewer, "viewer")
+        return type(self)(self.id, self._parts, self._source, self._owner, self._read_details, seen)
 
     async def rules(self) -> BoardRules:
         """The board's rules as they are now, in the form in which they are set."""
@@ -74,12 +86,18 @@ class BoardAccess:
 
     async def _view(self, asked: AskedLadder, ranking: Ranking | None = None) -> View:
         board = await self._journal.board(self.id)
-        return self._view_on(board, asked.window, asked.period, asked.scope, ranking)
+        view = self._view_on(board, asked.window, asked.period, asked.scope, ranking)
+        return await self._seen(view, asked.viewer)
+
+    async def _seen(self, view: View, viewer: str | None) -> View:
+        """The view as the viewer sees it, if there is one."""
+        player = self._viewer if viewer is None else parse_player(viewer, "viewer")
+        return view if player is None else await seen_by(view, self._journal, player)
 
     async def _lister(self, asked: AskedList) -> Lister:
         board = await self._journal.board(self.id)
         view = self._view_on(board, asked.window, asked.period, asked.scope, asked.ranking)
-        return self._lister_of(view, asked)
+        return self._lister_of(await self._seen(view, asked.viewer), asked)
 
     def _lister_of(self, view: View, asked: AskedList) -> Lister:
         return Lister(

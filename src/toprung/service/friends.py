@@ -54,6 +54,7 @@ class BoardFriends(BoardAccess):
             if edge.owner != player:
                 raise Invalid("cursor", f"belongs to the friends of a player other than {player!r}")
             view = cursor_view(board, self._clock.now(), self._indexes, edge, asked)
+            view = await self._seen(view, asked.viewer)
             after = (edge.key, edge.player)
         friends = await self._journal.friends(player)
         try:

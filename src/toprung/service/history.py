@@ -35,11 +35,13 @@ class BoardHistory(BoardAccess):
         scope: str = GLOBAL,
         ranking: Ranking | None = None,
         limit: int = KEPT,
+        viewer: str | None = None,
     ) -> RankHistory:
         """Return where a player stood in the newest `limit` (1 to 1,000) snapshots, newest first.
 
         Snapshots that do not have the player on a ladder of the window and scope give no point.
-        A board without the rule `history` has no snapshots.
+        A board without the rule `history` has no snapshots. Of a player who is restricted there is
+        no point, except for a `viewer` who is the player itself and shadow-banned.
         """
         bounded(limit, KEPT_MAX, "limit")
         parse_player(player)
@@ -51,8 +53,18 @@ class BoardHistory(BoardAccess):
         if ranking is not None:
             parse_choice(ranking, RANKINGS, "ranking")
             chosen = ranking
-        points = await self._points(board, player, (name, scope, chosen), limit)
+        is_shown = await self._is_shown(board, player, viewer)
+        which = (name, scope, chosen)
+        points = await self._points(board, player, which, limit) if is_shown else []
         return RankHistory(board.id, name, scope, player, chosen, tuple(points))
+
+    async def _is_shown(self, board: Board, player: str, viewer: str | None) -> bool:
+        """Whether the past of a player is shown to whoever asks."""
+        seen = self._viewer if viewer is None else parse_player(viewer, "viewer")
+        found = (await self._journal.restrictions([player])).get(player)
+        if found is None or not found.covers(board.id):
+            return True
+        return found.kind == "shadow" and seen == player
 
     async def _points(
         self, board: Board, player: str, which: tuple[str, str, Ranking], limit: int

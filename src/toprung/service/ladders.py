@@ -98,31 +98,44 @@ class BoardLadders(BoardAccess):
         period: str | None = None,
         limit: int = LIMIT_MAX,
         after: str | None = None,
+        viewer: str | None = None,
     ) -> list[ScopeSize]:
         """Return the scopes that have players in a period, with their sizes, by name.
 
         At most 1,000 of them: `after` is the last scope of the page before.
         """
         bounded(limit, LIMIT_MAX, "limit")
-        view = await self._view(AskedLadder(window, period, GLOBAL if after is None else after))
+        view = await self._view(AskedLadder(window, period, after or GLOBAL, viewer))
         found = await view.index.scopes(view.ladder, after or "", limit)
         return [ScopeSize(scope, total) for scope, total in found]
 
     async def version(
-        self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL
+        self,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        viewer: str | None = None,
     ) -> tuple[Ladder, int]:
         """The ladder that these options name, and the position of the last event that changed it.
 
         While it stays the same, every read of the ladder has the same entries.
         Options: `toprung.LadderOptions`.
         """
-        stamp = await self.stamp(window=window, period=period, scope=scope)
+        stamp = await self.stamp(window=window, period=period, scope=scope, viewer=viewer)
         return stamp.ladder, stamp.version
 
     # Spelled out, as in `standing`: a service asks it before every first page that it has kept.
     async def stamp(
-        self, *, window: str | None = None, period: str | None = None, scope: str = GLOBAL
+        self,
+        *,
+        window: str | None = None,
+        period: str | None = None,
+        scope: str = GLOBAL,
+        viewer: str | None = None,
     ) -> Stamp:
         """What tells news about a ladder from old. Options: `toprung.LadderOptions`."""
         view = self._view_on(await self._journal.board(self.id), window, period, scope, None)
+        if viewer is not None or self._viewer is not None:
+            view = await self._seen(view, viewer)
         return Stamp(view.ladder, view.state, await view.index.version(view.ladder))

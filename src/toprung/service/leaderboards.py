@@ -28,6 +28,8 @@ from toprung.service.parts import Parts
 from toprung.service.player_export import BoardExports, export_page
 from toprung.service.players import Players
 from toprung.service.read import BoardReads
+from toprung.service.restrictions import PlayerRestrictions
+from toprung.service.revoking import Revoking
 from toprung.service.runs import BoardRuns
 from toprung.service.submissions import BoardSubmissions
 from toprung.service.submit import BoardWrites
@@ -58,7 +60,7 @@ class Leaderboard(
     __slots__ = ()
 
 
-class Leaderboards(Players):
+class Leaderboards(Players, PlayerRestrictions, Revoking):
     """All boards and players of one database. Close it, or use it as a context manager.
 
     >>> import asyncio, toprung
@@ -81,6 +83,7 @@ class Leaderboards(Players):
             parts.journal, Indexes(parts.index, parts.past), parts.clock, parts.name_words
         )
         self._parts = parts
+        self._index = parts.index
         self._source = source
         self._read_details = read_details
         self._maintenance = parts.maintenance

@@ -21,17 +21,20 @@ class LadderOptions(TypedDict, total=False):
       without one, all-time if the board has it, else its first.
     - `period`: the id of a period of that window, such as ``2026-11-15``. Default: the current one.
     - `scope`: ``global`` (the default), or an attribute's value such as ``country:PT``.
+    - `viewer`: the player for whom it is read. One who is shadow-banned is shown itself among
+      others, as if it were not. Default: nobody in particular.
     """
 
     window: str | None
     period: str | None
     scope: str
+    viewer: str | None
 
 
 class ListOptions(LadderOptions, total=False):
     """Which ladder is read, and how its standings are shown; all options are optional.
 
-    `window`, `period` and `scope` are those of `LadderOptions`.
+    `window`, `period`, `scope` and `viewer` are those of `LadderOptions`.
 
     - `ranking`: ``ordinal``, ``competition`` or ``dense``. Default: the board's `ranking`.
     - `names`: whether to include names and pictures. Default: true in lists, false in `standing`.
@@ -52,7 +55,7 @@ class AskedLadder(Struct, frozen=True, gc=False):
     A name that is none of them is a TypeError, as it is for every function:
 
     >>> AskedLadder(period="2026-11-15")
-    AskedLadder(window=None, period='2026-11-15', scope='global')
+    AskedLadder(window=None, period='2026-11-15', scope='global', viewer=None)
     >>> AskedLadder(perod="2026-11-15")
     Traceback (most recent call last):
     TypeError: Unexpected keyword argument 'perod'
@@ -61,6 +64,7 @@ class AskedLadder(Struct, frozen=True, gc=False):
     window: str | None = None
     period: str | None = None
     scope: str = GLOBAL
+    viewer: str | None = None
 
 
 class AskedList(AskedLadder, frozen=True, gc=False):

@@ -108,6 +108,7 @@ class BoardPages(BoardAccess):
             board = await self._journal.board(self.id)
             edge = parse_cursor(cursor, PageCursor, board)
             view = cursor_view(board, self._clock.now(), self._indexes, edge, asked)
+            view = await self._seen(view, asked.viewer)
             lister = self._lister_of(view, asked)
             try:
                 return await self._walk(lister, edge, limit)

@@ -19,10 +19,12 @@ from toprung.domain.history import KEPT_MAX
 from toprung.domain.ladder import PastLadder
 from toprung.domain.player import GLOBAL, parse_player
 from toprung.domain.standing import ExportedBoard, ExportedEntry, PlayerExport
+from toprung.domain.trust.restriction import is_hidden, plain_scope
 from toprung.errors import ArchiveDamaged, ArchiveGone, Invalid, UnknownBoard, UnknownPlayer
 from toprung.ports import Journal
 from toprung.service.cursor import ExportCursor, cursor_text, read_cursor
 from toprung.service.history import BoardHistory
+from toprung.service.restrictions import spliced
 from toprung.service.submissions import past_submissions
 from toprung.service.view import View, view_of
 from toprung.waiting.pace import next_round
@@ -64,9 +66,11 @@ class BoardExports(BoardHistory):
         entries: list[ExportedEntry] = []
         windows = {window.name for window in board.windows}
         for (window, period), placed in (await self._journal.entries_of(board, player)).items():
-            for scope in placed.scopes if window in windows else ():
+            for scope in map(plain_scope, placed.scopes if window in windows else ()):
                 now = self._clock.now()
                 view = view_of(board, now, self._indexes, window, period, scope)
+                if is_hidden(placed.scopes[0]):  # its rank is what it would be
+                    view = spliced(view, self._journal, player)
                 if not isinstance(view.ladder, PastLadder):
                     entries += await _entry(view, player)
         return ExportStep(ExportedBoard(self.id, tuple(entries)), len(entries))
@@ -125,7 +129,8 @@ class BoardExports(BoardHistory):
         entries = await self._journal.entries_of(board, player)
         names = {f"{window.name}/{GLOBAL}": (window.name, GLOBAL) for window in board.windows}
         for (window, _), placed in entries.items():
-            names |= {f"{window}/{scope}": (window, scope) for scope in placed.scopes}
+            scopes = map(plain_scope, placed.scopes)
+            names |= {f"{window}/{scope}": (window, scope) for scope in scopes}
         left = sorted(name for name in names if name > after)
         if not left:
             return ExportStep(ExportedBoard(self.id), 0)

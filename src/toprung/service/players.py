@@ -29,6 +29,7 @@ from toprung.domain.values import bounded, parse_flag, parse_text
 from toprung.errors import NotFound, NotYet, UnknownPlayer
 from toprung.ports import Clock, Journal, PlayerProfile
 from toprung.service.naming import NameWords
+from toprung.service.restrictions import seen_by
 from toprung.service.view import Indexes, view_of
 from toprung.waiting.pace import next_round
 
@@ -162,21 +163,27 @@ class Players:
         """Return the ids of a player's friends, sorted."""
         return sorted(await self._journal.friends(parse_player(player)))
 
-    async def standings(self, player: str) -> list[Standing]:
-        """Return the player's current standings on all boards and windows with an entry."""
+    async def standings(self, player: str, *, viewer: str | None = None) -> list[Standing]:
+        """Return the player's current standings on all boards and windows with an entry.
+
+        `viewer`: as that player sees them, who is not to know that it is shadow-banned.
+        """
         parse_player(player)
+        seen = None if viewer is None else parse_player(viewer, "viewer")
         standings: list[Standing] = []
         after = ""
         while boards := await self._journal.boards(after, BOARDS_AT_ONCE):
             for board in boards:
-                standings += await self._standings_on(board, player)
+                standings += await self._standings_on(board, player, seen)
             after = boards[-1].id
             await next_round()
         return standings
 
-    async def _standings_on(self, board: Board, player: str) -> list[Standing]:
+    async def _standings_on(self, board: Board, player: str, viewer: str | None) -> list[Standing]:
         now = self._clock.now()
         views = [view_of(board, now, self._indexes, window.name) for window in board.windows]
+        if viewer is not None:
+            views = [await seen_by(view, self._journal, viewer) for view in views]
         places = [await view.index.place(view.ladder, player) for view in views]
         return [
             view.standing(player, place.record, place, place.total)

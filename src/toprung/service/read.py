@@ -30,13 +30,14 @@ class BoardReads(BoardAccess):
 
     # Its options are spelled out because it is the hottest read: `**options` would cost it 2 to
     # 4 %. A test holds the signature to `ListOptions`.
-    async def standing(
+    async def standing(  # noqa: PLR0913 -- see above
         self,
         player: str,
         *,
         window: str | None = None,
         period: str | None = None,
         scope: str = GLOBAL,
+        viewer: str | None = None,
         ranking: Ranking | None = None,
         names: bool = False,
         details: bool = False,
@@ -48,6 +49,8 @@ class BoardReads(BoardAccess):
         """
         board = await self._journal.board(self.id)
         view = self._view_on(board, window, period, scope, ranking)
+        if viewer is not None or self._viewer is not None:
+            view = await self._seen(view, viewer)
         if type(player) is not str:
             parse_player(player)
         try:  # an id that is found is a valid one, so only the others are looked at closely

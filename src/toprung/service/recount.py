@@ -12,11 +12,19 @@ from collections.abc import AsyncGenerator, Mapping
 from toprung.domain.board import Board
 from toprung.domain.card import entry_record, entry_scopes, split_card
 from toprung.domain.entry import Entry, decide
-from toprung.domain.events import EntriesRemoved, EntriesSet, EventBody, PeriodName, PlayerSet
+from toprung.domain.events import (
+    EntriesRemoved,
+    EntriesSet,
+    EventBody,
+    PeriodName,
+    PlayerRestricted,
+    PlayerSet,
+)
 from toprung.domain.ladder import Ladder, is_retained
-from toprung.domain.layout import Layout, Placed, entries_set, move_of
+from toprung.domain.layout import Layout, Placed, entries_set, hidden_entries, move_of
 from toprung.domain.player import GLOBAL
 from toprung.domain.submission import Submission
+from toprung.domain.trust.restriction import restricted_attributes, restriction_on
 from toprung.ports import Histories, HistoryRow, RulesSet
 
 Counted = dict[PeriodName, Placed[Entry]]
@@ -121,6 +129,8 @@ class Recount:
                     period: Placed(placed.scopes, board.shape.entry(placed.entry))
                     for period, placed in entries_set(board, event, position).items()
                 }
+        elif isinstance(event, PlayerRestricted):
+            self._restricted(player, position, event)
         elif isinstance(event, PlayerSet):
             for generation in list(player.counted):  # earlier rules go by earlier attributes
                 self._counted(player, generation, position)
@@ -132,6 +142,17 @@ class Recount:
                     move = move_of(board, player.attributes, event.attributes)
                     player.counted[generation] = move.of(counted, periods)
             player.attributes = event.attributes
+
+    def _restricted(self, player: _Player, position: int, event: PlayerRestricted) -> None:
+        for each in list(player.counted):
+            self._counted(player, each, position)
+        player.attributes = restricted_attributes(player.attributes, event.restriction)
+        for board_id, periods in event.moved.items():
+            generation = self._generation(board_id, position)
+            if generation is not None:
+                counted = self._counted(player, generation, position)
+                hidden = restriction_on(board_id, player.attributes) is not None
+                player.counted[generation] = hidden_entries(counted, periods, hidden=hidden)
 
     def _generation(self, board_id: str, position: int) -> int | None:
         """The board, if it is the one that has the name today."""

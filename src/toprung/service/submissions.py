@@ -65,6 +65,8 @@ def _past_submission(
         recorded.status,
         recorded.subscore,
         None if recorded.details is None else read(recorded.details),
+        None if recorded.revoked_at is None else instant_datetime(recorded.revoked_at),
+        recorded.reason,
     )
 
 

@@ -22,8 +22,10 @@ from toprung.domain.standing import BatchResult, Rejected, SubmitResult, WindowS
 from toprung.domain.submission import Submission, parse_submission, row_members
 from toprung.domain.trust.runs import NO_SECRETS, SecretRing
 from toprung.errors import Invalid, ToprungError, Unavailable
-from toprung.ports import Place
+from toprung.ports import LadderIndex, Place
 from toprung.service.board_access import BoardAccess
+from toprung.service.restrictions import spliced_index
+from toprung.service.spliced_index import SplicedIndex
 from toprung.waiting.pace import LongWork, next_round
 from toprung.waiting.tasks import start
 
@@ -141,21 +143,41 @@ class BoardWrites(BoardAccess):
         What they were before the submission cannot be told any more.
         """
         name = Ladder if board.ranking == "dense" else UndenseLadder
+        index, is_hidden = await self._index_for(board, player)
         ranks: list[tuple[int | None, int | None, int]] = []
         stale = False
         for outcome in receipt.outcomes:
             ladder = name(board.id, outcome.window, outcome.period, GLOBAL)
-            place, total = None, 0
+            place, total, before = None, 0, None
             if not receipt.replayed or is_retained(board, ladder, self._clock.now()):
                 try:
-                    place = await self._index.place(ladder, player)
-                    total = await self._index.size(ladder) if place is None else place.total
+                    place = await index.place(ladder, player)
+                    total = await index.size(ladder) if place is None else place.total
+                    if is_hidden and not receipt.replayed:
+                        before = await _rank_before(index, board, ladder, outcome)
+                        if receipt.status == "unchanged" and place is not None:
+                            before = rank(board.ranking, place)
                 except Unavailable:
                     stale = True
-                if _is_behind(board, place, receipt, outcome):
+                if not is_hidden and _is_behind(board, place, receipt, outcome):
                     place, total, stale = None, 0, True
-            ranks.append((None if place is None else rank(board.ranking, place), None, total))
+            ranks.append((None if place is None else rank(board.ranking, place), before, total))
         return ranks, stale
+
+    async def _index_for(self, board: Board, player: str) -> tuple[LadderIndex, bool]:
+        """What tells ranks to who submits for a player, and whether the player is hidden there.
+
+        One who is shadow-banned is told them as if it were not.
+        """
+        try:
+            found = (await self._journal.restrictions([player])).get(player)
+        except Unavailable:  # what was submitted is recorded, and ranks are not worth an error
+            found = None
+        if found is None or not found.covers(board.id):
+            return self._index, False
+        if found.kind != "shadow":
+            return self._index, True
+        return spliced_index(self._index, board, self._journal, player), True
 
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
         board = await self._journal.board(self.id)
@@ -277,6 +299,17 @@ async def parse_batch(
             if work.is_due():
                 await work.rest()
     return submissions, refused
+
+
+async def _rank_before(
+    index: LadderIndex, board: Board, ladder: Ladder, outcome: WindowOutcome
+) -> int | None:
+    """The rank that a shadow-banned player had before it submitted, where its score tells that."""
+    if not isinstance(index, SplicedIndex) or outcome.previous_score is None or board.subscore:
+        return None
+    counts, is_alone = await index.before_tie(ladder, board.shape.prefix(outcome.previous_score))
+    is_told = is_alone or board.ranking != "ordinal"  # among others, the time decides
+    return rank(board.ranking, counts) if is_told else None
 
 
 def _is_behind(board: Board, place: Place | None, receipt: Receipt, outcome: WindowOutcome) -> bool:

@@ -17,6 +17,8 @@ from toprung.domain.commands.close_period import ClosePeriod
 from toprung.domain.commands.delete_board import DeleteBoard
 from toprung.domain.commands.erase_player import ErasePlayer
 from toprung.domain.commands.remove_entries import RemoveEntries
+from toprung.domain.commands.restrict_player import LiftRestriction, RestrictPlayer
+from toprung.domain.commands.revoke_submission import RevokeSubmission
 from toprung.domain.commands.set_board import SetBoard
 from toprung.domain.commands.set_document import SetDocument
 from toprung.domain.commands.set_entries import SetEntries
@@ -39,6 +41,9 @@ SingleCommand: TypeAlias = (
     | SettlePeriod
     | ArchivePeriod
     | AmendPeriod
+    | RestrictPlayer
+    | LiftRestriction
+    | RevokeSubmission
 )
 """A command that is decided by itself."""
 
@@ -60,8 +65,11 @@ __all__ = [
     "CommandResult",
     "DeleteBoard",
     "ErasePlayer",
+    "LiftRestriction",
     "PatchPlayer",
     "RemoveEntries",
+    "RestrictPlayer",
+    "RevokeSubmission",
     "SetBoard",
     "SetDocument",
     "SetEntries",

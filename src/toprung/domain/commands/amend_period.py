@@ -134,4 +134,4 @@ class AmendPeriod(msgspec.Struct, frozen=True, kw_only=True):
             if player in corrected:
                 record = corrected[player].of(board, amended.entry)
                 placed[name] = amended._replace(entry=record)
-            yield EntriesSet(board.id, number, entries_to_set(board, placed))
+            yield EntriesSet(board.id, number, entries_to_set(board, placed), is_refolded=True)

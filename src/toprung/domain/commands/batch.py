@@ -7,7 +7,7 @@ the embedded profile has the native core merge columns; a test holds the two tog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from toprung.domain.board import Board
@@ -17,7 +17,8 @@ from toprung.domain.commands.routing import Router
 from toprung.domain.commands.submit import Submit
 from toprung.domain.submission import Submission
 from toprung.domain.timekeeping import Moment
-from toprung.errors import TooLate, ToprungError, UnknownBoard
+from toprung.domain.trust.restriction import check_not_banned
+from toprung.errors import Restricted, TooLate, ToprungError, UnknownBoard
 
 N = TypeVar("N")
 
@@ -136,3 +137,20 @@ class Batch(Generic[N]):
                 # Its traceback would keep this batch for as long as a caller likes.
                 return error.with_traceback(None)
         return None
+
+    def not_banned(
+        self, group: Group[Any], restricted: Mapping[str, Mapping[str, str]]
+    ) -> list[int]:
+        """The indexes of the submissions whose players are not banned; the others are refused.
+
+        `restricted` are the attributes of those of the players that are restricted.
+        """
+        kept = []
+        for i, submission in enumerate(group.submissions):
+            try:
+                check_not_banned(group.board.id, restricted.get(submission.player, {}))
+            except Restricted as error:
+                self.outcomes.reject(group.row_ids[i], error.with_traceback(None))
+            else:
+                kept.append(i)
+        return kept

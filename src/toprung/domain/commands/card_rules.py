@@ -16,6 +16,7 @@ from toprung.domain.entry import Entry, check_increase, decide
 from toprung.domain.events import PeriodName
 from toprung.domain.ladder import Skipped
 from toprung.domain.submission import Submission
+from toprung.domain.trust.restriction import is_hidden
 
 Rule: TypeAlias = Callable[[Board, list[bytes | None], Submission, int], list[bytes | None]]
 """From entries of a card (None: there is none) to new records (None: the old entry stays)."""
@@ -48,6 +49,11 @@ class CardRoute(NamedTuple):
     scopes: tuple[tuple[str, ...], ...]
     """The scopes of the stops."""
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is that of a restricted player."""
+        return any(is_hidden(scopes[0]) for scopes in self.scopes)
+
     def new_scopes(self, card: PlayerCard) -> list[tuple[int, str]]:
         """(number of a period, scope): the ladders of scopes on which the player would be new."""
         return [
@@ -55,6 +61,7 @@ class CardRoute(NamedTuple):
             for period, scopes in zip(self.periods, self.scopes, strict=True)
             if period not in card.entries
             for scope in scopes[1:]
+            if not is_hidden(scope)
         ]
 
 

@@ -49,10 +49,23 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it touches more than can be named, so that it shares a commit with nothing."""
     documents: tuple[DocumentName, ...] = ()
     """Documents that are asked for, or set."""
+    documents_of: tuple[str, ...] = ()
+    """Kinds of documents whose keys are the players' numbers, and that are asked for, or set."""
+    submission: int | None = None
+    """A submission of the player on the board, if it is asked what may have changed about it."""
     changes_since: int | None = None
     """A position, if it is asked whether entries of the board have been changed after it."""
     announced: str | None = None
     """A type of event that others may want to be told of."""
+
+
+class HistoryMark(NamedTuple):
+    """While it is the same, so are a player's submissions on a board, and which of them count."""
+
+    newest: int
+    """The position of the newest submission; 0 is none."""
+    changed: int
+    """The position of the last other event that set or removed entries; 0 is none."""
 
 
 class Touched:
@@ -168,6 +181,14 @@ class State(Protocol):
 
     def document(self, name: DocumentName) -> Document | None:
         """A document, if there is one."""
+        ...
+
+    def history_mark(self, board: Board, player: PlayerNumber) -> HistoryMark:
+        """Which submissions the player has on the board; for commands that name one."""
+        ...
+
+    def is_revoked(self, submission: int) -> bool:
+        """Whether a submission was revoked; for commands that name it."""
         ...
 
     def is_wanted(self, event: str) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from toprung.domain.commands.deciding import Decision, Needs, State, require_player
+from toprung.domain.commands.restrict_player import forgotten
 from toprung.domain.effects import ANNOUNCED, ANNOUNCEMENT, Effect
 from toprung.domain.events import PlayerErased
+from toprung.domain.trust.restriction import RESTRICTION
 from toprung.domain.webhooks import PLAYER_ERASED
 
 
@@ -18,7 +20,13 @@ class ErasePlayer(msgspec.Struct, frozen=True):
     @property
     def needs(self) -> Needs:
         """The player, the boards that it leaves, its friends' lists and its idempotency keys."""
-        return Needs(players=(self.player,), entries=True, is_alone=True, announced=PLAYER_ERASED)
+        return Needs(
+            players=(self.player,),
+            entries=True,
+            is_alone=True,
+            documents_of=(RESTRICTION,),
+            announced=PLAYER_ERASED,
+        )
 
     def decide(self, state: State) -> Decision:
         """What is left is the number in its events.
@@ -26,9 +34,10 @@ class ErasePlayer(msgspec.Struct, frozen=True):
         Whoever wants to know is told the id, which nobody here knows afterwards: it is kept until
         it has been told, and not at all if nobody wants to know.
         """
-        erased = PlayerErased(require_player(state, self.player))
+        number = require_player(state, self.player)
+        events = (PlayerErased(number), *forgotten(state, number))
         if not state.is_wanted(PLAYER_ERASED):
-            return Decision((erased,))
+            return Decision(events)
         told = Effect(
             f"erased-{state.position}",
             ANNOUNCEMENT,
@@ -37,4 +46,4 @@ class ErasePlayer(msgspec.Struct, frozen=True):
             msgspec.json.encode({"player": self.player}),
             is_brief=True,
         )
-        return Decision((erased,), effects=(told,))
+        return Decision(events, effects=(told,))

@@ -13,6 +13,7 @@ from toprung.domain.ladder import not_ended
 from toprung.domain.layout import move_of
 from toprung.domain.player import merged_attributes
 from toprung.domain.player_numbers import PlayerNumber
+from toprung.domain.trust.restriction import HIDDEN, restricted_attributes, shown_attributes
 
 
 class SetPlayer(msgspec.Struct, frozen=True):
@@ -57,7 +58,7 @@ class PatchPlayer(msgspec.Struct, frozen=True):
     def decide(self, state: State) -> Decision:
         """Change what is set."""
         number = made_player(state, self.player)
-        before = state.attributes(number)
+        before = shown_attributes(state.attributes(number))
         if self.attributes is UNSET:
             after = before
         else:
@@ -81,12 +82,16 @@ def _decided(
     attributes: Mapping[str, str],
     shown: Mapping[str, str | None],
 ) -> Decision:
-    """The player's entries move to its new scopes, in the periods that have not ended."""
+    """The player's entries move to its new scopes, in the periods that have not ended.
+
+    A restriction stays: it is no attribute that this could change.
+    """
     before, now = state.attributes(number), state.moment.cautious
+    attributes = restricted_attributes(attributes, before.get(HIDDEN))
     moved = {
         board.id: tuple(not_ended(board, state.periods_of(board, number), now))
         for board in state.boards_of(number)
         if move_of(board, before, attributes)
     }
     opened = {board: periods for board, periods in moved.items() if periods}
-    return Decision((PlayerSet(number, dict(attributes), opened),), (Profile(number, shown),))
+    return Decision((PlayerSet(number, attributes, opened),), (Profile(number, shown),))

@@ -84,4 +84,5 @@ def _asked(call: Call[LiveQuery, None]) -> Subscribe:
         query.numbers,
         query.activity,
         query.include,
+        query.viewer,
     )

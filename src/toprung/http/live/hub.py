@@ -70,7 +70,8 @@ class Hub:
         while True:
             topic = self._topics.get(name)
             if topic is None:
-                topic = Topic(name, await self._state.board(name.board))
+                board = await self._state.board(name.board)
+                topic = Topic(name, board if name.viewer is None else board.for_viewer(name.viewer))
                 await topic.refresh()
                 self._topics.setdefault(name, topic)
             elif as_public and not topic.is_public and await topic.refresh():

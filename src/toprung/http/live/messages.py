@@ -44,6 +44,8 @@ class Subscribe(Struct, forbid_unknown_fields=True):
     activity: Annotated[int, Meta(ge=1, le=ACTIVITY_MAX)] | None = None
     include: LiveInclude | None = None
     """What else to include in each row, and in the player's standing."""
+    viewer: str | None = None
+    """The player for whom it is watched."""
 
     def __post_init__(self) -> None:
         _check_id(self.id, "id")
@@ -57,6 +59,8 @@ class Subscribe(Struct, forbid_unknown_fields=True):
             bounded(self.activity, ACTIVITY_MAX, "activity")
         if self.player is not None:
             parse_player(self.player)
+        if self.viewer is not None:
+            parse_player(self.viewer, "viewer")
         parse_flag(self.friends, "friends")
         parse_choice(self.numbers, NUMBERS, "numbers")
         if self.include is not None:

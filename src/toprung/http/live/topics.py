@@ -47,6 +47,8 @@ class TopicName(NamedTuple):
     """Whether the activity of its board is watched as well."""
     movement: bool = False
     """Whether it is shown how players have moved."""
+    viewer: str | None = None
+    """The player for whom it is watched."""
 
 
 class _Top(NamedTuple):

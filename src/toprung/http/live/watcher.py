@@ -102,6 +102,7 @@ class Watcher:
                 asked.scope,
                 activity=asked.activity is not None,
                 movement=asked.include is not None,
+                viewer=asked.viewer,
             )
             topic = await self._hub.topic(name, as_public=as_public)
         except BaseException:

@@ -8,7 +8,13 @@ from toprung.http.answers import Answer, Empty, ok
 from toprung.http.call import Call
 from toprung.http.routing import Handlers
 from toprung.http.strict import members_of
-from toprung.operations.requests import NameVerdictBody, NoQuery, ProfileBody, ProfilePatchBody
+from toprung.operations.requests import (
+    NameVerdictBody,
+    NoQuery,
+    ProfileBody,
+    ProfilePatchBody,
+    RestrictionBody,
+)
 
 handles = Handlers()
 
@@ -42,6 +48,13 @@ async def review_name(call: Call[NoQuery, dict[str, Any]]) -> Answer:
     finally:
         call.state.note_profile(call.values[0])
     return Empty()
+
+
+@handles
+async def put_restriction(call: Call[NoQuery, dict[str, Any]]) -> Answer:
+    """The restriction as it is then."""
+    members = members_of(call.body, RestrictionBody)
+    return ok(await call.boards.restrict(call.values[0], **members, by=call.owner))
 
 
 @handles

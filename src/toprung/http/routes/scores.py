@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from toprung.domain.idempotency import player_owner
 from toprung.domain.trust.runs import require_run
+from toprung.domain.values import whole_or_text
 from toprung.errors import Invalid
 from toprung.http.answers import NO_STORE, Answer, Headers, encode, ok
 from toprung.http.call import Call
@@ -14,8 +15,15 @@ from toprung.http.problems import Refused
 from toprung.http.routing import Handlers
 from toprung.http.strict import members_of
 from toprung.http.submissions import count_rows, decode_rows, options_of, row_of
-from toprung.operations.requests import NoQuery, Numbers, RunBody, SubmissionBody
-from toprung.operations.wire import batch_answer, shows, submit_answer
+from toprung.operations.requests import (
+    NoQuery,
+    Numbers,
+    RevokingBody,
+    RevokingQuery,
+    RunBody,
+    SubmissionBody,
+)
+from toprung.operations.wire import batch_answer, shows, submit_answer, with_numbers
 from toprung.service.leaderboards import Leaderboard
 from toprung.service.submit import BATCH_MAX
 
@@ -86,6 +94,15 @@ def _owned(board: Leaderboard, call: Call[Any, Any]) -> Leaderboard:
     if call.token is not None:
         return board.for_owner(player_owner(call.token.player))
     return board if call.key is None else board.for_owner(call.key.owner)
+
+
+@handles
+async def revoke_submission(call: Call[RevokingQuery, dict[str, Any]]) -> Answer:
+    """Where the player's entry changes."""
+    query, asked = call.query, members_of(call.body, RevokingBody)
+    position = whole_or_text(call.values[0])
+    told = await call.boards.revoke(position, **asked, dry_run=query.dry_run, by=call.owner)  # type: ignore[arg-type]  # refused if it is text
+    return ok(with_numbers(told, shows(query.numbers)))
 
 
 def _same_key(header: bytes, member: object) -> str:

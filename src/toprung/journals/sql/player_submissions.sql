@@ -14,10 +14,11 @@ WITH RECURSIVE chain (position, step) AS (
 )
 SELECT r.generation = :generation,
     iif(chain.step < :steps, 0, iif(r.generation = :generation, coalesce(s.here, s.previous), s.previous)),
-    s.position, s.score, s.subscore, s.at, s.recorded_at, s.status, d.body
+    s.position, s.score, s.subscore, s.at, s.recorded_at, s.status, d.body, v.at, v.reason
 FROM chain
 JOIN submissions AS s ON s.position = chain.position
 JOIN routes AS r ON r.number = s.route
 LEFT JOIN details AS d ON d.position = s.position
+LEFT JOIN revoked AS v ON v.position = s.position
 WHERE r.generation = :generation OR chain.step = :steps
 LIMIT :limit

@@ -27,6 +27,7 @@ from toprung.domain.events import (
     PeriodClosed,
     PeriodSettled,
     PlayerErased,
+    PlayerRestricted,
     PlayerSet,
     Scored,
 )
@@ -81,7 +82,8 @@ SWEPT_MAX: Final = 10_000
 
 _KINDS: Final[dict[EventType, tuple[type[EventBody], ...]]] = {
     LEADER_CHANGED: (
-        *(Scored, BoardSet, BoardDeleted, PlayerSet, PlayerErased, EntriesRemoved, EntriesSet),
+        *(Scored, BoardSet, BoardDeleted, PlayerSet, PlayerRestricted, PlayerErased),
+        *(EntriesRemoved, EntriesSet),
     ),
     BOARD_CHANGED: (BoardSet, BoardDeleted),
     PERIOD_CLOSED: (PeriodClosed,),
@@ -375,7 +377,7 @@ class _Reading:
                 await self._add_led(body.player, body.board)
             case PlayerErased() as body:
                 await self._add_led(body.player)
-            case PlayerSet() as body:
+            case PlayerSet() | PlayerRestricted() as body:
                 await self._touch_moved(body)
 
     async def _touch_deleted(self, board_id: str) -> None:
@@ -391,14 +393,31 @@ class _Reading:
             self._add(body.board, places)
         await self._add_led(body.player, body.board)
 
-    async def _touch_moved(self, body: PlayerSet) -> None:
+    async def _touch_moved(self, body: PlayerSet | PlayerRestricted) -> None:
         """A player has left some scopes, where it may have led, and come into others."""
+        if isinstance(body, PlayerRestricted):
+            await self._touch_shown(body)
+            await self._add_led(body.player)
+            return
         for board_id, periods in body.open.items():
             board = await self._board(board_id)
             if board is not None:
                 for scope in scopes_of(board, body.attributes):
                     self._add(board_id, (Ladder(board_id, *each, scope) for each in periods))
         await self._add_led(body.player)
+
+    async def _touch_shown(self, body: PlayerRestricted) -> None:
+        """The ladders on which a player's entries are again, as far as they are hidden no more."""
+        journal = self._sources.journal
+        player = (await journal.ids([body.player])).get(body.player)
+        for board_id, periods in body.moved.items():
+            board = await self._board(board_id)
+            if board is None or player is None:
+                continue
+            entries = await journal.entries_of(board, player)
+            for name in periods:
+                scopes = entries[name].scopes if name in entries else ()
+                self._add(board_id, (Ladder(board_id, *name, scope) for scope in scopes))
 
     def _add(self, board_id: str, ladders: Iterable[Ladder]) -> None:
         touched = self._touched.setdefault(board_id, {})

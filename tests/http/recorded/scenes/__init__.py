@@ -12,6 +12,7 @@ from tests.http.recorded.scenes.players import (
     FRIENDS,
     HISTORY,
     LIVE_MOVEMENT,
+    MODERATION,
     NAMES,
     PROFILES,
 )
@@ -41,6 +42,7 @@ SCENES: Final[list[Scene]] = [
     FRIENDS,
     EVERYWHERE,
     EXPORT,
+    MODERATION,
     HISTORY,
     LIVE_MOVEMENT,
     KEYS,

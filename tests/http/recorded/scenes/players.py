@@ -217,6 +217,78 @@ _NAMES: Final[list[Step]] = [
 
 PROFILES = Scene("profiles", _PROFILES)
 NAMES = Scene("names", _NAMES)
+_RESTRICTION: Final = "/v1/players/ben/restriction"
+_MODERATION: Final[list[Step]] = [
+    *PLAYERS,
+    *BLITZ,
+    *bodies(
+        f"PUT {_RESTRICTION}",
+        {},
+        {"kind": "hidden"},
+        {"kind": "gone", "reason": "a bot"},
+        {"kind": "hidden", "reason": ""},
+        {"kind": "hidden", "reason": "a bot", "boards": []},
+        {"kind": "hidden", "reason": "a bot", "boards": ["Blitz"]},
+        {"kind": "hidden", "reason": "a bot", "boards": "blitz"},
+        {"kind": "hidden", "reason": "a bot", "until": "2026-11-16T00:00:00Z"},
+        {"kind": "hidden", "reason": "a bot", "until": "soon"},
+        {"kind": "hidden", "reason": "a bot", "why": 1},
+        {"kind": "shadow", "reason": "a bot", "until": "2027-01-01T00:00:00Z"},
+    ),
+    *asks(
+        f"GET {_RESTRICTION}",
+        "GET /v1/players/ann/restriction",
+        "GET /v1/players/nobody/restriction",
+        "GET /v1/restrictions",
+        "GET /v1/restrictions?limit=0",
+        "GET /v1/restrictions?after=x",
+        "GET /v1/players/ben",
+        "GET /v1/boards/blitz/standings?limit=3",
+        "GET /v1/boards/blitz/standings?limit=3&viewer=ben",
+        "GET /v1/boards/blitz/standings?limit=3&viewer=a%2Fb",
+        "GET /v1/boards/blitz/standings/ben",
+        "GET /v1/boards/blitz/standings/ben?viewer=ben",
+        "GET /v1/boards/blitz/standings/ann?viewer=ben",
+        "GET /v1/boards/blitz/standings/ben/around?viewer=ben&above=1&below=1",
+        "GET /v1/boards/blitz/standings/ann/friends?viewer=ben",
+        "GET /v1/boards/blitz/distribution?buckets=2",
+        "GET /v1/boards/blitz/distribution?buckets=2&viewer=ben",
+        "GET /v1/boards/blitz/scopes",
+        "GET /v1/boards/blitz/scopes?viewer=ben",
+        "GET /v1/boards/blitz/scopes?after=~global",
+        "GET /v1/boards/blitz/standings?scope=~global",
+        "GET /v1/players/ben/standings",
+        "GET /v1/players/ben/standings?viewer=ben",
+        "GET /v1/boards/blitz/standings/ben/history?viewer=ben",
+    ),
+    ask("POST /v1/boards/blitz/scores", score("ben", 1501)),
+    ask(f"PUT {_RESTRICTION}", {"kind": "banned", "reason": "a bot", "boards": ["bl*"]}),
+    ask("POST /v1/boards/blitz/scores", score("ben", 1502)),
+    ask("POST /v1/boards/blitz/scores/batch", [score("ben", 1503), score("gus", 3)]),
+    ask(f"DELETE {_RESTRICTION}"),
+    ask(f"DELETE {_RESTRICTION}"),
+    ask("DELETE /v1/players/nobody/restriction"),
+    ask("GET /v1/boards/blitz/standings?limit=3"),
+    ask("POST /v1/boards/blitz/scores", score("ann", 2000), keep="sent"),
+    *(
+        ask(f"POST /v1/submissions/{submission}/revoke{query}", body)
+        for submission, query, body in (
+            ("<sent.submission>", "", {}),
+            ("<sent.submission>", "", {"reason": ""}),
+            ("<sent.submission>", "", {"reason": "replayed", "why": 1}),
+            ("<sent.submission>", "?dry_run=true", {"reason": "replayed"}),
+            ("<sent.submission>", "?numbers=string", {"reason": "replayed"}),
+            ("<sent.submission>", "", {"reason": "once more"}),
+            ("999999999", "", {"reason": "replayed"}),
+            ("x", "", {"reason": "replayed"}),
+            ("0", "", {"reason": "replayed"}),
+        )
+    ),
+    ask("GET /v1/boards/blitz/standings/ann"),
+    ask("GET /v1/boards/blitz/players/ann/submissions?limit=1"),
+]
+
+MODERATION = Scene("moderation", _MODERATION)
 FRIENDS = Scene("friends", [*PLAYERS[:3], *_FRIENDS])
 EVERYWHERE = Scene("everywhere", _EVERYWHERE)
 EXPORT = Scene("export", _EXPORT)

@@ -10,7 +10,7 @@ WITH stops AS (
     FROM stops AS s
     JOIN names AS n ON n.number = read_number(s.stop, 4)
     CROSS JOIN LATERAL regexp_split_to_table(n.name, E'\n') AS each (scope)
-    WHERE each.scope <> 'global' AND read_number(s.stop, 0) <> ALL ($3::integer[])
+    WHERE each.scope <> 'global' AND left(each.scope, 1) <> '~' AND read_number(s.stop, 0) <> ALL ($3::integer[])
 ), gone AS (
     DELETE FROM scope_ladders AS l
     WHERE l.generation = $1::bigint
