@@ -36,6 +36,7 @@ class ArchiveUpkeepContract(ArchivingSuite):
         days.run(boards.patch("blitz", windows=["all-time"]))
         with pytest.raises(UnknownWindow):
             days.top()
+        assert days.run(days.board.archives()) == []  # what is listed can be verified
         days.run(boards.patch("blitz", windows=[window, "all-time"]))
         assert days.submit("late", 99, "2026-11-15T12:30:00Z").keys() == {"daily"}
         for _ in range(2):
@@ -72,6 +73,26 @@ class ArchiveUpkeepContract(ArchivingSuite):
             with pytest.raises(PeriodGone):
                 days.top()
         assert self._facts(days) == {(PeriodClosed, SUNDAY): 1, (PeriodSettled, SUNDAY): 1}
+
+    def test_archives_begin_after_more_is_retained(self, days: Archiving) -> None:
+        """What was let go of before is gone: there is no list of nobody, and no archive of it."""
+        days.create([{**BRIEF, "retain": 2, "keep": 0}, "all-time"])
+        days.fill()
+        days.pass_day(16)
+        assert (days.state(), len(days.top())) == ("settled", len(PLAYERS))
+        days.pass_day(18)
+        for keep in (0, "forever"):
+            window = {**BRIEF, "retain": 7, "keep": keep}
+            days.run(days.opened.boards.patch("blitz", windows=[window, "all-time"]))
+            days.clock.advance(minutes=5)
+            days.step()
+            assert (days.listed(), days.files()) == ([], set())
+            for _ in days.opened.derived():
+                with pytest.raises(PeriodGone):
+                    days.top()
+        days.submit("ann", 5)
+        days.pass_day(19)
+        assert days.listed() == ["2026-11-18"]
 
     def test_a_period_that_is_settled_anew_is_told_like_an_amendment(self, days: Archiving) -> None:
         """Where nobody remembers that it was: the old digest stays, the old files go."""
