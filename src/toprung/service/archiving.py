@@ -111,14 +111,15 @@ class Archives:
 
     # --- writing ---------------------------------------------------------------------------------
 
-    async def archive_due(self, board: Board) -> tuple[int, int]:
-        """Archive what is settled on a board, in order; how many, and how many still wait.
+    async def archive_due(self, board: Board) -> tuple[Board, int, int]:
+        """Archive what is settled on a board, in order.
 
+        Return the board then, how many were archived, and how many still wait.
         What follows a period that cannot be archived waits, too: see `Board.archived`.
         """
         due = await self._due(board)
         if self.store is None:
-            return 0, len(due)
+            return board, 0, len(due)
         for number, (ended, settled) in enumerate(due):
             try:
                 board = await self._archive(self.store, board, ended, settled)
@@ -127,8 +128,8 @@ class Archives:
                     "period %s of board %r waits for its archive: %s",
                     "/".join(ended.name), board.id, error,
                 )  # fmt: skip
-                return number, len(due) - number
-        return len(due), 0
+                return board, number, len(due) - number
+        return board, len(due), 0
 
     async def _due(self, board: Board) -> list[tuple[EndedPeriod, SettledPeriod]]:
         """Settled periods that wait for their archive, in order of their ends.

@@ -127,11 +127,20 @@ class ArchiveUpkeepContract(ArchivingSuite):
         rules = days.run(days.opened.journal.board("blitz"))
         return days.run(days.profile.archives.find(rules, *DAILY))
 
+    # --- how many are kept -----------------------------------------------------------------------
+
+    def test_a_period_that_is_too_old_when_it_is_settled(self, days: Archiving) -> None:
+        """It is archived, and loses its archive at once."""
+        days.create([{**BRIEF, "keep": 2}, "all-time"])
+        days.submit("ann", 5)
+        days.pass_day(20)
+        assert (days.archived(), days.listed(), days.files()) == ([DAILY], [], set())
+
     # --- whose they are ------------------------------------------------------------------------
 
     def test_archives_of_another_database_are_left_alone(self, days: Archiving) -> None:
         """They are read, and nothing is written or deleted until they are adopted."""
-        days.create([{**BRIEF, "keep": 1}, "all-time"])
+        days.create([{**BRIEF, "keep": 2}, "all-time"])
         days.fill()
         days.pass_day(16)
         top, files = days.top(), days.files()
