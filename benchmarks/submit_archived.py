@@ -127,7 +127,7 @@ async def _end_day(parts: Parts) -> str:
     """What two jobs do when their time comes."""
     begin = time.perf_counter()
     ended = await parts.endings.end_all()
-    archived, waiting = await parts.archives.archive_due(await parts.journal.board(BOARD))
+    _, archived, waiting = await parts.archives.archive_due(await parts.journal.board(BOARD))
     assert waiting == 0
     seconds = time.perf_counter() - begin
     return f"{ended} times closed or settled, {archived} archived in {seconds:.2f} s"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -12,11 +14,12 @@ from toprung.testing.moderation_machine import ModerationMachine
 from toprung.testing.profile_machine import ProfileMachine
 from toprung.testing.servers import PostgresServer
 
-# Every step is a transaction and several round trips: fewer histories than in process, but as many
-# times more as the chosen Hypothesis profile asks for; and shrinking would take for ever.
+# Every step is a transaction and several round trips: fewer and shorter histories than in process,
+# but in soak runs 5,000 for each kind of index; and shrinking would take for ever.
+SOAK = bool(os.environ.get("TOPRUNG_SOAK"))
 FEW = settings(
-    max_examples=max(1, settings().max_examples // 5),
-    stateful_step_count=25,
+    max_examples=settings().max_examples if SOAK else max(1, settings().max_examples // 5),
+    stateful_step_count=25 if SOAK else 15,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
@@ -40,3 +42,7 @@ class CheckpointingMachine(EmbeddedMachine):
 
 TestEmbedded = EmbeddedMachine.TestCase
 TestCheckpointing = CheckpointingMachine.TestCase
+
+# Soak runs have 5,000 histories of each, which are longer.
+STEPS = settings(stateful_step_count=100 if os.environ.get("TOPRUNG_SOAK") else 30)
+TestEmbedded.settings = TestCheckpointing.settings = STEPS

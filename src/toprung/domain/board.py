@@ -94,8 +94,9 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """By window that keeps archives: when the last period ended that is in one, or that had left
     retention before archives were kept. Later ones stay in the index until they are archived."""
     left: Mapping[str, int] = {}
-    """By window that was removed and added again: when the last period ended that was settled
-    before. Its entries left with the window: they are in its archive, or nowhere."""
+    """By window: when the last period ended that was settled and whose entries have left, although
+    they would be retained: the window was removed and added again, or its `retain` was raised.
+    They are in its archive, or nowhere."""
 
     @classmethod
     def parse(
@@ -200,6 +201,21 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 marks["left"][window] = at
         return msgspec.structs.replace(self, **_without_oldest(marks, set(spans)))
 
+    def released_since(self, before: Board, now: int) -> Board:
+        """The board, knowing what it had let go of if it retains more than it did `before`.
+
+        Only what is settled: other periods take late scores, now that they are retained again.
+        """
+        old = {window.name: window for window in before.windows}
+        left = dict(self.left)
+        for window in self.windows:
+            name, was = window.name, old.get(window.name, window)
+            if window.retain > was.retain and name in self.settled:
+                oldest = before.calendar(was).retained(now)[-1].opens_at or 0
+                mark = min(oldest, self.settled[name], self.archived.get(name, oldest))
+                left[name] = max(mark, left.get(name, 0))
+        return msgspec.structs.replace(self, left={name: at for name, at in left.items() if at})
+
     def archiving_since(self, now: int) -> Board:
         """The board, where windows that begin to keep archives do so for what is retained now."""
         own = {window.name for window in self.windows}
@@ -209,7 +225,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 oldest = self.calendar(window).retained(now)[-1].opens_at
                 mark = self.archived.get(window.name, oldest)
                 if mark is not None:
-                    archived[window.name] = mark
+                    archived[window.name] = max(mark, self.left.get(window.name, mark))
         return msgspec.structs.replace(self, archived=archived)
 
     def with_closed(self, window: str, ended_at: int, version: int) -> Board:
@@ -298,7 +314,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return _has_passed(self.archived.get(window), period)
 
     def has_left(self, window: str, period: Period) -> bool:
-        """Whether a period was settled before its window was removed, and added again."""
+        """Whether a period was settled, and its entries have left although they are retained."""
         return _has_passed(self.left.get(window), period)
 
     def retains(self, window: Window, period: Period, now: int) -> bool:

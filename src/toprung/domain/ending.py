@@ -120,13 +120,10 @@ def unarchived_periods(board: Board, names: Iterable[PeriodName], now: int) -> l
     return sorted(found, key=_order)
 
 
-def may_have_unarchived(board: Board) -> bool:
-    """Whether some period may be settled that waits for its archive, as far as the board tells."""
-    return any(
-        board.settled.get(window.name, 0) > board.archived.get(window.name, 0)
-        for window in board.windows
-        if window.keep != 0
-    )
+def may_have_unarchived(board: Board, window: Window) -> bool:
+    """Whether a period may be settled that waits for its archive, as far as the board tells."""
+    settled, archived = board.settled.get(window.name, 0), board.archived.get(window.name, 0)
+    return window.keep != 0 and settled > archived
 
 
 def _order(ended: EndedPeriod) -> tuple[int, str]:

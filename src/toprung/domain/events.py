@@ -316,7 +316,7 @@ RULE_FORMATS: Final[Mapping[str, int]] = {
     "left": TRUST_FORMAT,  # what became of its windows is kept with a board's rules
     **dict.fromkeys(("trust", "run", "rate", "max_per", "anomaly", "review"), TRUST_FORMAT),
 }
-"""The rules that processes of older formats do not know; null is as good as not said."""
+"""The rules and marks that processes of older formats do not know; null is as good as not said."""
 
 FORMAT: Final = max(CARDS_FORMAT, *RULE_FORMATS.values(), *(kind.format for kind in KINDS.values()))
 """The highest format that this version reads. A cluster writes events of a format once no process

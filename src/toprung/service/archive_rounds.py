@@ -95,7 +95,7 @@ class ArchiveRounds:
     async def _look_at(self, board: Board) -> Done:
         self._quiet.pop(board.generation, None)
         until = _next_end(board, self._moment().cautious)
-        archived, waiting = await self._archives.archive_due(board)
+        board, archived, waiting = await self._archives.archive_due(board)
         keeps = {window.name: window.keep for window in board.windows}
         known = self._deleted_until.get(board.generation)
         if known is None or known.keeps != keeps:

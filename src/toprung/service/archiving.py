@@ -111,21 +111,15 @@ class Archives:
 
     # --- writing ---------------------------------------------------------------------------------
 
-    async def archive_due(self, board: Board) -> tuple[int, int]:
-        """Archive what is settled on a board, in order; how many, and how many still wait.
+    async def archive_due(self, board: Board) -> tuple[Board, int, int]:
+        """Archive what is settled on a board, in order.
 
+        Return the board then, how many were archived, and how many still wait.
         What follows a period that cannot be archived waits, too: see `Board.archived`.
         """
-        if not may_have_unarchived(board):
-            return 0, 0
-        names = await self._reader.periods(board)
-        due = []
-        for ended in unarchived_periods(board, names, self.moment().believed):
-            settled = await self._settled(board, ended)
-            if settled is not None:
-                due.append((ended, settled))
+        due = await self._due(board)
         if self.store is None:
-            return 0, len(due)
+            return board, 0, len(due)
         for number, (ended, settled) in enumerate(due):
             try:
                 board = await self._archive(self.store, board, ended, settled)
@@ -134,13 +128,29 @@ class Archives:
                     "period %s of board %r waits for its archive: %s",
                     "/".join(ended.name), board.id, error,
                 )  # fmt: skip
-                return number, len(due) - number
-        return len(due), 0
+                return board, number, len(due) - number
+        return board, len(due), 0
 
-    async def _settled(self, board: Board, ended: EndedPeriod) -> SettledPeriod | None:
-        """A period that was settled itself, and not only passed over: nobody was in it then."""
-        document = await self._journal.document(PERIOD, period_key(board.generation, *ended.name))
-        return None if document is None else _settled(document)
+    async def _due(self, board: Board) -> list[tuple[EndedPeriod, SettledPeriod]]:
+        """Settled periods that wait for their archive, in order of their ends.
+
+        Somebody was in them when they were settled; who is left there makes no difference.
+        """
+        found: dict[PeriodName, SettledPeriod] = {}
+        for window in board.windows:
+            if not may_have_unarchived(board, window):
+                continue
+            start = period_key(board.generation, window.name, "")
+            mark = board.archived.get(window.name)
+            last = None if mark is None else board.calendar(window).period_at(mark - 1)
+            # They are catalogued in the order of time, as their names are.
+            async for key, document in self.catalogue(start if last is None else start + last.id):
+                if not key.startswith(start):
+                    break
+                if _settled(document).players:
+                    found[_settled(document).name] = _settled(document)
+        due = unarchived_periods(board, found, self.moment().believed)
+        return [(ended, found[ended.name]) for ended in due]
 
     async def _archive(
         self, store: ArchiveStore, board: Board, ended: EndedPeriod, settled: SettledPeriod
@@ -377,6 +387,8 @@ async def _oldest_kept(board: Board, window: Window, now: int, first: int) -> in
     """When the last period ended whose archive is not kept; 0 if none has ended since `first`."""
     calendar = board.calendar(window)
     period = calendar.period_at(now)
+    if period is None:  # a season that is over has no other period
+        return 0 if window.keep else now
     for number in range((window.keep or 0) + 1):  # the current one has no archive
         if period is None or period.opens_at is None or period.opens_at < first:
             return 0

@@ -72,7 +72,8 @@ class BoardArchives(BoardAccess):
 
     async def _archived(self, board: Board, window: str) -> list[SettledPeriod]:
         found = await self._parts.archives.of_board(board, window)
-        return [each for each in found if each.files is not None]
+        windows = {each.name for each in board.windows}
+        return [each for each in found if each.files is not None and each.window in windows]
 
 
 def _shown(period: SettledPeriod) -> ArchivedPeriod:

@@ -32,11 +32,14 @@ class SetBoard(msgspec.Struct, frozen=True):
     def decide(self, state: State) -> Decision:
         """Refuse what would change old entries; their periods are those that are retained now."""
         current = state.board(self.board)
-        board = self._next(state, current).archiving_since(state.moment.cautious)
+        board, now = self._next(state, current), state.moment.cautious
+        if current is not None:
+            board = board.released_since(current, now)
+        board = board.archiving_since(now)
         generation = state.position if current is None else current.generation
         retained = None
         if current is not None and not is_laid_out_alike(current, board):
-            retained = kept_periods(current, state.periods(current), state.moment.cautious)
+            retained = kept_periods(current, state.periods(current), now)
         event = BoardSet(board.id, board.kept(), generation, retained)
         return Decision((event,), result=board.recorded(state.position, generation))
 

@@ -585,6 +585,60 @@ class ArchiveContract(ArchivingSuite):
         for _ in days.opened.derived():
             assert days.listed() == []
 
+    def test_more_is_retained_from_now_on(self, days: Archiving) -> None:
+        """What the index has let go of is read from its archive, although it is retained again."""
+        boards = days.opened.boards
+        days.create(["all-time", BRIEF])
+        days.fill()
+        top = days.top()
+        days.pass_day(18)
+        self.release(days, DAILY)
+        days.run(boards.patch("blitz", windows=["all-time", {**BRIEF, "retain": 10}]))
+        days.submit("ann", 7)
+        days.pass_day(22)
+        for _ in days.opened.derived():
+            assert days.top() == top
+            assert days.top("2026-11-19") == [(1, "ann", 7)]
+            assert days.top("2026-11-17") == []  # nobody played, and nothing was settled
+            listed = [each.period for each in days.run(days.board.periods("daily"))]
+            assert listed == [f"2026-11-{day}" for day in range(22, 14, -1)]
+        told = days.run(days.board.amend_period(*DAILY, reason="cheated", remove=[top[0][1]]))
+        assert told.players == len(top) - 1
+        for _ in days.opened.derived():
+            assert [row[1] for row in days.top()] == [row[1] for row in top[1:]]
+
+    def test_a_season_that_is_not_kept_has_no_archive(self, days: Archiving) -> None:
+        """It ends once, and nothing comes after it."""
+        season = {"name": "s1", "starts": "2026-11-01T00:00:00Z", "ends": "2026-11-16T00:00:00Z"}
+        days.create([{**season, "grace": 0, "keep": 1}])
+        days.submit("ann", 5)
+        days.pass_day(16)
+        days.pass_day(30)
+        assert days.listed() == ["s1"]
+        days.run(days.opened.boards.patch("blitz", windows=[{**season, "grace": 0, "keep": 0}]))
+        days.clock.advance(minutes=2)
+        days.step()
+        assert (days.listed(), days.files()) == ([], set())
+        assert days.run(days.board.standing("ann", window="s1")).score == 5  # it is retained
+
+    @pytest.mark.parametrize("is_rebuilt", [False, True])
+    def test_what_is_settled_is_archived_whoever_is_left(
+        self, days: Archiving, *, is_rebuilt: bool
+    ) -> None:
+        """Also if all were erased since; what nobody was in when it was settled has no archive."""
+        days.create([{**BRIEF, "retain": 5}])
+        days.submit("ann", 5)
+        days.clock.move_to("2026-11-18T12:00:00Z")
+        days.settle(*DAILY)
+        days.settle("daily", MONDAY)
+        days.run(days.opened.boards.erase("ann"))
+        if is_rebuilt:
+            days.run(days.opened.boards.rebuild())
+        days.step()
+        assert (days.listed(), len(days.files())) == ([SUNDAY], 2)
+        assert days.problem(*DAILY) is None
+        assert days.job("archives").fault is None
+
     def test_a_board_that_is_created_again_has_no_archives(self, days: Archiving) -> None:
         days.create([BRIEF])
         days.submit("ann", 5)

@@ -36,6 +36,7 @@ class ArchiveUpkeepContract(ArchivingSuite):
         days.run(boards.patch("blitz", windows=["all-time"]))
         with pytest.raises(UnknownWindow):
             days.top()
+        assert days.run(days.board.archives()) == []  # what is listed can be verified
         days.run(boards.patch("blitz", windows=[window, "all-time"]))
         assert days.submit("late", 99, "2026-11-15T12:30:00Z").keys() == {"daily"}
         for _ in range(2):
@@ -73,6 +74,26 @@ class ArchiveUpkeepContract(ArchivingSuite):
                 days.top()
         assert self._facts(days) == {(PeriodClosed, SUNDAY): 1, (PeriodSettled, SUNDAY): 1}
 
+    def test_archives_begin_after_more_is_retained(self, days: Archiving) -> None:
+        """What was let go of before is gone: there is no list of nobody, and no archive of it."""
+        days.create([{**BRIEF, "retain": 2, "keep": 0}, "all-time"])
+        days.fill()
+        days.pass_day(16)
+        assert (days.state(), len(days.top())) == ("settled", len(PLAYERS))
+        days.pass_day(18)
+        for keep in (0, "forever"):
+            window = {**BRIEF, "retain": 7, "keep": keep}
+            days.run(days.opened.boards.patch("blitz", windows=[window, "all-time"]))
+            days.clock.advance(minutes=5)
+            days.step()
+            assert (days.listed(), days.files()) == ([], set())
+            for _ in days.opened.derived():
+                with pytest.raises(PeriodGone):
+                    days.top()
+        days.submit("ann", 5)
+        days.pass_day(19)
+        assert days.listed() == ["2026-11-18"]
+
     def test_a_period_that_is_settled_anew_is_told_like_an_amendment(self, days: Archiving) -> None:
         """Where nobody remembers that it was: the old digest stays, the old files go."""
         days.create([{**BRIEF, "retain": 7}, "all-time"])
@@ -106,11 +127,20 @@ class ArchiveUpkeepContract(ArchivingSuite):
         rules = days.run(days.opened.journal.board("blitz"))
         return days.run(days.profile.archives.find(rules, *DAILY))
 
+    # --- how many are kept -----------------------------------------------------------------------
+
+    def test_a_period_that_is_too_old_when_it_is_settled(self, days: Archiving) -> None:
+        """It is archived, and loses its archive at once."""
+        days.create([{**BRIEF, "keep": 2}, "all-time"])
+        days.submit("ann", 5)
+        days.pass_day(20)
+        assert (days.archived(), days.listed(), days.files()) == ([DAILY], [], set())
+
     # --- whose they are ------------------------------------------------------------------------
 
     def test_archives_of_another_database_are_left_alone(self, days: Archiving) -> None:
         """They are read, and nothing is written or deleted until they are adopted."""
-        days.create([{**BRIEF, "keep": 1}, "all-time"])
+        days.create([{**BRIEF, "keep": 2}, "all-time"])
         days.fill()
         days.pass_day(16)
         top, files = days.top(), days.files()

@@ -134,7 +134,7 @@ class EndingContract(ContractSuite):
         ending.move_to("2026-11-16T00:00:00Z")
         ending.clock.jump(timedelta(seconds=-2))
 
-        async def submit_both() -> list[Any]:
+        async def submit_both() -> Any:
             rows: list[Any] = [("ann", 6), ("bob", 7)]
             return await asyncio.gather(board.submit_many(rows), other.submit_many(rows))
 
