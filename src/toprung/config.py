@@ -57,6 +57,9 @@ class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     archive_url: str | None = None
     """Where settled periods are archived: a directory that all processes share, or ``s3://``,
     ``gs://`` or ``az://``. None: nothing is archived."""
+    log_key: str | None = None
+    """The file of the key that signs the audit log, the same for all processes. None: nobody signs
+    it."""
 
 
 def archive_of(path: str, said: str | None, *, is_served: bool = False) -> str | None:

@@ -9,6 +9,7 @@ from toprung.domain.commands import (
     Command,
     ErasePlayer,
     PatchPlayer,
+    RecordAct,
     SetDocument,
     SetPlayer,
     Unfriend,
@@ -46,7 +47,7 @@ class OwnWrites:
             match part:
                 case SetPlayer() | PatchPlayer() | ErasePlayer():
                     self._everywhere += 1
-                case Befriend() | Unfriend() | SetDocument():
+                case Befriend() | Unfriend() | SetDocument() | RecordAct():
                     pass
                 case _:
                     self._note_board(part.board)

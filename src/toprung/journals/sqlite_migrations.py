@@ -100,9 +100,13 @@ def _key_limits(writer: apsw.Connection) -> None:
     writer.execute(_statements("0007_key_limits"))
 
 
+def _audit(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0008_audit"))
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
-    *(_snapshots, _key_limits),
+    *(_snapshots, _key_limits, _audit),
 )
 """By number, from 1."""
 

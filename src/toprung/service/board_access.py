@@ -10,6 +10,8 @@ from toprung.domain.board import Board
 from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.idempotency import NOBODY
 from toprung.domain.ranking import Ranking
+from toprung.domain.trust.act import LIBRARY, By, parse_act_reason
+from toprung.domain.trust.actor import Actor
 from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
 from toprung.service.view import Indexes, View, current_period, view_of
@@ -27,6 +29,7 @@ class BoardAccess:
     """One board by its id, and the ports to reach it. Threads may share it."""
 
     __slots__ = (
+        "_by",
         "_clock",
         "_index",
         "_indexes",
@@ -46,6 +49,7 @@ class BoardAccess:
         source: str,
         owner: str = NOBODY,
         read_details: ReadDetails = msgspec.json.decode,
+        by: By = LIBRARY,
     ) -> None:
         self.id = board_id
         self._parts = parts
@@ -53,6 +57,7 @@ class BoardAccess:
         self._indexes = Indexes(parts.index, parts.past)
         self._source = source
         self._owner = owner
+        self._by = by
         self._read_details = read_details
         self._recent: _RecentView | None = None
 
@@ -61,7 +66,12 @@ class BoardAccess:
 
     def for_owner(self, owner: str) -> Self:
         """The same board for a caller whose idempotency keys belong to `owner`."""
-        return type(self)(self.id, self._parts, self._source, owner, self._read_details)
+        return type(self)(self.id, self._parts, self._source, owner, self._read_details, self._by)
+
+    def acting_as(self, actor: Actor, reason: str = "") -> Self:
+        """The same board for somebody whose acts of administration are recorded with a reason."""
+        by = By(actor, parse_act_reason(reason))
+        return type(self)(self.id, self._parts, self._source, self._owner, self._read_details, by)
 
     async def rules(self) -> BoardRules:
         """The board's rules as they are now, in the form in which they are set."""

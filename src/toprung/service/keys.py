@@ -29,6 +29,7 @@ from toprung.domain.access import (
     split_key,
 )
 from toprung.domain.instant import SECOND
+from toprung.domain.trust.act import ActName
 from toprung.errors import Invalid, NotFound
 from toprung.ports import Clock, KeyStore
 
@@ -77,6 +78,7 @@ class Keys:
             expires_at=parse_expiry(expires_at, now),
             addresses=parse_addresses(addresses),
         )
+        await self._note("key.create", key.id)
         await self._store.add(key)
         self._known[key.id] = key
         return key, key_text(key_id, secret)
@@ -145,6 +147,9 @@ class Keys:
 
     async def revoke(self, key_id: str) -> None:
         """Revoke a key, effective immediately."""
+        await self._load()
+        if key_id in self._known:
+            await self._note("key.revoke", key_id)
         removed = await self._store.remove(key_id)
         self._known.pop(key_id, None)
         if not removed:
@@ -195,6 +200,9 @@ class Keys:
         if found is None:
             raise _unknown(key_id)
         return found
+
+    async def _note(self, name: ActName, subject: str) -> None:
+        """Record an act before it happens: nothing happens without a trace."""
 
     async def _refresh(self) -> int:
         """Read the keys again if it is time; the time."""

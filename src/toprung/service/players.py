@@ -19,6 +19,7 @@ from toprung.domain.player import (
     parse_player,
 )
 from toprung.domain.standing import Standing
+from toprung.domain.trust.act import LIBRARY, By
 from toprung.errors import UnknownPlayer
 from toprung.ports import Clock, Journal, PlayerProfile
 from toprung.service.view import Indexes, view_of
@@ -32,10 +33,11 @@ BOARDS_AT_ONCE = 100
 class Players:
     """Everything about players that is not about one board."""
 
-    def __init__(self, journal: Journal, indexes: Indexes, clock: Clock) -> None:
+    def __init__(self, journal: Journal, indexes: Indexes, clock: Clock, by: By = LIBRARY) -> None:
         self._journal = journal
         self._indexes = indexes
         self._clock = clock
+        self._by = by
 
     async def set_player(
         self,
@@ -90,7 +92,7 @@ class Players:
 
     async def erase(self, player: str) -> None:
         """Erase a player everywhere: profile, friends, entries and submissions' details."""
-        await self._journal.record(ErasePlayer(parse_player(player)))
+        await self._journal.record(ErasePlayer(parse_player(player), by=self._by))
 
     async def befriend(self, player: str, other: str) -> None:
         """Make two players friends of each other; at most 5,000 friends each."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from toprung.domain.board import Board
+from toprung.domain.commands.acting import RecordAct
 from toprung.domain.commands.amend_period import AmendPeriod
 from toprung.domain.commands.archive_period import ArchivePeriod
 from toprung.domain.commands.befriend import Befriend, Unfriend
@@ -39,6 +40,7 @@ SingleCommand: TypeAlias = (
     | SettlePeriod
     | ArchivePeriod
     | AmendPeriod
+    | RecordAct
 )
 """A command that is decided by itself."""
 
@@ -61,6 +63,7 @@ __all__ = [
     "DeleteBoard",
     "ErasePlayer",
     "PatchPlayer",
+    "RecordAct",
     "RemoveEntries",
     "SetBoard",
     "SetDocument",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import Decision, Needs, State, require_player
 from toprung.domain.effects import ANNOUNCED, ANNOUNCEMENT, Effect
 from toprung.domain.events import PlayerErased
 from toprung.domain.webhooks import PLAYER_ERASED
 
 
-class ErasePlayer(msgspec.Struct, frozen=True):
+class ErasePlayer(ByHand, frozen=True):
     """Erase a player everywhere: profile, friends, entries, details."""
 
     player: str
@@ -26,7 +27,9 @@ class ErasePlayer(msgspec.Struct, frozen=True):
         Whoever wants to know is told the id, which nobody here knows afterwards: it is kept until
         it has been told, and not at all if nobody wants to know.
         """
-        erased = PlayerErased(require_player(state, self.player))
+        erased = self.signed(
+            state, "player.erase", PlayerErased(require_player(state, self.player))
+        )
         if not state.is_wanted(PLAYER_ERASED):
             return Decision((erased,))
         told = Effect(
