@@ -6,6 +6,7 @@ import typer
 
 from toprung.cli import (
     archives,
+    audit,
     background,
     boards,
     demo,
@@ -31,7 +32,7 @@ from toprung.cli.options import CommandGroup
 _GROUPS = (
     *(serve, demo, boards, scores, standings, overview, history, watching),
     *(periods, archives, players),
-    *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
+    *(importing, exporting, keys, webhooks, audit, background, upkeep, migrate, doctor, version),
 )
 
 app = typer.Typer(

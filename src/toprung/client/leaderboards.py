@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from msgspec import UNSET, UnsetType
 
+from toprung.client.audit import Audit
 from toprung.client.caller import Caller
 from toprung.client.decoding import board_of
 from toprung.client.download import download
@@ -29,6 +30,7 @@ from toprung.domain.player import (
     parse_name,
     parse_player,
 )
+from toprung.domain.trust.act import parse_act_reason
 from toprung.domain.values import bounded, parse_text
 from toprung.errors import NotServed
 from toprung.faces import BoardMethods, BoardsMethods
@@ -54,11 +56,17 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         super().__init__(caller)
         self.keys = Keys(caller)
         """The access keys of the service."""
+        self.audit = Audit(caller)
+        """Proof of what the service has recorded, and who administered it."""
         self.webhooks = Webhooks(caller)
         """Addresses that the service tells of what happens."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {self._caller.address.url!r}>"
+
+    def because(self, reason: str) -> Self:
+        """The same service, which is told why things are changed: the audit log keeps it."""
+        return type(self)(self._caller.because(parse_act_reason(reason)))
 
     # --- boards -----------------------------------------------------------------------------
 

@@ -78,6 +78,12 @@ class ServiceCollector:
             value=state.boards.background.delivering.delivered,
         )
         yield _counter("toprung_submissions", "Submissions by outcome", "outcome", state.outcomes)
+        yield _counter(
+            "toprung_security_events",
+            "Requests refused for want of access, or as too many",
+            "kind",
+            dict(state.security.counts),
+        )
         refused = {"backups": state.backups.refused, **state.refused}
         yield _counter("toprung_refused", "Requests there was no room for", "reason", refused)
         yield GaugeMetricFamily("toprung_backups", "Backups under way", value=state.backups.running)

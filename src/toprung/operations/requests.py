@@ -66,6 +66,10 @@ LIVE_INCLUDES: Final = get_args(LiveInclude)
 # --- what callers send ----------------------------------------------------------------------------
 
 
+LEAVES_MAX: Final = 2**53
+"""More than any log has."""
+
+
 class SubmissionBody(Struct, forbid_unknown_fields=True):
     """A score to submit."""
 
@@ -411,6 +415,37 @@ class DeliveriesQuery(Struct, forbid_unknown_fields=True, frozen=True):
 
     state: Literal["waiting", "delivered", "dead"] | None = None
     limit: Annotated[int, Meta(ge=1, le=MESSAGES_MAX)] = 100
+    cursor: str | None = None
+
+
+class ConsistencyQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """Two sizes of the audit log."""
+
+    old: Annotated[int, Meta(ge=0, le=LEAVES_MAX)]
+    """The size of a checkpoint that was kept."""
+    new: Annotated[int, Meta(ge=0, le=LEAVES_MAX)] | None = None
+    """The size of a newer one; as many leaves as there are if it is left out."""
+
+
+class LeavesQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """Some leaves of the audit log."""
+
+    start: Annotated[int, Meta(ge=0, le=LEAVES_MAX)] = 0
+    """The number of the first."""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 1000
+
+
+class AuditQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """Which acts are asked for."""
+
+    actor: str | None = None
+    """A kind of actor (`key`, `local`, `library`, `cli`), or one actor, such as `key:mfzwizlr`."""
+    board: str | None = None
+    since: str | None = None
+    """No acts before this time."""
+    until: str | None = None
+    """Only acts before this time."""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
     cursor: str | None = None
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from toprung.domain.background import parse_follower
 from toprung.domain.board import parse_board_id
 from toprung.domain.player import PLAYER_ID_BYTES_MAX, check_text, parse_player
+from toprung.domain.trust.log import parse_submission_id
 from toprung.domain.webhooks import parse_webhook_id
 
 ID_BYTES_MAX: Final = 64
@@ -65,6 +66,13 @@ VARIABLES: Final[dict[str, Variable]] = {
         works=False,
     ),
     "follower": Variable("A follower's name.", _TEXT, "activity", parse_follower),
+    "submission": Variable(
+        "A submission's id, as its result told it.",
+        {"type": "integer", "minimum": 1},
+        "2",
+        parse_submission_id,
+        works=False,
+    ),
     "webhook": Variable("A webhook's id.", _ID, "chat", parse_webhook_id),
     "message": Variable(
         "A message's id.",

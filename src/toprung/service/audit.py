@@ -18,6 +18,7 @@ from toprung.domain.trust.leaves import leaf_of, salt_of
 from toprung.domain.trust.log import (
     FIRSTS,
     LOG,
+    POSITION_MAX,
     AuditedAct,
     AuditPage,
     ConsistencyProof,
@@ -25,6 +26,7 @@ from toprung.domain.trust.log import (
     LeafTile,
     LogKey,
     LogLeaves,
+    parse_submission_id,
     tile_board,
     unpack_tile,
 )
@@ -50,7 +52,6 @@ from toprung.waiting.pace import in_turn
 
 LEAVES_MAX: Final = 1_000
 ACTS_MAX: Final = 1_000
-POSITION_MAX: Final = 2**63 - 1
 _ALL: Final = Selection(tuple(KINDS.values()))
 
 
@@ -83,12 +84,12 @@ class AuditLog:
         """Return how much the audit log holds, signed. Keep one to check later ones against."""
         return await self._signed(await self._size())
 
-    async def proof(self, submission: int) -> InclusionProof:
+    async def proof(self, submission: int | str) -> InclusionProof:
         """Return the proof that a submission is in the audit log, by its position.
 
         Raises NotSequenced if it is not in there yet, and NotFound if there is no such submission.
         """
-        position = bounded(_whole(submission), POSITION_MAX, "id")
+        position = int(parse_submission_id(submission))
         event = await self._submission(position)
         size = await self._size()
         tile, place, index = await self._leaf(position, size)
@@ -111,14 +112,20 @@ class AuditLog:
             await self._signed(size),
         )
 
+    async def board_of(self, submission: int | str) -> str:
+        """The board of a submission; NotFound if there is no such one."""
+        body = (await self._submission(int(parse_submission_id(submission)))).body
+        assert isinstance(body, Scored), "nothing else is a submission"
+        return body.board
+
     async def consistency(self, old: int, new: int | None = None) -> ConsistencyProof:
         """Return the proof that the log of `new` leaves begins with that of `old`.
 
         By default `new` is as many as there are.
         """
         size = await self._size()
-        end = size if new is None else bounded(_whole(new), size, "new", 0)
-        start = bounded(_whole(old), end, "old", 0)
+        end = size if new is None else bounded(new, size, "new", 0)
+        start = bounded(old, end, "old", 0)
         ranges = consistency_ranges(start, end) if start else []
         return ConsistencyProof(start, end, await self._hashes(ranges))
 
@@ -126,7 +133,7 @@ class AuditLog:
         """Return at most 1,000 leaves of the audit log from a number on, in order."""
         bounded(limit, LEAVES_MAX, "limit")
         size = await self._size()
-        begin = bounded(_whole(start), POSITION_MAX, "start", 0)
+        begin = bounded(start, POSITION_MAX, "start", 0)
         end, found = min(size, begin + limit), []
         while begin < end:
             number = begin // TILE_WIDTH
@@ -134,7 +141,7 @@ class AuditLog:
             places = range(begin - number * TILE_WIDTH, stop - number * TILE_WIDTH)
             found += await self._texts(await self._leaf_tile(number), places)
             begin = stop
-        return LogLeaves(_whole_int(start), size, tuple(found))
+        return LogLeaves(start, size, tuple(found))
 
     # --- who acted -------------------------------------------------------------------------------
 
@@ -281,17 +288,6 @@ def _player(body: EventBody) -> int | None:
 
 def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode()
-
-
-def _whole(value: object) -> object:
-    """A number that may have come as text."""
-    return whole_or_text(value) if isinstance(value, str) else value
-
-
-def _whole_int(value: object) -> int:
-    whole = _whole(value)
-    assert isinstance(whole, int), "it was found to be one"
-    return whole
 
 
 def _text(value: object, field: str) -> str:

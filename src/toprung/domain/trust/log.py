@@ -13,12 +13,26 @@ import msgspec
 
 from toprung.domain.trust.merkle import HASH_BYTES, TILE_WIDTH
 from toprung.domain.trust.notes import Checkpoint
+from toprung.domain.values import bounded, whole_or_text
 from toprung.errors import DatabaseDamaged
 
 LOG: Final = "log"
 """The name of the follower that keeps it."""
 FIRSTS: Final = "first"
 """Where rows are that lead from the position of a tile's first leaf to the tile."""
+
+
+POSITION_MAX: Final = 2**63 - 1
+
+
+def parse_submission_id(value: object) -> str:
+    """The id of a submission, as text; a number is as good.
+
+    >>> parse_submission_id(7), parse_submission_id("7")
+    ('7', '7')
+    """
+    whole = whole_or_text(value) if isinstance(value, str) else value
+    return str(bounded(whole, POSITION_MAX, "submission"))
 
 
 def tile_board(level: int) -> str:
