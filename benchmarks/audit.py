@@ -86,7 +86,7 @@ def _measure_proofs(report: harness.Report) -> None:
         board.submit_many([(f"player-{number}", AMOUNT) for number in range(BATCH)])
         run_blocking(_fill(boards._face_of.background.stores.followers))
         audit, rng = boards._face_of.audit, random.Random(harness.SEED)
-        audit._catch_up = None  # the synthetic leaves are ahead of the journal
+        audit.catch_up = None  # the synthetic leaves are ahead of the journal
         run_blocking(audit.checkpoint())  # the key is made
         taken = []
         for _ in range(PROOFS):

@@ -12,10 +12,12 @@ import pytest
 from tests.workbenches import EmbeddedWorkbench
 from toprung.archives.files import ArchiveFilesAt
 from toprung.testing.contracts.access_key_contract import AccessKeyContract
+from toprung.journals.sqlite import SqliteJournal
 from toprung.testing.contracts.activity_contract import ActivityContract
 from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import BRIEF, ArchiveContract, Archiving
 from toprung.testing.contracts.archive_upkeep_contract import ArchiveUpkeepContract
+from toprung.testing.contracts.audit_contract import AuditContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
@@ -31,7 +33,7 @@ from toprung.testing.contracts.journal_contract import JournalContract
 from toprung.testing.contracts.key_quota_contract import KeyQuotaContract
 from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
-from toprung.testing.contracts.workbench import Workbench
+from toprung.testing.contracts.workbench import Session, Workbench
 
 
 class OnEmbedded:
@@ -103,6 +105,17 @@ class TestAmending(OnEmbedded, AmendingContract):
 
 class TestArchiveUpkeep(OnEmbedded, ArchiveUpkeepContract):
     pass
+
+
+class TestAudit(OnEmbedded, AuditContract):
+    async def tamper(self, opened: Session, submission: int) -> None:
+        assert isinstance(opened.journal, SqliteJournal)
+        await opened.journal.write_beside(
+            lambda execute: (
+                execute("UPDATE submissions SET score = 99 WHERE position = ?", (submission,))
+                and None
+            )
+        )
 
 
 class TestArchives(OnEmbedded, ArchiveContract):

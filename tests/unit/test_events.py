@@ -13,6 +13,7 @@ from toprung.domain.documents import declare
 from toprung.domain.events import (
     KEEPING_FORMAT,
     KINDS,
+    Acted,
     Befriended,
     BoardDeleted,
     BoardSet,
@@ -36,6 +37,7 @@ from toprung.domain.events import (
 )
 from toprung.domain.ladder import Route, Stop
 from toprung.domain.player_numbers import PlayerNumber
+from toprung.domain.trust.act import Act
 from toprung.errors import DatabaseDamaged
 
 
@@ -84,6 +86,7 @@ BODIES: list[EventBody] = [
     PeriodClosed("b", "daily", "2026-11-15", 7),
     PeriodSettled("b", "daily", "2026-11-15", 7, 2, 3, "0f" * 32),
     PeriodArchived("b", 1, "daily", "2026-11-15", 7),
+    Acted("mfzwizlr", by=Act("key.create", "cli", "", "a reason")),
     PeriodAmended(
         *("b", "daily", "2026-11-15", 7, 1, 2, "0f" * 32, "a bot played"),
         removed=(3,),
@@ -123,7 +126,7 @@ def test_players_get_other_numbers_wherever_they_are_named() -> None:
 
     changed = [renumbered(body, hundred_more) for body in BODIES if not isinstance(body, BoardSet)]
     numbers = [getattr(body, "player", None) for body in changed]
-    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, *[None] * 6]
+    assert numbers == [103, None, 103, 103, 103, 103, 104, 103, *[None] * 7]
     assert changed[5] == Befriended(103, 104)
     amended = changed[-1]
     assert isinstance(amended, PeriodAmended)

@@ -67,17 +67,17 @@ class AuditLog:
         catch_up: Callable[[str], Awaitable[None]] | None,
     ) -> None:
         """`catch_up` brings the follower to the journal's end, unless that is being done anyway."""
-        self._audit = audit
-        self._followers = followers
-        self._journal = journal
-        self._signer = signer
-        self._catch_up = catch_up
+        self.store = audit
+        self.followers = followers
+        self.journal = journal
+        self.signer = signer
+        self.catch_up = catch_up
 
     # --- the tree --------------------------------------------------------------------------------
 
     async def key(self) -> LogKey:
         """Return the public key that checkpoints of the audit log are checked with."""
-        verifier = await self._signer.verifier()
+        verifier = await self.signer.verifier()
         return LogKey(verifier.name, verifier.text)
 
     async def checkpoint(self) -> Checkpoint:
@@ -96,7 +96,7 @@ class AuditLog:
         body = event.body
         assert isinstance(body, Scored), "nothing else is a submission"
         commitments = tile.commitments.get(place, {})
-        secrets = await self._audit.secrets([body.player]) if commitments else {}
+        secrets = await self.store.secrets([body.player]) if commitments else {}
         salts = {
             name: salt_of(secrets[body.player], position, name).hex()
             for name in commitments
@@ -167,10 +167,10 @@ class AuditLog:
             since=None if since is None else parse_instant(since, "since"),
             until=None if until is None else parse_instant(until, "until"),
         )
-        found = await self._audit.acts(asked)
+        found = await self.store.acts(asked)
         shown = found[:limit]
         players = [number for event in shown if (number := _player(event.body)) is not None]
-        ids = await self._journal.ids(players) if players else {}
+        ids = await self.journal.ids(players) if players else {}
         acts = tuple(_shown(event, ids) for event in shown)
         return AuditPage(acts, str(acts[-1].position) if len(found) > limit else None)
 
@@ -178,18 +178,18 @@ class AuditLog:
 
     async def _size(self) -> int:
         """How many leaves are sequenced; of a file that nobody serves, all."""
-        if self._catch_up is not None:
-            await self._catch_up(LOG)
-        state = (await self._followers.states()).get(LOG)
+        if self.catch_up is not None:
+            await self.catch_up(LOG)
+        state = (await self.followers.states()).get(LOG)
         return 0 if state is None else size_in(state.note)
 
     async def _signed(self, size: int) -> Checkpoint:
         root = EMPTY_ROOT
         if size:
             root = (await self._range_hashes([(0, size)]))[0]
-        verifier = await self._signer.verifier()
+        verifier = await self.signer.verifier()
         text = checkpoint_text(verifier.name, Tree(size, root))
-        signature = await self._signer.sign(text.encode())
+        signature = await self.signer.sign(text.encode())
         note = signed_note(text, verifier, lambda _: signature)
         return Checkpoint(verifier.name, size, _base64(root), note)
 
@@ -215,21 +215,21 @@ class AuditLog:
 
     async def _tiles(self, wanted: set[Node]) -> dict[Node, bytes]:
         names = {(tile_board(level), key_of(number)): (level, number) for level, number in wanted}
-        rows = await self._followers.find_rows(LOG, list(names))
+        rows = await self.followers.find_rows(LOG, list(names))
         return {
             names[name]: value if names[name][0] else unpack_tile(value).hashes
             for name, value in rows.items()
         }
 
     async def _leaf_tile(self, number: int) -> LeafTile:
-        rows = await self._followers.find_rows(LOG, [(tile_board(0), key_of(number))])
+        rows = await self.followers.find_rows(LOG, [(tile_board(0), key_of(number))])
         for value in rows.values():
             return unpack_tile(value)
         raise DatabaseDamaged(f"tile {number} of the audit log is missing")
 
     async def _leaf(self, position: int, size: int) -> tuple[LeafTile, int, int]:
         """The tile of an event's leaf, its place there and its number; NotSequenced if none."""
-        rows = await self._followers.rows(LOG, FIRSTS, key_of(position + 1), 1)
+        rows = await self.followers.rows(LOG, FIRSTS, key_of(position + 1), 1)
         for _, value in rows:
             number = int.from_bytes(value)
             tile = await self._leaf_tile(number)
@@ -239,7 +239,7 @@ class AuditLog:
         raise NotSequenced(f"submission {position} is not in the audit log yet; try again shortly")
 
     async def _submission(self, position: int) -> Event:
-        stretch = await self._followers.read(position - 1, 1, Selection((Scored,)))
+        stretch = await self.followers.read(position - 1, 1, Selection((Scored,)))
         for event in stretch.events:
             if event.position == position:
                 return event
@@ -249,7 +249,7 @@ class AuditLog:
         """Leaves of a tile as they were hashed, made of their events again."""
         positions = tile.positions
         first, last = positions[places[0]], positions[places[-1]]
-        stretch = await self._followers.read(first - 1, last - first + 1, _ALL)
+        stretch = await self.followers.read(first - 1, last - first + 1, _ALL)
         events = {event.position: event for event in stretch.events}
 
         def texts() -> list[str]:

@@ -107,14 +107,16 @@ def opened_note(note: str, verifier: Verifier, check: Check) -> str | None:
     if not separator or len(note) > NOTE_BYTES_MAX or not signatures.endswith("\n"):
         return None
     text += "\n"
+    mine = None
     for line in signatures.splitlines():
         found = _SIGNATURE.fullmatch(line)
         signature = None if found is None else _base64(found[2])
         if found is None or signature is None:
             return None
-        if found[1] == verifier.name and signature[:4] == verifier.id:
-            return text if check(verifier.public, signature[4:], text.encode()) else None
-    return None
+        if mine is None and found[1] == verifier.name and signature[:4] == verifier.id:
+            mine = signature[4:]
+    message = text.encode("utf-8", "surrogatepass")
+    return text if mine is not None and check(verifier.public, mine, message) else None
 
 
 # --- checkpoints ----------------------------------------------------------------------------------
