@@ -42,6 +42,7 @@ class Targets:
         path.write_text(
             f'[cluster]\njournal_url = "{journal_url}"\nindex_url = "{index_url}"\n'
             f'schema = "{name}"\nprefix = "{name}:"\n'
+            f'log_key = "{self._folder / name}.log-key"\n'
         )
         return str(path)
 

@@ -13,4 +13,5 @@ NAMES: Final = {
     "message": "msg_1",
     "window": "daily",
     "period": "2026-11-15",
+    "submission": "9999999",
 }

@@ -41,6 +41,7 @@ PARAMETERS = {
     "get_around_score": {"score": "7"},
     "watch_board": {"top": "1"},
     "find_players": {"text": "ann"},
+    "get_consistency": {"old": "0"},
 }
 
 
@@ -79,7 +80,8 @@ def test_every_route_answers(
     board = make_board(windows=["all-time", {"name": "daily", "grace": 7 * 86400}])
     for player, score in (("ann", 5), ("ben", 6)):
         body = {"player": player, "score": score}
-        assert http.post(f"/v1/boards/{board}/scores", json=body).status_code == 200
+        submitted = http.post(f"/v1/boards/{board}/scores", json=body)
+        assert submitted.status_code == 200
     http.put("/v1/players/ann/friends/ben")
     key = http.post("/v1/keys", json={"name": "spare"}).json()["id"]
     name = name_of(route)
@@ -87,6 +89,10 @@ def test_every_route_answers(
     if "{webhook}" in route.path:
         names["message"] = told(http, board)
     names["follower"] = "activity"
+    names["submission"] = str(submitted.json()["submission"])
+    if "{submission}" in route.path:
+        proof = f"/v1/submissions/{names['submission']}/proof"
+        eventually(lambda: http.get(proof).is_success)
     names |= ended(http, board)
     for step in {"settle_period": ["close"], "amend_period": ["close", "settle"]}.get(name, ()):
         ended_path = "/v1/boards/{board}/periods/{window}/{period}/".format(**names)

@@ -132,7 +132,7 @@ def _write(out: IO[bytes], audit: Audit, checkpoint: Checkpoint) -> None:
 
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="an export", allow_dash=False)],
-    key: Annotated[str, typer.Option(metavar="KEY", help="the log's public key")],
+    public_key: Annotated[str, typer.Option(metavar="KEY", help="as 'audit key' prints it")],
     since: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="a checkpoint that was kept", show_default="none"),
@@ -142,7 +142,7 @@ def verify(
     """Verify an export with nothing but the public key. Exits with 1 if anything is wrong."""
     from toprung.journals.log_key import checks
 
-    verifier = parse_verifier(key)
+    verifier = parse_verifier(public_key)
     try:
         kept = None if since is None else since.read_text("utf-8")[:NOTE_BYTES_MAX]
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:

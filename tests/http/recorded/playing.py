@@ -135,7 +135,7 @@ class Player:
             else:
                 for part in name[2].split("."):
                     value = value[int(part) if part.isdigit() else part]
-            return quote(value, safe="") if is_address else str(value)
+            return quote(str(value), safe="") if is_address else str(value)
 
         return _NAME.sub(stands_for, text)
 
