@@ -35,6 +35,9 @@ PRIVATE_WEBHOOKS = "TOPRUNG_WEBHOOKS_PRIVATE"
 ARCHIVE_VARIABLE = "TOPRUNG_ARCHIVE_URL"
 """The variable of the environment that says where settled periods are archived."""
 
+LOG_KEY_VARIABLE = "TOPRUNG_LOG_KEY"
+"""The variable of the environment that names the file of the key that signs the audit log."""
+
 NO_ARCHIVE = "off"
 """What people say instead of a place for archives."""
 
@@ -78,6 +81,11 @@ def archive_of(path: str, said: str | None, *, is_served: bool = False) -> str |
     if path == "memory:" or not (is_served or os.path.isdir(beside)):  # noqa: PTH112
         return None
     return beside if all(map(find_spec, ("pyarrow", "obstore"))) else None
+
+
+def log_key_of(said: str | None) -> str | None:
+    """The file of the key that signs the audit log of a file; None: beside the database."""
+    return said or os.environ.get(LOG_KEY_VARIABLE) or None
 
 
 def is_cluster_target(target: str) -> bool:

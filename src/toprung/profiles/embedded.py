@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+from toprung.config import log_key_of
 from toprung.domain.documents import differing
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
@@ -101,6 +102,7 @@ def open_embedded(
     """
     if synchronous not in ("full", "normal"):
         raise Invalid("synchronous", 'must be "full" or "normal"')
+    log_key = log_key_of(log_key)
     profile = EmbeddedProfile(
         path, clock or SystemClock(), synchronous, EMBEDDED_QUOTAS.changed(quotas), archive, log_key
     )
