@@ -18,6 +18,7 @@ from toprung.domain.health import BOTH
 from toprung.domain.history import KEPT, KEPT_MAX, Every
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
+from toprung.domain.trust.log import SIZE_MAX
 from toprung.domain.values import parse_choice
 from toprung.errors import Invalid
 from toprung.service.distribution import BUCKETS_MAX
@@ -64,10 +65,6 @@ LiveInclude = Literal["movement"]
 LIVE_INCLUDES: Final = get_args(LiveInclude)
 
 # --- what callers send ----------------------------------------------------------------------------
-
-
-LEAVES_MAX: Final = 2**53
-"""More than any log has."""
 
 
 class SubmissionBody(Struct, forbid_unknown_fields=True):
@@ -421,16 +418,16 @@ class DeliveriesQuery(Struct, forbid_unknown_fields=True, frozen=True):
 class ConsistencyQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """Two sizes of the audit log."""
 
-    old: Annotated[int, Meta(ge=0, le=LEAVES_MAX)]
+    old: Annotated[int, Meta(ge=0, le=SIZE_MAX)]
     """The size of a checkpoint that was kept."""
-    new: Annotated[int, Meta(ge=0, le=LEAVES_MAX)] | None = None
+    new: Annotated[int, Meta(ge=0, le=SIZE_MAX)] | None = None
     """The size of a newer one; as many leaves as there are if it is left out."""
 
 
 class LeavesQuery(Struct, forbid_unknown_fields=True, frozen=True):
     """Some leaves of the audit log."""
 
-    start: Annotated[int, Meta(ge=0, le=LEAVES_MAX)] = 0
+    start: Annotated[int, Meta(ge=0, le=SIZE_MAX)] = 0
     """The number of the first."""
     limit: Annotated[int, Meta(ge=1, le=1000)] = 1000
 

@@ -68,7 +68,7 @@ VARIABLES: Final[dict[str, Variable]] = {
     "follower": Variable("A follower's name.", _TEXT, "activity", parse_follower),
     "submission": Variable(
         "A submission's id, as its result told it.",
-        {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+        {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"},
         "2",
         parse_submission_id,
         works=False,

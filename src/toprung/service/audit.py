@@ -19,6 +19,7 @@ from toprung.domain.trust.log import (
     FIRSTS,
     LOG,
     POSITION_MAX,
+    SIZE_MAX,
     AuditedAct,
     AuditPage,
     ConsistencyProof,
@@ -133,7 +134,7 @@ class AuditLog:
         """Return at most 1,000 leaves of the audit log from a number on, in order."""
         bounded(limit, LEAVES_MAX, "limit")
         size = await self._size()
-        begin = bounded(start, POSITION_MAX, "start", 0)
+        begin = bounded(start, SIZE_MAX, "start", 0)
         end, found = min(size, begin + limit), []
         while begin < end:
             number = begin // TILE_WIDTH

@@ -22,7 +22,9 @@ FIRSTS: Final = "first"
 """Where rows are that lead from the position of a tile's first leaf to the tile."""
 
 
-POSITION_MAX: Final = 2**63 - 1
+POSITION_MAX: Final = 10**18 - 1
+SIZE_MAX: Final = 2**53
+"""More leaves than any log has."""
 
 
 def parse_submission_id(value: object) -> str:
