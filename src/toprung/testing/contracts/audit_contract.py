@@ -281,7 +281,8 @@ class AuditContract(ContractSuite):
             auditing.run(auditing.log.proof(1))  # a board, and no submission
         with pytest.raises(NotFound):
             auditing.run(auditing.log.proof(10**15))
-        for wrong in (0, -1, 2**63, "x", "1.0", None, True):
+        refused: list[Any] = [0, -1, 2**63, "x", "1.0", None, True]
+        for wrong in refused:
             with pytest.raises(Invalid):
                 auditing.run(auditing.log.proof(wrong))
 
