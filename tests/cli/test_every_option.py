@@ -83,7 +83,7 @@ import c{n} in.csv --column player=who --ignore-others --no-keys
 export c{n} out.csv --format csv --details --verbatim --window all-time --period all
     --scope global --ranking dense
 follower rebuild activity
-audit show --actor cli --board b{n} --since 2026-01-01T00:00:00Z
+audit show --actor cli --on b{n} --since 2026-01-01T00:00:00Z
     --until 2027-01-01T00:00:00Z --count 5 --cursor 9
 audit show -n 5
 audit key

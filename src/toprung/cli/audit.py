@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated, Final
 
@@ -14,10 +16,14 @@ from toprung.cli.outcome import failed
 from toprung.cli.show import note, print_found, print_json, say
 from toprung.cli.target import opened
 from toprung.domain.trust.checking import SEPARATOR, checked
-from toprung.domain.trust.notes import NOTE_BYTES_MAX, Checkpoint, parse_verifier
+from toprung.domain.trust.notes import NOTE_BYTES_MAX, Checkpoint, Verifier, parse_verifier
+from toprung.errors import Invalid
 from toprung.files import create
 
 STDOUT: Final = "-"
+Out = Annotated[
+    str, typer.Argument(metavar="FILE", help="a new file; - is stdout", show_default="stdout")
+]
 LINE_MAX: Final = 1024 * 1024
 
 
@@ -46,7 +52,7 @@ def show(
             metavar="ACTOR", help="cli, library, local, key or key:ID", show_default="all"
         ),
     ] = None,
-    board: Annotated[
+    on: Annotated[
         str | None, typer.Option(metavar="BOARD", help="only this board", show_default="all")
     ] = None,
     since: Annotated[
@@ -58,9 +64,9 @@ def show(
     n: Count = 20,
     cursor: Cursor = None,
 ) -> None:
-    """List acts of administration, newest first: who did what, when and why."""
+    """List who did what, when and why, newest first."""
     with opened(target) as boards:
-        page = boards.audit.acts(actor, board, since, until, n, cursor)
+        page = boards.audit.acts(actor, on, since, until, n, cursor)
     titles = "position> at act actor actor_id board player subject reason"
     if not print_found(page, page.acts, titles, as_json=target.json):
         note("there are no such acts")
@@ -68,24 +74,43 @@ def show(
         note(f"there are older ones: --cursor {page.next}")
 
 
-def key(target: Target) -> None:
-    """Print the public key of the log. Publish it, and keep a copy elsewhere."""
+def key(target: Target, file: Out = STDOUT) -> None:
+    """Print the public key of the log, or write it to a file."""
     with opened(target) as boards:
         found = boards.audit.key()
     if target.json:
         print_json(found)
     else:
-        say(found.key)
+        _put(file, f"{found.key}\n")
 
 
-def checkpoint(target: Target) -> None:
-    """Print a signed checkpoint of the log. Keep it: later exports are verified against it."""
+def checkpoint(target: Target, file: Out = STDOUT) -> None:
+    """Print a signed checkpoint of the log, or write it to a file."""
     with opened(target) as boards:
         found = boards.audit.checkpoint()
     if target.json:
         print_json(found)
     else:
-        print(found.note, end="")
+        _put(file, found.note)
+
+
+def _put(file: str, text: str) -> None:
+    """Write a text to a new file, or to stdout."""
+    if file == STDOUT:
+        print(text, end="")
+        return
+    with _created(file) as out:
+        out.write(text.encode())
+
+
+@contextmanager
+def _created(file: str) -> Iterator[IO[bytes]]:
+    try:
+        out = create(file)
+    except FileExistsError:
+        raise failed(f"{file} exists already") from None
+    with out:
+        yield out
 
 
 def proof(
@@ -101,17 +126,14 @@ def export(
     target: Target,
     file: Annotated[str, typer.Argument(metavar="FILE", help="a new file; - is stdout")],
 ) -> None:
-    """Write a checkpoint and all leaves up to it to a file that anybody can verify."""
+    """Write a checkpoint and all its leaves to a file."""
     with opened(target) as boards:
         found = boards.audit.checkpoint()
         if file == STDOUT:
             _write(sys.stdout.buffer, boards.audit, found)
             return
-        try:
-            with create(file) as out:
-                _write(out, boards.audit, found)
-        except FileExistsError:
-            raise failed(f"{file} exists already") from None
+        with _created(file) as out:
+            _write(out, boards.audit, found)
     if target.json:
         print_json({"leaves": found.size})
     else:
@@ -132,8 +154,10 @@ def _write(out: IO[bytes], audit: Audit, checkpoint: Checkpoint) -> None:
 
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="an export", allow_dash=False)],
-    public_key: Annotated[str, typer.Option(metavar="KEY", help="as 'audit key' prints it")],
-    since: Annotated[
+    public_key: Annotated[
+        str, typer.Option(metavar="KEY", help="as 'audit key' prints it, or a file with it")
+    ],
+    kept: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="a checkpoint that was kept", show_default="none"),
     ] = None,
@@ -142,12 +166,12 @@ def verify(
     """Verify an export with nothing but the public key. Exits with 1 if anything is wrong."""
     from toprung.journals.log_key import checks
 
-    verifier = parse_verifier(public_key)
     try:
-        kept = None if since is None else since.read_text("utf-8")[:NOTE_BYTES_MAX]
+        verifier = _verifier(public_key)
+        note = None if kept is None else kept.read_text("utf-8")[:NOTE_BYTES_MAX]
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             some = iter(lambda: lines.readline(LINE_MAX), "")  # whatever the file is
-            found = checked(some, verifier, checks, kept)
+            found = checked(some, verifier, checks, note)
     except (OSError, UnicodeDecodeError) as error:
         raise failed(f"it cannot be read: {error}") from None
     if as_json:
@@ -159,3 +183,14 @@ def verify(
             say(f"{found.leaves} leaves are as they were signed")
     if found.faults:
         raise typer.Exit(1)
+
+
+def _verifier(said: str) -> Verifier:
+    """The key that is meant: itself, or what a file holds."""
+    try:
+        return parse_verifier(said)
+    except Invalid:
+        path = Path(said)
+        if not path.is_file():
+            raise
+        return parse_verifier(path.read_text("utf-8", "replace")[:1000])

@@ -28,6 +28,7 @@ from toprung.domain.background import (
 )
 from toprung.domain.figures import SECONDS, Figures, Histogram
 from toprung.errors import ToprungError
+from toprung.http.security import KINDS as SECURITY_KINDS
 from toprung.waiting.pace import LongWork
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class ServiceCollector:
             "toprung_security_events",
             "Requests refused for want of access, or as too many",
             "kind",
-            dict(state.security.counts),
+            {kind: state.security.counts[kind] for kind in SECURITY_KINDS},
         )
         refused = {"backups": state.backups.refused, **state.refused}
         yield _counter("toprung_refused", "Requests there was no room for", "reason", refused)
