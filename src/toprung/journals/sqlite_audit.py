@@ -13,11 +13,12 @@ from toprung.domain.ladder import Route
 from toprung.journals.sqlite_store import SqliteStore
 from toprung.ports import ActsAsked, AuditStore, LogRows
 
-# As one JSON text: row by row, each would wait for the interpreter lock.
+# As one JSON text: row by row, each would wait for the interpreter lock. They are scanned in the
+# order of their key; whoever hashes them refuses any other.
 _SCORES: Final = (
     "SELECT json_group_array(json_array("
-    "position, recorded_at, route, player, at, score, subscore, status)) FROM ("
-    " SELECT * FROM submissions WHERE position > ?1 AND position <= ?2 ORDER BY position)"
+    "position, recorded_at, route, player, at, score, subscore, status)) FROM submissions"
+    " WHERE position > ?1 AND position <= ?2"
 )
 _ROUTES: Final = (
     "SELECT number, board, version, source, route FROM routes WHERE number IN"

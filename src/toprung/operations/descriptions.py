@@ -365,7 +365,7 @@ MEMBERS: Final[Mapping[str, Said]] = {
     "salts": Said("", {}),
     "checkpoint": Said("The checkpoint that the proof leads to."),
     "LogLeaves.start": Said("", 0),
-    "leaves": Said("What was hashed, one text each."),
+    "leaves": Said("What was hashed, one text each.", ['[2,1763209800000000,"score",…]']),
     "acts": Said("The acts."),
     "act": Said("What was done.", "board.create"),
     "AuditedAct.at": Said("When it was recorded.", _TIME),
