@@ -161,3 +161,10 @@ def test_boards_are_of_the_format_that_brought_their_rules() -> None:
         assert BoardSet("b", board.kept(), 1).written_format == written
         kept = Board.parse("b", {"windows": windows, "history": {}}).kept()
         assert BoardSet("b", kept, 1).written_format == KEEPING_FORMAT == 5
+
+
+def test_free_text_enters_the_audit_log_as_a_commitment() -> None:
+    """Whoever adds a kind with such a field says so, or the log would show it for ever."""
+    free = {"reason", "attributes", "details", "value", "note", "text", "name", "comment"}
+    for kind in KINDS.values():
+        assert free & set(kind.__struct_fields__) <= set(kind.private), kind

@@ -70,6 +70,8 @@ class Checking:
         self._growing = Growing()
         self._expected: dict[int, list[tuple[str, bytes]]] = {}
         """By size: what checkpoints are called, and their hashes."""
+        self._signed = 0
+        """The greatest size of a checkpoint that was taken in."""
         self._faults: list[str] = []
         self._position = 0
 
@@ -84,6 +86,7 @@ class Checking:
         if origin != self._verifier.name:
             self._faults.append(f"{what} is of another log: {origin}")
             return None
+        self._signed = max(self._signed, tree.size)
         self._expected.setdefault(tree.size, []).append((what, tree.root))
         self._compare()
         return tree
@@ -114,6 +117,8 @@ class Checking:
             for expected, some in self._expected.items()
             for what, _ in some
         ]
+        if size > self._signed:
+            missing.append(f"only {self._signed:,} of {size:,} leaves are signed")
         return Findings(size, (*self._faults[:FAULTS_MAX], *missing))
 
 

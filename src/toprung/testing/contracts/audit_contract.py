@@ -402,6 +402,7 @@ class AuditContract(ContractSuite):
         assert auditing.faults("".join(changed), kept.note)
         assert auditing.faults("".join(lines[:-1]))  # a leaf is missing
         assert auditing.faults("".join([*lines, lines[-1]]))  # one came twice
+        assert auditing.faults(export + "[999999999]\n")  # nobody signed that one
         swapped = [*lines[:start], lines[start + 1], lines[start], *lines[start + 2 :]]
         assert auditing.faults("".join(swapped))
         assert auditing.faults(export.replace(f"\n{len(lines) - start}\n", "\n7\n", 1))
