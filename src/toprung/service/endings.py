@@ -16,8 +16,8 @@ from toprung.domain.events import PeriodName
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import PeriodEnding
 from toprung.domain.timekeeping import Moment
-from toprung.domain.window import Window
 from toprung.domain.trust.act import LIBRARY, By
+from toprung.domain.window import Window
 from toprung.errors import EntriesChanged, NotYet
 from toprung.ports import Journal, PeriodReader
 from toprung.ports.records import record_reader
