@@ -11,8 +11,8 @@ import pytest
 
 from tests.workbenches import EmbeddedWorkbench
 from toprung.archives.files import ArchiveFilesAt
-from toprung.testing.contracts.access_key_contract import AccessKeyContract
 from toprung.journals.sqlite import SqliteJournal
+from toprung.testing.contracts.access_key_contract import AccessKeyContract
 from toprung.testing.contracts.activity_contract import ActivityContract
 from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import BRIEF, ArchiveContract, Archiving

@@ -105,6 +105,9 @@ class Keys:
             expires_at=expires_at,
             addresses=addresses,
         )
+        await self._one(key_id)
+        if changes:
+            await self._note("key.edit", key_id)
         if changes and not await self._store.edit(key_id, changes):
             raise _unknown(key_id)
         return await self._one(key_id)
@@ -129,6 +132,7 @@ class Keys:
             last_used_at=None,
             expires_at=None if life is None else now + life,
         )
+        await self._note("key.rotate", key_id)
         if not await self._store.rotate(new, key_id, now + overlap * SECOND):
             raise _unknown(key_id)
         await self._load()

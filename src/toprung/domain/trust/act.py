@@ -29,6 +29,7 @@ ActName = Literal[
     "period.amend",
     "key.create",
     "key.edit",
+    "key.rotate",
     "key.revoke",
     "webhook.set",
     "webhook.delete",

@@ -123,6 +123,8 @@ class AuditContract(ContractSuite):
         opened.run(board.acting_as(Actor("cli"), "cheated").remove("ann"))
         assert boards.keys is not None
         key, _ = opened.run(boards.keys.create("game"))
+        opened.run(boards.keys.edit(key.id, name="other"))
+        opened.run(boards.keys.rotate(key.id))
         opened.run(boards.keys.revoke(key.id))
         opened.run(boards.webhooks.put("chat", "https://example.org/x", ["leader.changed"]))
         opened.run(boards.webhooks.delete("chat"))
@@ -138,6 +140,8 @@ class AuditContract(ContractSuite):
             ("board.replace", "library", "", ""),
             ("player.remove", "cli", "", "cheated"),
             ("key.create", *mine),
+            ("key.edit", *mine),
+            ("key.rotate", *mine),
             ("key.revoke", *mine),
             ("webhook.set", *mine),
             ("webhook.delete", *mine),
