@@ -100,6 +100,8 @@ BARS: tuple[Bar, ...] = (
     Bar("follower-at-head", "durable batches beside a follower, against none", ">=", 0.95, "x"),
     Bar("revoke", "revoke one of a player's 10,000 submissions", "<=", 50, "ms"),
     Bar("restrict", "restrict a player, or lift it, on a board with four ladders", "<=", 20, "ms"),
+    Bar("audit-log", "durable batches with the audit log, over without", ">=", 0.9, "x"),
+    Bar("audit-proof", "proof of one submission among 10M events", "<=", 5, "ms"),
     Bar("history-bytes", "a snapshot's bytes per player and ladder, 1M", "<=", 5, "bytes"),
     Bar(
         "signed-submit",

@@ -56,6 +56,7 @@ RUNS = (
     Run("submit_one", rounds=5),
     Run("submit_batches", rounds=5),
     Run("followers"),
+    Run("audit"),
     Run("history"),
     Run("signed_scores"),
     Run("moderation"),

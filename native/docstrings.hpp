@@ -621,6 +621,31 @@ Meanwhile nothing can be added.
 
 // ---- coroutines ----------------------------------------------------------------------------------
 
+inline constexpr char kLeafHashes[] = R"(The hashes of leaves and their positions (packed i64), in the order of positions: O(k).
+
+Rows are JSON of (position, recorded_at, route, player, at, score, subscore, status); `routes` and `tails`
+have what leaves say of a route and at their end; `others` are leaves of other events.
+
+>>> hashes, positions = leaf_hashes(b"[[7,1,2,3,4,5,null,1]]", {2: b'["blitz"]'}, {}, [(6, b"x")])
+>>> len(hashes), memoryview(positions).cast("q").tolist()
+(64, [6, 7]))";
+
+inline constexpr char kTreeHash[] = R"(The hash of a Merkle tree (RFC 9162) over hashes of 32 bytes: O(n).
+
+>>> tree_hash(bytes(32)) == bytes(32), len(tree_hash(bytes(96)))
+(True, 32))";
+
+inline constexpr char kSha256[] = R"(SHA-256, as leaves and nodes are hashed: O(n).
+
+>>> sha256(b"abc").hex()[:8]
+'ba7816bf')";
+
+inline constexpr char kSha256Plain[] =
+    R"(SHA-256 without the processor's own instructions, for tests: O(n).
+
+>>> _sha256_plain(b"abc") == sha256(b"abc")
+True)";
+
 inline constexpr char kFinish[] = R"(The result of a coroutine that does not wait: O(1) beyond its own work.
 
 One that does is handed to `otherwise` with what it waits for, and that call answers.

@@ -12,6 +12,7 @@
 #include "card_columns.hpp"
 #include "cards.hpp"
 #include "docstrings.hpp"
+#include "merkle.hpp"
 #include "merge.hpp"
 #include "player_lists.hpp"
 #include "position_map.hpp"
@@ -892,6 +893,78 @@ void add_aliases(nb::module_& module) {
   module.attr("Slice") = tuple_of(integer, integer, integer, integer, rows);
 }
 
+// ---- Merkle trees --------------------------------------------------------------------------------
+
+std::string_view read_text(nb::handle value, const char* name) {
+  if (!PyBytes_Check(value.ptr())) {
+    throw nb::type_error((std::string(name) + " must be bytes").c_str());
+  }
+  return {PyBytes_AS_STRING(value.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(value.ptr()))};
+}
+
+merkle::Texts read_texts(nb::handle value, const char* name) {
+  merkle::Texts texts;
+  PyObject *key = nullptr, *text = nullptr;
+  Py_ssize_t at = 0;
+  if (!PyDict_Check(value.ptr())) {
+    throw nb::type_error((std::string(name) + " must be a dict").c_str());
+  }
+  while (PyDict_Next(value.ptr(), &at, &key, &text) != 0) {
+    texts.emplace(to_int64(key, name), read_text(text, name));
+  }
+  return texts;
+}
+
+// The arguments are kept alive by the caller, whose objects they are: nobody changes bytes, and the dicts
+// and lists are not looked at without the GIL.
+nb::object leaf_hashes(nb::handle rows, nb::handle routes, nb::handle tails, nb::list others) {
+  const std::string_view text = read_text(rows, "rows");
+  const merkle::Texts of_routes = read_texts(routes, "routes"), of_tails = read_texts(tails, "tails");
+  std::vector<merkle::Other> found;
+  found.reserve(others.size());
+  for (nb::handle each : others) {
+    if (!PyTuple_Check(each.ptr()) || PyTuple_GET_SIZE(each.ptr()) != 2) {
+      throw nb::type_error("others must be pairs of a position and bytes");
+    }
+    found.push_back({to_int64(PyTuple_GET_ITEM(each.ptr(), 0), "position"),
+                     read_text(PyTuple_GET_ITEM(each.ptr(), 1), "leaf")});
+  }
+  merkle::Leaves leaves;
+  {
+    const nb::gil_scoped_release released;
+    leaves = merkle::hash_leaves(text, of_routes, of_tails, found);
+  }
+  return nb::make_tuple(to_bytes(leaves.hashes.data(), leaves.hashes.size() * sizeof(Digest)),
+                        to_bytes(leaves.positions.data(), leaves.positions.size() * sizeof(i64)));
+}
+
+nb::object tree_hash(nb::handle hashes) {
+  const std::string_view text = read_text(hashes, "hashes");
+  if (text.empty() || text.size() % sizeof(Digest) != 0) {
+    throw nb::value_error("hashes must be one or more of 32 bytes");
+  }
+  Digest root;
+  {
+    const nb::gil_scoped_release released;
+    const auto* const first = reinterpret_cast<const Digest*>(text.data());
+    root = merkle::tree_hash({first, text.size() / sizeof(Digest)});
+  }
+  return to_bytes(root.data(), root.size());
+}
+
+nb::object hash_plainly(nb::handle data) {
+  const std::string_view text = read_text(data, "data");
+  const Digest digest =
+      hash_message(-1, merkle::bytes_of(text), text.size(), sha256::compress_plain);
+  return to_bytes(digest.data(), digest.size());
+}
+
+nb::object hash_quickly(nb::handle data) {
+  const std::string_view text = read_text(data, "data");
+  const Digest digest = hash_message(-1, merkle::bytes_of(text), text.size());
+  return to_bytes(digest.data(), digest.size());
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -1132,6 +1205,15 @@ NB_MODULE(_native, module) {
       .def("stops", &CardColumns::stops, nb::sig("def stops(self) -> list[bytes]"), kColumnsStops)
       .def("gather", &CardColumns::gather,
            nb::sig("def gather(self, stops: Sequence[bytes], /) -> tuple[bytes, bytes]"), kColumnsGather);
+
+  module.def("leaf_hashes", leaf_hashes, "rows"_a, "routes"_a, "tails"_a, "others"_a,
+             nb::sig("def leaf_hashes(rows: bytes, routes: dict[int, bytes], tails: dict[int, bytes], "
+                     "others: list[tuple[int, bytes]]) -> tuple[bytes, bytes]"),
+             kLeafHashes);
+  module.def("tree_hash", tree_hash, nb::sig("def tree_hash(hashes: bytes, /) -> bytes"), kTreeHash);
+  module.def("sha256", hash_quickly, nb::sig("def sha256(data: bytes, /) -> bytes"), kSha256);
+  module.def("_sha256_plain", hash_plainly, nb::sig("def _sha256_plain(data: bytes, /) -> bytes"),
+             kSha256Plain);
 
   module.def("finish", finish,
              nb::sig("def finish(coroutine: Coroutine[Any, Any, T], "

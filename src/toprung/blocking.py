@@ -15,7 +15,9 @@ from types import TracebackType, coroutine
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from toprung._native import finish
+from toprung.domain.trust.actor import Actor
 from toprung.faces import (
+    AuditMethods,
     Blocking,
     BoardMethods,
     BoardsMethods,
@@ -23,6 +25,7 @@ from toprung.faces import (
     WebhooksMethods,
     methods_of,
 )
+from toprung.service import audit as asynchronous_audit
 from toprung.service import keys as asynchronous_keys
 from toprung.service import leaderboards as asynchronous
 from toprung.service.webhooks import service as asynchronous_webhooks
@@ -185,6 +188,21 @@ class Webhooks(
     __slots__ = ()
 
 
+class Audit(
+    AuditMethods, BlockingFace[asynchronous_audit.AuditLog], of=asynchronous_audit.AuditLog
+):
+    """Proof of what was recorded, and who administered it.
+
+    >>> import toprung
+    >>> with toprung.open("memory:") as boards:
+    ...     blitz = boards.create("blitz")
+    ...     [(act.act, act.actor, act.board) for act in boards.audit.acts().acts]
+    [('board.create', 'library', 'blitz')]
+    """
+
+    __slots__ = ()
+
+
 class Leaderboards(
     BoardsMethods, Closing, BlockingFace[asynchronous.Leaderboards], of=asynchronous.Leaderboards
 ):
@@ -212,6 +230,15 @@ class Leaderboards(
         """The access keys of services; None if the profile stores none."""
         keys = self._face_of.keys
         return None if keys is None else Keys(keys)
+
+    @property
+    def audit(self) -> Audit:
+        """Proof of what was recorded, and who administered it."""
+        return Audit(self._face_of.audit)
+
+    def acting_as(self, actor: Actor, reason: str = "") -> Leaderboards:
+        """The same leaderboards for somebody whose acts of administration are recorded."""
+        return Leaderboards(self._face_of.acting_as(actor, reason))
 
     @property
     def webhooks(self) -> Webhooks:

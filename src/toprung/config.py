@@ -40,6 +40,8 @@ RUN_SECRETS_VARIABLE = "TOPRUNG_RUN_SECRETS"
 
 NAME_WORDS_VARIABLE = "TOPRUNG_NAME_WORDS"
 """The variable of the environment that names the file with words that send names to review."""
+LOG_KEY_VARIABLE = "TOPRUNG_LOG_KEY"
+"""The variable of the environment that names the file of the key that signs the audit log."""
 
 NO_ARCHIVE = "off"
 """What people say instead of a place for archives."""
@@ -67,6 +69,9 @@ class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """The file with the secrets of runs, which all processes share. None: there are no runs."""
     name_words: str | None = None
     """The file with words that send names of players to review. None: there is none."""
+    log_key: str | None = None
+    """The file of the key that signs the audit log, the same for all processes. None: nobody signs
+    it."""
 
 
 def archive_of(path: str, said: str | None, *, is_served: bool = False) -> str | None:
@@ -97,6 +102,11 @@ def run_secrets_of(path: str, environment: Mapping[str, str] | None = None) -> s
     if path == "memory:":
         return None
     return environment.get(RUN_SECRETS_VARIABLE) or f"{path}.secrets"
+
+
+def log_key_of(said: str | None) -> str | None:
+    """The file of the key that signs the audit log of a file; None: beside the database."""
+    return said or os.environ.get(LOG_KEY_VARIABLE) or None
 
 
 def is_cluster_target(target: str) -> bool:

@@ -234,6 +234,31 @@ class WebhooksAnswer(ListAnswer):
     webhooks: list[WebhookInfo]
 
 
+class SecurityEvent(Struct, frozen=True):
+    """Something that was refused."""
+
+    at: datetime
+    kind: str
+    """`unauthorized`, `forbidden`, `too-many-requests`, …: the problem that was answered."""
+    client: str
+    """The address that it came from; empty where it is unknown."""
+    detail: str
+    """The sentence that was answered."""
+    key: str | None = None
+    """The id of the key that was shown, if it was a valid one."""
+
+
+class SecurityAnswer(Struct, frozen=True):
+    """What a process has refused lately."""
+
+    since: datetime
+    """When it began to count."""
+    counts: dict[str, int]
+    """By kind."""
+    events: list[SecurityEvent]
+    """The newest first, at most 1,000."""
+
+
 class HealthAnswer(Struct):
     """The health of the process."""
 

@@ -163,6 +163,10 @@ class NotRanked(NotFound):
     """The player has no entry on this ladder."""
 
 
+class NotSequenced(NotFound):
+    """The audit log has not got there yet."""
+
+
 class Gone(ToprungError):
     """It existed, but is no longer available."""
 
@@ -256,6 +260,10 @@ class ArchiveUnavailable(Unavailable):
 
 class ArchiveDamaged(Unavailable):
     """The archive of the period cannot be read: its file is damaged, or another one."""
+
+
+class LogUnavailable(Unavailable):
+    """The audit log cannot be signed here."""
 
 
 class OutcomeUnknown(Unavailable):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from toprung.service.audit import AuditLog
 from toprung.service.keys import Keys
 from toprung.service.leaderboards import Leaderboard, Leaderboards
 from toprung.service.webhooks.service import Webhooks
@@ -158,6 +159,19 @@ class KeysMethods:
     edit = method(Keys.edit)
     rotate = method(Keys.rotate)
     revoke = method(Keys.revoke)
+
+
+class AuditMethods:
+    """What the audit log can be asked for."""
+
+    __slots__ = ()
+
+    key = method(AuditLog.key)
+    checkpoint = method(AuditLog.checkpoint)
+    proof = method(AuditLog.proof)
+    consistency = method(AuditLog.consistency)
+    leaves = method(AuditLog.leaves)
+    acts = method(AuditLog.acts)
 
 
 class WebhooksMethods:

@@ -15,6 +15,7 @@ from tests.docs.test_cli_reference import COMMANDS, options_of
 from toprung.cli.options import Database, Target
 from toprung.domain.score import DECIMALS_MAX
 from toprung.operations.requests import TOP_MAX
+from toprung.service.audit import ACTS_MAX
 from toprung.service.distribution import BUCKETS_MAX
 from toprung.service.pages import LIMIT_MAX
 from toprung.service.read import AROUND_MAX, FOUND_MAX
@@ -95,6 +96,12 @@ import c{n} in.csv --column player=who --ignore-others --no-keys
 export c{n} out.csv --format csv --details --verbatim --window all-time --period all
     --scope global --ranking dense --viewer a{n}
 follower rebuild activity
+audit show --actor cli --on b{n} --since 2026-01-01T00:00:00Z
+    --until 2027-01-01T00:00:00Z --count 5 --cursor 9
+audit show -n 5
+audit key
+audit checkpoint
+audit export -
 webhook set w{n} https://example.org/hook --event leader.changed --board 'b*'
     --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
 webhook list
@@ -115,7 +122,7 @@ board delete c{n} --yes
 """
 ONCE = {"--db", "--url", "--key", "--json"}
 """What says where and how; every line is run with it."""
-WITHOUT_A_TARGET = {"serve", "work", "demo", "migrate", "version", "runs rotate"}
+WITHOUT_A_TARGET = {"serve", "work", "demo", "migrate", "version", "runs rotate", "audit verify"}
 LINES = [shlex.split(line) for line in re.sub(r"\n\s+", " ", SCRIPT.strip()).splitlines()]
 
 
@@ -196,6 +203,7 @@ LIMITS = {
     "moderate list --count": LIMIT_MAX,
     "watch --count": TOP_MAX,
     "webhook deliveries --count": LISTED_MAX,
+    "audit show --count": ACTS_MAX,
 }
 
 

@@ -46,6 +46,8 @@ INSIDE = {
     "export_step",
     "figures",
     "fingerprint",
+    "acting_as",
+    "board_of",
     "first_rows",
     "folder",
     "for_owner",
@@ -61,7 +63,7 @@ INSIDE = {
     "refusal_of",
     "stamp",
 }
-ONLY_CLIENT = {"watch"}
+ONLY_CLIENT = {"watch", "because"}
 
 
 @pytest.mark.parametrize(
@@ -71,6 +73,7 @@ ONLY_CLIENT = {"watch"}
         (toprung.Leaderboards, client.Leaderboards),
         (toprung.blocking.Keys, client.blocking.Keys),
         (toprung.blocking.Webhooks, client.blocking.Webhooks),
+        (toprung.blocking.Audit, client.blocking.Audit),
         (library_webhooks.Webhooks, client_webhooks.Webhooks),
         (library_async.Leaderboard, client_async.Leaderboard),
         (library_async.Leaderboards, client_async.Leaderboards),

@@ -23,6 +23,7 @@ def cluster_file(postgres: PostgresServer, redis_server: RedisServer, tmp_path: 
         f'index_url = "{redis_server.url}"\n'
         f'schema = "{workbench.settings.schema}"\n'
         f'prefix = "{workbench.settings.prefix}"\n'
+        f'log_key = "{tmp_path / "log-key"}"\n'
     )
     return file
 

@@ -10,6 +10,8 @@ import pytest
 from tests.crash.test_archives import CLUSTER_POINTS, later_lives
 from tests.crash.test_archives import POINTS as ARCHIVE_POINTS
 from tests.crash.test_archives import WORKER as ARCHIVE_WORKER
+from tests.crash.test_audit import POINTS as AUDIT_POINTS
+from tests.crash.test_audit import WORKER as AUDIT_WORKER
 from tests.crash.test_background import (
     KILLED,
     POINTS,
@@ -50,6 +52,15 @@ def test_killed_at_random(
     found = run_lives(cluster_file, tmp_path, random_lives(random.Random(seed), 2))
     assert len(found) == ROUNDS
     assert sum(codes[0] == KILLED for codes in found) > ROUNDS // 2
+
+
+def test_two_processes_sequence_the_audit_log_and_one_is_killed(
+    cluster_file: Path, tmp_path: Path
+) -> None:
+    lives = lives_at_points(2, AUDIT_POINTS)
+    found = run_lives(cluster_file, tmp_path, lives, AUDIT_WORKER)
+    assert [codes[0] for codes in found] == [KILLED] * len(lives)
+    assert {codes[1] for codes in found} <= {0, OUSTED}
 
 
 @pytest.mark.slow

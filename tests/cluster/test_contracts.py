@@ -10,6 +10,7 @@ import pytest
 from tests.cluster.conftest import INDEXES
 from tests.cluster.workbench import ClusterWorkbench
 from toprung.domain.jobs import Daily
+from toprung.profiles.cluster import ClusterProfile
 from toprung.service.run_secrets import rotate
 from toprung.testing.clock import FrozenClock
 from toprung.testing.contracts.access_key_contract import AccessKeyContract
@@ -17,6 +18,7 @@ from toprung.testing.contracts.activity_contract import ActivityContract
 from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import ArchiveContract
 from toprung.testing.contracts.archive_upkeep_contract import ArchiveUpkeepContract
+from toprung.testing.contracts.audit_contract import AuditContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
@@ -78,6 +80,13 @@ class TestAmending(OnCluster, AmendingContract):
 
 class TestArchiveUpkeep(OnCluster, ArchiveUpkeepContract):
     pass
+
+
+class TestAudit(OnCluster, AuditContract):
+    async def tamper(self, opened: Session, submission: int) -> None:
+        profile = opened.opened.maintenance
+        assert isinstance(profile, ClusterProfile)
+        await profile.store.execute("UPDATE events SET score = 99 WHERE position = $1", submission)
 
 
 class TestArchives(OnCluster, ArchiveContract):

@@ -11,11 +11,13 @@ import pytest
 
 from tests.workbenches import EmbeddedWorkbench
 from toprung.archives.files import ArchiveFilesAt
+from toprung.journals.sqlite import SqliteJournal
 from toprung.testing.contracts.access_key_contract import AccessKeyContract
 from toprung.testing.contracts.activity_contract import ActivityContract
 from toprung.testing.contracts.amending_contract import AmendingContract
 from toprung.testing.contracts.archive_contract import BRIEF, ArchiveContract, Archiving
 from toprung.testing.contracts.archive_upkeep_contract import ArchiveUpkeepContract
+from toprung.testing.contracts.audit_contract import AuditContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
@@ -34,7 +36,7 @@ from toprung.testing.contracts.maintenance_contract import BackupContract, Maint
 from toprung.testing.contracts.moderation_contract import ModerationContract
 from toprung.testing.contracts.name_contract import NameContract
 from toprung.testing.contracts.run_contract import RunContract
-from toprung.testing.contracts.workbench import Workbench
+from toprung.testing.contracts.workbench import Session, Workbench
 
 
 class OnEmbedded:
@@ -114,6 +116,17 @@ class TestRuns(OnEmbedded, RunContract):
 
 class TestNames(OnEmbedded, NameContract):
     pass
+
+
+class TestAudit(OnEmbedded, AuditContract):
+    async def tamper(self, opened: Session, submission: int) -> None:
+        assert isinstance(opened.journal, SqliteJournal)
+        await opened.journal.write_beside(
+            lambda execute: (
+                execute("UPDATE submissions SET score = 99 WHERE position = ?", (submission,))
+                and None
+            )
+        )
 
 
 class TestArchives(OnEmbedded, ArchiveContract):

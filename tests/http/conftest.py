@@ -45,6 +45,7 @@ class Targets:
         path.write_text(
             f'[cluster]\njournal_url = "{journal_url}"\nindex_url = "{index_url}"\n'
             f'schema = "{name}"\nprefix = "{name}:"\nrun_secrets = "{self._secrets}"\n'
+            f'log_key = "{self._folder / name}.log-key"\n'
         )
         return str(path)
 

@@ -100,7 +100,11 @@ SHOWN = {
 }
 """What anybody may ask of a public board; everything else needs a key."""
 
-QUERIES = {"get_around_score": {"score": "5"}, "find_players": {"text": "al"}}
+QUERIES = {
+    "get_around_score": {"score": "5"},
+    "find_players": {"text": "al"},
+    "get_consistency": {"old": "0"},
+}
 
 
 @pytest.mark.parametrize("route", CLOSED, ids=name_of)

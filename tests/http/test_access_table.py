@@ -26,7 +26,7 @@ BOARDS: Final = ("secret", "open")
 _PUBLIC: Final = """get_board list_periods list_scopes get_distribution list_standings get_standing
 get_around get_around_score find_players watch_board lookup_standings"""
 _READ: Final = """list_boards list_archives list_submissions list_activity get_history
-get_friends_standings get_player list_player_standings list_friends"""
+get_friends_standings get_player list_player_standings list_friends get_proof"""
 _OWN: Final = """get_standing list_submissions get_history get_friends_standings get_player
 list_player_standings list_friends"""
 """What alice's own token may, on private boards, too; what alice is named in comes in the path."""
@@ -35,10 +35,11 @@ _ADMIN: Final = """put_board patch_board delete_board close_period settle_period
 verify_archive remove_standing export_player erase_player
 list_keys create_key patch_key rotate_key revoke_key backup get_status rebuild_follower
 list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
-test_webhook"""
+test_webhook list_leaves list_acts list_refusals"""
 _MODERATE: Final = """put_restriction get_restriction lift_restriction list_restrictions
 revoke_submission list_name_reviews review_name"""
-_OPEN: Final = "metrics healthz readyz openapi docs asyncapi live_docs"
+_OPEN: Final = """metrics healthz readyz openapi docs asyncapi live_docs get_log_key get_checkpoint
+get_consistency"""
 
 NEEDS: Final[dict[str, str]] = {
     name: needs
@@ -67,6 +68,7 @@ PASSED: Final = {
     **dict.fromkeys(("patch_key", "rotate_key", "close_period", "settle_period"), 404),
     "amend_period": 404,
     "review_name": 404,
+    "get_proof": 404,
 }
 """What is answered to who may ask, if it is not 200: there are no such webhooks, keys, periods."""
 

@@ -45,6 +45,7 @@ PARAMETERS = {
     "get_around_score": {"score": "7"},
     "watch_board": {"top": "1"},
     "find_players": {"text": "ann"},
+    "get_consistency": {"old": "0"},
 }
 
 
@@ -98,6 +99,9 @@ def test_every_route_answers(
         assert http.put(path, json=BODIES["put_restriction"]).is_success
     else:
         http.delete("/v1/players/ann/restriction")
+    if "{submission}" in route.path:
+        proof = f"/v1/submissions/{names['submission']}/proof"
+        eventually(lambda: http.get(proof).is_success)
     names |= ended(http, board)
     for step in {"settle_period": ["close"], "amend_period": ["close", "settle"]}.get(name, ()):
         ended_path = "/v1/boards/{board}/periods/{window}/{period}/".format(**names)

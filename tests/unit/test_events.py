@@ -14,6 +14,7 @@ from toprung.domain.events import (
     KEEPING_FORMAT,
     KINDS,
     TRUST_FORMAT,
+    Acted,
     Befriended,
     BoardDeleted,
     BoardSet,
@@ -39,6 +40,7 @@ from toprung.domain.events import (
 )
 from toprung.domain.ladder import Route, Stop
 from toprung.domain.player_numbers import PlayerNumber
+from toprung.domain.trust.act import Act
 from toprung.domain.trust.restriction import due_key
 from toprung.errors import DatabaseDamaged
 
@@ -80,7 +82,7 @@ BODIES: list[EventBody] = [
     PlayerSet(3, {"country": "US"}, {"b": (("all-time", "all"),)}),
     PlayerRestricted(3, "shadow *", {"b": (("all-time", "all"),)}),
     PlayerRestricted(3, None, {}),
-    SubmissionRevoked("b", 3, 17, "replayed", "mod"),
+    SubmissionRevoked("b", 3, 17, "replayed"),
     PlayerErased(3),
     EntriesRemoved("b", 3),
     Befriended(3, 4),
@@ -92,6 +94,7 @@ BODIES: list[EventBody] = [
     PeriodClosed("b", "daily", "2026-11-15", 7),
     PeriodSettled("b", "daily", "2026-11-15", 7, 2, 3, "0f" * 32),
     PeriodArchived("b", 1, "daily", "2026-11-15", 7),
+    Acted("mfzwizlr", by=Act("key.create", "cli", "", "a reason")),
     PeriodAmended(
         *("b", "daily", "2026-11-15", 7, 1, 2, "0f" * 32, "a bot played"),
         removed=(3,),
@@ -131,7 +134,7 @@ def test_players_get_other_numbers_wherever_they_are_named() -> None:
 
     changed = [renumbered(body, hundred_more) for body in BODIES if not isinstance(body, BoardSet)]
     numbers = [getattr(body, "player", None) for body in changed]
-    assert numbers == [103, None, *[103] * 7, 104, 103, 103, *[None] * 6]
+    assert numbers == [103, None, *[103] * 7, 104, 103, 103, *[None] * 7]
     assert changed[8] == Befriended(103, 104)
     amended = changed[-1]
     assert isinstance(amended, PeriodAmended)
@@ -182,3 +185,10 @@ def test_keys_of_documents_that_name_players_are_renumbered() -> None:
 def test_what_older_processes_cannot_read_says_so() -> None:
     assert EntriesSet("b", 3, ()).written_format == EntriesSet.format
     assert EntriesSet("b", 3, (), is_refolded=True).written_format == TRUST_FORMAT
+
+
+def test_free_text_enters_the_audit_log_as_a_commitment() -> None:
+    """Whoever adds a kind with such a field says so, or the log would show it for ever."""
+    free = {"reason", "attributes", "details", "value", "note", "text", "name", "comment"}
+    for kind in KINDS.values():
+        assert free & set(kind.__struct_fields__) <= set(kind.private), kind

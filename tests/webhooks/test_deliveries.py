@@ -73,7 +73,7 @@ def test_what_is_sent_is_signed_and_the_same_id_every_time() -> None:
         clock.advance(seconds=6)
         await boards.background.settle()
         first, second = receiver.requests
-        assert first.told["data"] == {"board": "blitz", "change": "changed", "version": 2}
+        assert first.told["data"] == {"board": "blitz", "change": "changed", "version": 3}
         assert first.body == second.body
         assert first.headers["webhook-id"] == second.headers["webhook-id"]
         assert first.headers["webhook-timestamp"] != second.headers["webhook-timestamp"]
@@ -131,7 +131,7 @@ def test_410_disables_and_putting_it_again_begins_at_the_end() -> None:
         await boards.patch("blitz", title="Three")
         await boards.background.settle()
         told = [each["data"]["version"] for each in receiver.told]
-        assert told == [2, 4], "what happened while it was disabled is not told"
+        assert told == [3, 6], "what happened while it was disabled is not told"
 
     in_world(play, answer(410))
 

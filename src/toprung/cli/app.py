@@ -6,6 +6,7 @@ import typer
 
 from toprung.cli import (
     archives,
+    audit,
     background,
     boards,
     demo,
@@ -34,7 +35,7 @@ from toprung.cli.options import CommandGroup
 _GROUPS = (
     *(serve, demo, boards, scores, runs, standings, overview, history, watching),
     *(periods, archives, players, names, moderation),
-    *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
+    *(importing, exporting, keys, webhooks, audit, background, upkeep, migrate, doctor, version),
 )
 
 app = typer.Typer(

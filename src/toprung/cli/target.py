@@ -12,9 +12,13 @@ from toprung.blocking import Leaderboards
 from toprung.cli.options import DEFAULT_DB, Database, Target
 from toprung.cli.outcome import misused
 from toprung.config import is_cluster_target
+from toprung.domain.trust.actor import Actor
 from toprung.errors import DatabaseInUse, NotFound, Unavailable
 
 MEMORY: Final = "memory:"
+
+REASON_VARIABLE: Final = "TOPRUNG_REASON"
+"""The variable of the environment that says why somebody administers."""
 
 
 def service_url(target: Target) -> str | None:
@@ -51,7 +55,7 @@ def open_boards(target: Target, *, create: bool = False) -> Leaderboards:
         from toprung.client import connect
 
         # The two facades answer alike; a test of the client compares them method by method.
-        return cast(Leaderboards, connect(url, service_key(target)))
+        return cast(Leaderboards, connect(url, service_key(target)).because(reason()))
     try:
         return _open_local(database(target), create=create)
     except DatabaseInUse as error:
@@ -66,7 +70,12 @@ def _open_local(path: str, *, create: bool = False) -> Leaderboards:
 
     if not create and is_missing_file(path):
         raise NotFound(f"there is no database {path!r}; toprung board create makes one")
-    return open_local(path)
+    return open_local(path).acting_as(Actor("cli"), reason())
+
+
+def reason() -> str:
+    """Why this is done, for the audit log."""
+    return os.environ.get(REASON_VARIABLE, "")
 
 
 def is_missing_file(path: str) -> bool:

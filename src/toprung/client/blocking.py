@@ -12,9 +12,16 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from toprung.blocking import BlockingFace, Closing, blocking, blocking_face
-from toprung.client import keys, leaderboards, watch, webhooks
+from toprung.client import audit, keys, leaderboards, watch, webhooks
 from toprung.client.messages import Message
-from toprung.faces import Blocking, BoardMethods, BoardsMethods, KeysMethods, WebhooksMethods
+from toprung.faces import (
+    AuditMethods,
+    Blocking,
+    BoardMethods,
+    BoardsMethods,
+    KeysMethods,
+    WebhooksMethods,
+)
 
 A = TypeVar("A")
 P = ParamSpec("P")
@@ -85,6 +92,12 @@ class Webhooks(WebhooksMethods, BlockingFace[webhooks.Webhooks], of=webhooks.Web
     __slots__ = ()
 
 
+class Audit(AuditMethods, BlockingFace[audit.Audit], of=audit.Audit):
+    """Proof of what a service has recorded, and who administered it."""
+
+    __slots__ = ()
+
+
 class Leaderboards(
     BoardsMethods, Closing, BlockingFace[leaderboards.Leaderboards], of=leaderboards.Leaderboards
 ):
@@ -93,14 +106,20 @@ class Leaderboards(
     Close it, or use it as a context manager.
     """
 
-    __slots__ = ("keys", "webhooks")
+    __slots__ = ("audit", "keys", "webhooks")
 
     def __init__(self, face_of: leaderboards.Leaderboards) -> None:
         super().__init__(face_of)
         self.keys = Keys(face_of.keys)
         """The access keys of the service."""
+        self.audit = Audit(face_of.audit)
+        """Proof of what the service has recorded, and who administered it."""
         self.webhooks = Webhooks(face_of.webhooks)
         """Addresses that the service tells of what happens."""
+
+    def because(self, reason: str) -> Leaderboards:
+        """The same service, which is told why things are changed: the audit log keeps it."""
+        return Leaderboards(self._face_of.because(reason))
 
     def __repr__(self) -> str:
         return repr(self._face_of)

@@ -7,10 +7,12 @@ that many clients do not come back at the same moment; `Retry-After` is honoured
 
 from __future__ import annotations
 
+import copy
 import math
 import random
 from collections.abc import Mapping
 from typing import Final, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
@@ -109,6 +111,14 @@ class Caller:
         self.retries = retries
         self._chance = random.Random() if chance is None else chance  # noqa: S311 -- no secret
         self._is_closed = False
+        self.reason = ""
+        """Why things are changed."""
+
+    def because(self, reason: str) -> Caller:
+        """The same service by the same connections, which is told why things are changed."""
+        same = copy.copy(self)
+        same.reason = reason
+        return same
 
     async def call(self, request: Request, kind: type[T]) -> T:
         """Send a request and decode its answer; raises the library's errors."""
@@ -156,6 +166,9 @@ class Caller:
         """Send a request once; the answer, still on its way."""
         if self._is_closed:
             raise Closed
+        if self.reason and request.method != "GET":
+            headers = {**request.headers, "toprung-reason": quote(self.reason)}
+            request = msgspec.structs.replace(request, headers=headers)
         return await self.transport.open(request)
 
     async def refusal(self, reply: Reply) -> ToprungError:

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from msgspec import UNSET, UnsetType
 
+from toprung.client.audit import Audit
 from toprung.client.caller import Caller
 from toprung.client.decoding import board_of
 from toprung.client.download import download
@@ -33,11 +34,12 @@ from toprung.domain.player import (
 )
 from toprung.domain.score import INT64_MAX
 from toprung.domain.standing import PlayerRestriction
+from toprung.domain.trust.act import parse_act_reason
 from toprung.domain.trust.names import parse_player_name
 from toprung.domain.trust.restriction import Kind, parse_boards, parse_kind
 from toprung.domain.trust.revoking import Revocation
 from toprung.domain.values import bounded, parse_flag, parse_text
-from toprung.errors import Invalid, NotServed
+from toprung.errors import NotServed
 from toprung.faces import BoardMethods, BoardsMethods
 from toprung.ports import PlayerProfile
 from toprung.service.leaderboards import LISTED_MAX
@@ -61,11 +63,17 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         super().__init__(caller)
         self.keys = Keys(caller)
         """The access keys of the service."""
+        self.audit = Audit(caller)
+        """Proof of what the service has recorded, and who administered it."""
         self.webhooks = Webhooks(caller)
         """Addresses that the service tells of what happens."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {self._caller.address.url!r}>"
+
+    def because(self, reason: str) -> Self:
+        """The same service, which is told why things are changed: the audit log keeps it."""
+        return type(self)(self._caller.because(parse_act_reason(reason)))
 
     # --- boards -----------------------------------------------------------------------------
 
@@ -171,7 +179,6 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         reason: str,
         boards: Sequence[str] = ("*",),
         until: datetime | str | None = None,
-        by: str = "",
     ) -> PlayerRestriction:
         """Hide a player from others, in place of whatever restriction there was.
 
@@ -180,10 +187,7 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         are refused). `boards` are board ids, in which * matches any characters. Entries of all
         periods that are not settled are hidden, and shown again when the restriction is lifted or
         `until` has passed. The `reason` is kept in the journal for good: it should name nobody.
-        A service knows itself who calls: `by` must be empty.
         """
-        if by:
-            raise Invalid("by", "is what the service knows of the caller")
         members = {
             "kind": parse_kind(kind),
             "reason": parse_reason(reason),
@@ -202,18 +206,13 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
         """Not available through a service, which does it itself: raises NotServed."""
         raise NotServed("a service lifts restrictions by itself")
 
-    async def revoke(
-        self, submission: int, *, reason: str, dry_run: bool = False, by: str = ""
-    ) -> Revocation:
+    async def revoke(self, submission: int, *, reason: str, dry_run: bool = False) -> Revocation:
         """Revoke a submission: the player's entries become what its other submissions lead to.
 
         Periods that are settled stay as they are. With `dry_run` nothing is recorded; either way
         the answer says where the player's entry changes, and its ranks. Revoking twice is harmless.
         The `reason` is kept in the journal for good: it should name nobody.
-        A service knows itself who calls: `by` must be empty.
         """
-        if by:
-            raise Invalid("by", "is what the service knows of the caller")
         position = bounded(submission, INT64_MAX, "submission")
         request = Request(
             method="POST",

@@ -24,23 +24,37 @@ from toprung.domain.board import Board
 from toprung.domain.documents import renumbered_key, struct_of
 from toprung.domain.ladder import Route
 from toprung.domain.player_numbers import PlayerNumber, renumbered_value
+from toprung.domain.trust.act import Act, ActRow, actor_text
 from toprung.errors import DatabaseDamaged
 
 PeriodName: TypeAlias = tuple[str, str]
 """The name of a window and the id of one of its periods."""
 
 
-class EventBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+TRUST_FORMAT: Final = 7
+"""From this format on, boards may say who is trusted, and what is checked; events say who acted."""
+
+
+class EventBody(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
+):
     """What happened."""
 
     format: ClassVar[int] = 1
     """The first format in which this kind is as it is: a new kind, or one with a new field, has
     the next number."""
 
+    private: ClassVar[tuple[str, ...]] = ()
+    """Fields that may say something about people, or anything at all: attributes, free text. They
+    enter the audit log as commitments."""
+
+    by: Act | None = None
+    """The act of administration that brought it about, if it was one."""
+
     @property
     def written_format(self) -> int:
         """The lowest format of which processes can read this event."""
-        return self.format
+        return self.format if self.by is None else max(TRUST_FORMAT, self.format)
 
 
 class Scored(EventBody, frozen=True):
@@ -72,6 +86,7 @@ class BoardSet(EventBody, frozen=True):
     def written_format(self) -> int:
         """Boards with newer rules are of the format that brought them."""
         newest = max((RULE_FORMATS.get(name, 0) for name in self.rules), default=0)
+        newest = max(newest, 0 if self.by is None else TRUST_FORMAT)
         if newest:
             return newest
         windows = self.rules.get("windows", ())
@@ -87,6 +102,8 @@ class BoardDeleted(EventBody, frozen=True):
 
 class PlayerSet(EventBody, frozen=True):
     """A player has these attributes now."""
+
+    private: ClassVar[tuple[str, ...]] = ("attributes",)
 
     player: PlayerNumber
     attributes: Mapping[str, str]
@@ -171,19 +188,20 @@ class SubmissionRevoked(EventBody, frozen=True):
     """A submission counts no more; what is left of the entries is set by the next event."""
 
     format: ClassVar[int] = 7
+    private: ClassVar[tuple[str, ...]] = ("reason",)
 
     board: str
     player: PlayerNumber
     submission: int
     """Its position."""
     reason: str
-    by: str = ""
 
 
 class DocumentSet(EventBody, frozen=True):
     """A document has this value now; None: it is gone."""
 
     format: ClassVar[int] = 2
+    private: ClassVar[tuple[str, ...]] = ("value",)
 
     kind: str
     key: str
@@ -258,6 +276,7 @@ class PeriodAmended(EventBody, frozen=True):
     """
 
     format: ClassVar[int] = 6
+    private: ClassVar[tuple[str, ...]] = ("reason",)
 
     board: str
     window: str
@@ -276,6 +295,15 @@ class PeriodAmended(EventBody, frozen=True):
     def ended(self, board: Board, position: int) -> Board:
         """The board after this event: only its version tells."""
         return board.recorded(position, board.generation)
+
+
+class Acted(EventBody, frozen=True):
+    """Somebody did what is no event by itself; `by` says who, what and why."""
+
+    format: ClassVar[int] = TRUST_FORMAT
+
+    subject: str
+    """The id of what it was about: a key, a webhook, a follower."""
 
 
 PeriodEvent: TypeAlias = PeriodClosed | PeriodSettled | PeriodArchived | PeriodAmended
@@ -298,6 +326,7 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
     "settled": PeriodSettled,
     "archived": PeriodArchived,
     "amended": PeriodAmended,
+    "acted": Acted,
 }
 """What journals record for each kind; a name is never given again for something else."""
 
@@ -307,9 +336,6 @@ database. No event is of it, but what is said of formats holds for it, too."""
 
 KEEPING_FORMAT: Final = 5
 """From this format on, boards may say what is kept of them."""
-
-TRUST_FORMAT: Final = 7
-"""From this format on, boards may say who is trusted, and what is checked."""
 
 RULE_FORMATS: Final[Mapping[str, int]] = {
     "history": KEEPING_FORMAT,
@@ -346,6 +372,20 @@ class Event(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """Its body as a journal records it."""
         return msgspec.json.encode(self.body).decode()
+
+
+def act_row(event: Event) -> ActRow | None:
+    """By what an event is found that is an act of administration; None if it is none."""
+    body = event.body
+    if body.by is None:
+        return None
+    return ActRow(
+        event.position,
+        event.recorded_at,
+        actor_text(body.by.actor, body.by.id),
+        getattr(body, "board", None),
+        getattr(body, "player", None),
+    )
 
 
 def read_event(position: int, recorded_at: int, kind: str, text: str | bytes) -> Event:

@@ -35,6 +35,7 @@ from toprung.waiting.inbox import Inbox
 if TYPE_CHECKING:
     from starlette.types import Scope, Send
 
+    from toprung.domain.access import AccessKey
     from toprung.service.leaderboards import Leaderboards
 
 _log = logging.getLogger("toprung.http")
@@ -136,7 +137,7 @@ class Service:
         except CallerGone:
             return
         except Exception as error:  # noqa: BLE001 -- see `_told`
-            answer = self._told(error, request)
+            answer = self._told(error, request, scope["client"])
         finally:
             if call is not None and call.held_bytes:
                 call.let_go()
@@ -213,7 +214,7 @@ class Service:
         except CallerGone:
             raise
         except Exception as error:  # noqa: BLE001 -- see `_told`
-            return self._told(error, request)
+            return self._told(error, request, call.client, call.key)
 
     def count_refused(self, client: tuple[str, int] | None) -> None:
         """Count what was refused before it got here as a request of the caller's address.
@@ -260,8 +261,17 @@ class Service:
             key_id = None if call is None or call.key is None else call.key.id
             log_request(request, method, route, status, seconds, client, key_id)
 
-    def _told(self, error: Exception, request: bytes) -> Answer:
+    def _told(
+        self,
+        error: Exception,
+        request: bytes,
+        client: tuple[str, int] | None = None,
+        key: AccessKey | None = None,
+    ) -> Answer:
         """The answer that tells of an error; nobody but the log may see what was not foreseen."""
+        if isinstance(error, Refused):
+            key_id = None if key is None else key.id
+            self.state.security.note(error.slug, client, error.detail, key_id)
         if isinstance(error, ToprungError):
             if is_for_operators(error):
                 self.state.outages.log(error, request)

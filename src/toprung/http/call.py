@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from urllib.parse import unquote
 
 from toprung.domain.trust.actor import LOCAL, Actor
+from toprung.errors import Invalid
 from toprung.http.limits import caller_name
 from toprung.http.problems import Refused
 from toprung.http.routing import Route
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from toprung.domain.trust.tokens import PlayerToken
     from toprung.http.state import ServiceState
     from toprung.service.leaderboards import Leaderboard, Leaderboards
+
+REASON_HEADER: Final = b"toprung-reason"
+"""Why a caller changes something: percent-encoded UTF-8."""
 
 Q = TypeVar("Q")
 B = TypeVar("B")
@@ -83,8 +88,9 @@ class Call(Generic[Q, B]):
 
     @property
     def boards(self) -> Leaderboards:
-        """All boards and players."""
-        return self.state.boards
+        """All boards and players; what is changed through them is the caller's act."""
+        boards = self.state.boards
+        return boards.acting_as(self.actor, self.reason) if self.route.acts else boards
 
     @property
     def owner(self) -> str:
@@ -97,7 +103,18 @@ class Call(Generic[Q, B]):
         A player with a token is shown it as that player sees it.
         """
         found = self.state.held.get(self.values[0]) or await self.state.board(self.values[0])
-        return found if self.token is None else found.for_viewer(self.token.player)
+        if self.token is not None:
+            found = found.for_viewer(self.token.player)
+        return found.acting_as(self.actor, self.reason) if self.route.acts else found
+
+    @property
+    def reason(self) -> str:
+        """Why the caller does it, if it says so."""
+        value = self.headers.get(REASON_HEADER)
+        try:
+            return "" if value is None else unquote(value.decode("latin-1"), errors="strict")
+        except UnicodeDecodeError:
+            raise Invalid("reason", "must be percent-encoded UTF-8") from None
 
     def header(self, name: bytes) -> bytes | None:
         """The value of a header."""

@@ -28,6 +28,7 @@ from toprung.domain.background import (
 )
 from toprung.domain.figures import SECONDS, Figures, Histogram
 from toprung.errors import ToprungError
+from toprung.http.security import KINDS as SECURITY_KINDS
 from toprung.waiting.pace import LongWork
 
 if TYPE_CHECKING:
@@ -78,6 +79,12 @@ class ServiceCollector:
             value=state.boards.background.delivering.delivered,
         )
         yield _counter("toprung_submissions", "Submissions by outcome", "outcome", state.outcomes)
+        yield _counter(
+            "toprung_security_events",
+            "Requests refused for want of access, or as too many",
+            "kind",
+            {kind: state.security.counts[kind] for kind in SECURITY_KINDS},
+        )
         refused = {"backups": state.backups.refused, **state.refused}
         yield _counter("toprung_refused", "Requests there was no room for", "reason", refused)
         yield GaugeMetricFamily("toprung_backups", "Backups under way", value=state.backups.running)

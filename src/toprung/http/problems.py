@@ -22,6 +22,7 @@ from toprung.errors import (
     Invalid,
     MissingExtra,
     NotFound,
+    NotSequenced,
     NotServed,
     NotYet,
     OlderProcesses,
@@ -135,6 +136,8 @@ def problem(error: ToprungError, request: bytes = b"") -> Answer:
     retry = RETRY_SECONDS if status == 503 else None
     if isinstance(error, TooManyKeys):
         retry = error.retry_seconds
+    elif isinstance(error, NotSequenced):
+        retry = RETRY_SECONDS
     headers = () if retry is None else ((b"retry-after", b"%d" % retry),)
     detail = type(error)().detail if is_for_operators(error) else error.detail
     return _answer(slug, status, detail, [], request, headers)

@@ -46,6 +46,7 @@ class Route:
         self.segments = tuple(operation.path.encode().split(b"/")[1:])
         self.expects_json = operation.method == "POST" or operation.body is not None
         self.reads = self.access.verb == "read"
+        self.acts = operation.acts
         self.is_conditional = operation.is_conditional
         """Caches may keep such answers of boards that are public."""
 

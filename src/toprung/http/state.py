@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import time
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import msgspec
@@ -19,6 +20,7 @@ from toprung.http.metrics import Exposition, Meter
 from toprung.http.outages import Outages
 from toprung.http.readiness import Readiness
 from toprung.http.room import Room, Shares
+from toprung.http.security import SecurityLog
 from toprung.http.settings import ServiceSettings
 from toprung.http.upkeep import Upkeep
 from toprung.service.leaderboards import Leaderboard, Leaderboards
@@ -57,6 +59,8 @@ class ServiceState:
         self.refused = {"bodies": 0, "memory": 0}
         """Requests that there was no room for."""
         self.outages = Outages()
+        self.security = SecurityLog(lambda: time.time_ns() // 1000)
+        """What was refused."""
         self.backups = Backups()
         self.explorer = Explorer()
         self.memory = Memory(settings.memory_max)

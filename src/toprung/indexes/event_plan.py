@@ -60,6 +60,10 @@ class FoldState:
         """Nobody else works on this journal."""
         return True
 
+    def allows_acts(self) -> bool:
+        """Nobody else works on this journal."""
+        return True
+
     def was_used(self, board: Board) -> bool:
         """Whether a score was ever recorded on a board."""
         return board.generation in self._fold.used

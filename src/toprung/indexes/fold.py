@@ -20,6 +20,7 @@ from toprung.domain.board_table import BoardTable
 from toprung.domain.commands import Command, Submit
 from toprung.domain.commands.routing import Router
 from toprung.domain.events import (
+    Acted,
     Befriended,
     BoardDeleted,
     BoardSet,
@@ -312,8 +313,8 @@ class MemoryFold:
                 self._apply_entries(change, position, is_kept)
             case PeriodClosed() | PeriodSettled() | PeriodArchived() | PeriodAmended() as change:
                 self._apply_ending(change, position)
-            case DocumentSet() | SubmissionRevoked():
-                pass  # the file itself keeps documents, and which submissions were revoked
+            case DocumentSet() | SubmissionRevoked() | Acted():
+                pass  # the file itself keeps documents, acts, and what was revoked
             case Befriended(player, other) | Unfriended(player, other):
                 change_friends = self._join if type(event.body) is Befriended else self._part
                 change_friends(player, other)

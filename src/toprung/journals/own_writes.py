@@ -10,6 +10,7 @@ from toprung.domain.commands import (
     ErasePlayer,
     LiftRestriction,
     PatchPlayer,
+    RecordAct,
     RestrictPlayer,
     SetDocument,
     SetPlayer,
@@ -50,7 +51,7 @@ class OwnWrites:
                     self._everywhere += 1
                 case RestrictPlayer() | LiftRestriction():
                     self._everywhere += 1
-                case Befriend() | Unfriend() | SetDocument():
+                case Befriend() | Unfriend() | SetDocument() | RecordAct():
                     pass
                 case _:
                     self._note_board(part.board)

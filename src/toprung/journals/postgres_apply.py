@@ -11,6 +11,7 @@ from toprung.domain.board import Board
 from toprung.domain.card import Card
 from toprung.domain.commands.deciding import Profile
 from toprung.domain.events import (
+    Acted,
     Befriended,
     BoardDeleted,
     BoardSet,
@@ -28,6 +29,8 @@ from toprung.domain.events import (
     PlayerSet,
     SubmissionRevoked,
     Unfriended,
+    act_row,
+    read_event,
 )
 from toprung.domain.layout import Entries, Layout, Move, entries_set, hidden_entries, move_of
 from toprung.domain.trust.restriction import (
@@ -50,6 +53,11 @@ WHERE e.player = $1 AND e.position >= (SELECT min(position) FROM keys)
     AND k.position = e.position AND k.player = $1
 """
 """By way of the player's own events: keys are many, and have no index on players."""
+
+_ACTS_ABOUT = """
+SELECT e.position, e.recorded_at, e.kind, e.body FROM acts AS a
+JOIN events AS e ON e.position = a.position AND e.recorded_at = a.recorded_at WHERE a.player = $1
+"""
 
 _JOIN = "INSERT INTO friends VALUES ($1, $2), ($2, $1) ON CONFLICT DO NOTHING"
 _PART = "DELETE FROM friends WHERE (player, friend) IN (($1::bigint, $2::bigint), ($2, $1))"
@@ -81,9 +89,7 @@ class Applying:
 
     async def apply(self, event: Event) -> None:
         """Record an event and bring the rows up to it."""
-        await self._connection.execute(
-            statement("add_event"), event.position, event.recorded_at, event.kind, event.text
-        )
+        await self._add(event)
         match event.body:
             case BoardSet() as change:
                 await self._board(change, event)
@@ -106,7 +112,14 @@ class Applying:
                 text = _JOIN if type(event.body) is Befriended else _PART
                 await self._execute(text, player, other)
             case _:
-                raise AssertionError(f"submissions are recorded in batches: {event!r}")
+                assert isinstance(event.body, Acted), "submissions are recorded in batches"
+
+    async def _add(self, event: Event) -> None:
+        await self._execute(
+            statement("add_event"), event.position, event.recorded_at, event.kind, event.text
+        )
+        if (act := act_row(event)) is not None:
+            await self._execute("INSERT INTO acts VALUES ($1, $2, $3, $4, $5)", *act)
 
     async def put_profile(self, profile: Profile) -> None:
         """Change what people see of a player."""
@@ -269,10 +282,25 @@ class Applying:
             "UPDATE events SET details = NULL WHERE player = $1 AND details IS NOT NULL",
             _DELETE_KEYS,
             "DELETE FROM players WHERE number = $1",
+            "DELETE FROM log_secrets WHERE player = $1",  # who writes one waits for the line above
             "DELETE FROM effects WHERE player = $1",  # last: see add_effects.sql
             "UPDATE effects SET answer = '' WHERE other = $1 AND answer <> ''",
         ):
             await self._execute(text, player)
+        for row in await self._connection.fetch(_ACTS_ABOUT, player):
+            await self._scrub_reason(read_event(*row))
+
+    async def _scrub_reason(self, event: Event) -> None:
+        """Forget why somebody acted: it may name the player."""
+        act = event.body.by
+        if act is None or not act.reason or isinstance(event.body, PlayerErased):
+            return
+        body = msgspec.structs.replace(event.body, by=msgspec.structs.replace(act, reason=""))
+        await self._execute(
+            "UPDATE events SET body = $2 WHERE position = $1",
+            event.position,
+            msgspec.json.encode(body).decode(),
+        )
 
     async def _document(self, change: DocumentSet, version: int) -> None:
         if change.value is None:

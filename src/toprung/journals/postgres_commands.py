@@ -8,9 +8,10 @@ from uuid import UUID, uuid4
 
 from toprung.domain.board import Board
 from toprung.domain.commands import Bundle, Command, CommandResult, SingleCommand, SingleResult
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.bundle import parts_of
 from toprung.domain.commands.submit import Submit
-from toprung.domain.events import Event, PeriodClosed, Scored
+from toprung.domain.events import TRUST_FORMAT, Event, PeriodClosed, Scored
 from toprung.domain.timekeeping import Moment
 from toprung.errors import OlderProcesses, ToprungError, Unavailable
 from toprung.journals.postgres_apply import Applying, Follow
@@ -108,8 +109,11 @@ class CommandsRun:
         _, moment, sink, ladders, formats, _ = self._surroundings
         if needs.sets_rules:
             await formats.seek(PeriodClosed.format)
+        if isinstance(command, ByHand) and command.by is not None:
+            await formats.seek(TRUST_FORMAT)
         state = await load(connection, self._names, needs, moment)
         state.is_closing_read = formats.has(PeriodClosed.format)
+        state.is_act_read = formats.has(TRUST_FORMAT)
         decision = command.decide(state)
         applying = Applying(connection, state, self._names, ladders, sink)
         for at, body in enumerate(decision.events):

@@ -36,6 +36,14 @@ DELETE FROM derived WHERE ctid = ANY (ARRAY(
 ))
 """
 
+_PUT_SECRETS: Final = """
+INSERT INTO log_secrets
+SELECT new.player, new.secret FROM unnest($1::bigint[], $2::bytea[]) AS new (player, secret)
+WHERE new.player < 0 OR EXISTS (SELECT FROM players AS p WHERE p.number = new.player FOR KEY SHARE)
+ON CONFLICT DO NOTHING
+"""
+"""Who was erased gets none, and who erases waits for this transaction: see add_effects.sql."""
+
 
 class PostgresFollowers:
     """What followers read and write."""
@@ -53,8 +61,8 @@ class PostgresFollowers:
             until = await connection.fetchval(
                 "SELECT stretch_end($1, $2, $3)", after, limit, selection.is_visible
             )
-            if until == after:
-                return Stretch(after, after, ())
+            if until == after or not selection.kinds:
+                return Stretch(after, until, ())
             rows = await _select(connection, after, until, selection)
         return Stretch(after, until, await _events(rows))
 
@@ -135,6 +143,9 @@ class PostgresFollowers:
                     statement("trim_derived"), follower, list(step.keep), list(step.keep.values())
                 )
             await add_effects(connection, step.effects, self._clock.now())
+            if step.secrets:
+                players, secrets = list(step.secrets), list(step.secrets.values())
+                await connection.execute(_PUT_SECRETS, players, secrets)
 
     async def stop(
         self, lease: Lease, follower: str, expected: int | None, state: FollowerState

@@ -37,6 +37,7 @@ WEBHOOK_COLUMNS = (
     "id", "url", "events", "boards", "secret", "nonce", "since", "created_at", "updated_at",
     "disabled",
 )  # fmt: skip
+ACT_COLUMNS = ("position", "recorded_at", "actor", "board", "player")
 FOLLOWER_COLUMNS = ("name", "position", "note", "fault")
 DERIVED_COLUMNS = ("follower", "board", "key", "player", "value")
 SNAPSHOT_COLUMNS = ("generation", "boundary", "name", "taken_at")
@@ -47,7 +48,7 @@ SNAPSHOT_PART_COLUMNS = ("generation", "boundary", "ladder", "kind", "first", "b
 
 _TABLES = (
     "boards, players, friends, cards, events, keys, documents, copies, effects, webhooks,"
-    " followers, derived, snapshots, snapshot_ladders, snapshot_parts"
+    " followers, derived, acts, snapshots, snapshot_ladders, snapshot_parts"
 )
 
 

@@ -29,7 +29,7 @@ def event_of(row: Mapping[str, Any]) -> Event:
     if row["kind"] != "score":
         return read_event(row["position"], row["recorded_at"], row["kind"], row["body"])
     body = Scored(
-        *_route(row["route"]),
+        *read_route(row["route"]),
         row["player"],
         row["at"],
         row["score"],
@@ -40,7 +40,7 @@ def event_of(row: Mapping[str, Any]) -> Event:
 
 
 @lru_cache(maxsize=1024)
-def _route(text: str) -> tuple[str, int, str, Route]:
+def read_route(text: str) -> tuple[str, int, str, Route]:
     """Board, version, source and route: thousands of events share one."""
     board, version, source, stops = msgspec.json.decode(text)
     return board, version, source, msgspec.convert({"stops": stops}, Route)

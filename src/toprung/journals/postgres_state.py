@@ -59,6 +59,8 @@ class LoadedState:
         """Whether entries may have been changed after the position that was asked for."""
         self.is_closing_read = False
         """Whether all processes can read that periods are closed."""
+        self.is_act_read = False
+        """Whether all processes can read who acted."""
 
     def board(self, board_id: str) -> Board | None:
         """The board of a name."""
@@ -79,6 +81,10 @@ class LoadedState:
     def allows_closing(self) -> bool:
         """Whether all processes can read that periods are closed."""
         return self.is_closing_read
+
+    def allows_acts(self) -> bool:
+        """Whether all processes can read who acted."""
+        return self.is_act_read
 
     def was_used(self, _board: Board) -> bool:
         """Whether a score was ever recorded on the board."""

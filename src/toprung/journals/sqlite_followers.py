@@ -88,6 +88,8 @@ class SqliteFollowers:
         until = min(after + limit, self._journal.position)
         if until <= after:
             return Stretch(after, after, ())
+        if not selection.kinds:
+            return Stretch(after, until, ())
         events = await self._in_thread(lambda: self._events(after, until, selection))
         return Stretch(after, until, events)
 
@@ -240,6 +242,8 @@ class SqliteFollowers:
                 execute(_TRIM, {"follower": follower, "board": board, "count": count})
             for statement, values in effect_inserts((effect, now) for effect in step.effects):
                 execute(statement, values)
+            for player, secret in step.secrets.items():
+                execute(_PUT_ONE, {"player": player, "secret": secret})
             execute(_MOVE, (follower, step.position, step.note or b"", step.note is not None))
 
         await self._journal.write_beside(write, 1 + (len(step.rows) + len(step.effects)) // 4)
@@ -325,6 +329,11 @@ INSERT INTO followers VALUES (?1, ?2, ?3, NULL) ON CONFLICT DO UPDATE
 SET position = ?2, note = CASE WHEN ?4 THEN ?3 ELSE note END, fault = NULL
 """
 
+
+_PUT_ONE: Final = """
+INSERT INTO log_secrets SELECT :player, :secret
+WHERE :player < 0 OR EXISTS (SELECT 1 FROM players WHERE number = :player) ON CONFLICT DO NOTHING
+"""
 
 _HAS_LEFT: Final = (
     "SELECT 1 FROM (SELECT 1 FROM derived WHERE follower = :follower LIMIT 1)"  # noqa: S608

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from toprung.domain.effects import Effect
-from toprung.domain.events import DocumentSet, Event
+from toprung.domain.events import DocumentSet, Event, act_row
 from toprung.domain.ladder import Route
 from toprung.journals.sqlite_revoked import history_inserts
 from toprung.ports import SUBMISSION_COLUMNS, Plan
@@ -35,6 +35,8 @@ def inserts_of(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
             yield _document(event.body, event.position)
         else:
             yield from history_inserts(event)
+        if (act := act_row(event)) is not None:
+            yield "INSERT INTO acts VALUES (?, ?, ?, ?, ?)", act
     if plan.effects:
         yield from effect_inserts(plan.effects)
 

@@ -114,9 +114,13 @@ def _revoked(writer: apsw.Connection) -> None:
     writer.execute(_statements("0008_revoked"))
 
 
+def _audit(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0010_audit"))
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
-    *(_snapshots, _key_limits, _revoked, _pending_names),
+    *(_snapshots, _key_limits, _revoked, _pending_names, _audit),
 )
 """By number, from 1."""
 

@@ -50,6 +50,13 @@ _OWN_FAULTS = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError, apsw.Mis
 _log = logging.getLogger("toprung")
 
 
+_SCRUB_REASONS = (
+    "UPDATE events SET body = json_remove(body, '$.by.reason') WHERE kind <> 'erased'"
+    " AND position IN (SELECT position FROM acts WHERE player = ?)"
+)
+"""Why somebody acted may name the player; why it was erased stays."""
+
+
 class SqliteStore:
     """An open database file."""
 
@@ -225,6 +232,8 @@ class SqliteStore:
             position = previous
         execute("DELETE FROM effects WHERE player = ?", (number,))
         execute("UPDATE effects SET answer = '' WHERE other = ?", (number,))
+        execute("DELETE FROM log_secrets WHERE player = ?", (number,))
+        execute(_SCRUB_REASONS, (number,))
         execute("DELETE FROM players WHERE number = ?", (number,))
         return keys
 

@@ -5,7 +5,16 @@ Routes, the OpenAPI document, the client and the reference are made from these d
 
 from typing import Final
 
-from toprung.operations import boards, players, reference, scores, standings, system, webhooks
+from toprung.operations import (
+    audit,
+    boards,
+    players,
+    reference,
+    scores,
+    standings,
+    system,
+    webhooks,
+)
 from toprung.operations.operation import Operation
 
 _SUBJECTS: Final = (
@@ -15,6 +24,7 @@ _SUBJECTS: Final = (
     players.operations,
     system.operations,
     webhooks.operations,
+    audit.operations,
     reference.operations,
 )
 OPERATIONS: Final[dict[str, Operation]] = {

@@ -77,6 +77,11 @@ class Operation(Struct, frozen=True, kw_only=True, eq=False):
         return self.method == "GET" and "If-None-Match" in self.headers
 
     @property
+    def acts(self) -> bool:
+        """Whether what it does may be an act of administration; scores are none."""
+        return self.method != "GET" and self.verb != "read" and not (self.hot or self.raw)
+
+    @property
     def access(self) -> Access:
         """Who may run it."""
         boards: Boards = "one" if "board" in self.variables else "all"

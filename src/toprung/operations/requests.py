@@ -18,6 +18,7 @@ from toprung.domain.health import BOTH
 from toprung.domain.history import KEPT, KEPT_MAX, Every
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
+from toprung.domain.trust.log import SIZE_MAX
 from toprung.domain.trust.restriction import Kind
 from toprung.domain.trust.run_rule import RUN_SECONDS, RUN_SECONDS_MAX
 from toprung.domain.values import parse_choice
@@ -517,6 +518,37 @@ class DeliveriesQuery(Struct, forbid_unknown_fields=True, frozen=True):
 
     state: Literal["waiting", "delivered", "dead"] | None = None
     limit: Annotated[int, Meta(ge=1, le=MESSAGES_MAX)] = 100
+    cursor: str | None = None
+
+
+class ConsistencyQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """Two sizes of the audit log."""
+
+    old: Annotated[int, Meta(ge=0, le=SIZE_MAX)]
+    """The size of a checkpoint that was kept."""
+    new: Annotated[int, Meta(ge=0, le=SIZE_MAX)] | None = None
+    """The size of a newer one; as many leaves as there are if it is left out."""
+
+
+class LeavesQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """Some leaves of the audit log."""
+
+    start: Annotated[int, Meta(ge=0, le=SIZE_MAX)] = 0
+    """The number of the first."""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 1000
+
+
+class AuditQuery(Struct, forbid_unknown_fields=True, frozen=True):
+    """Which acts are asked for."""
+
+    actor: str | None = None
+    """A kind of actor (`key`, `local`, `library`, `cli`), or one actor, such as `key:mfzwizlr`."""
+    board: str | None = None
+    since: str | None = None
+    """No acts before this time."""
+    until: str | None = None
+    """Only acts before this time."""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
     cursor: str | None = None
 
 

@@ -9,24 +9,13 @@ from typing import Any, Final, NamedTuple
 from toprung.domain.background import parse_follower
 from toprung.domain.board import parse_board_id
 from toprung.domain.player import PLAYER_ID_BYTES_MAX, check_text, parse_player
-from toprung.domain.score import INT64_MAX
-from toprung.domain.values import bounded, whole_or_text
+from toprung.domain.trust.log import parse_submission_id
 from toprung.domain.webhooks import parse_webhook_id
 
 ID_BYTES_MAX: Final = 64
 _ID: Final = {"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$"}
 _PLAYER: Final = {"type": "string", "minLength": 1, "maxLength": PLAYER_ID_BYTES_MAX}
 _TEXT: Final = {"type": "string", "minLength": 1, "maxLength": ID_BYTES_MAX}
-
-
-def parse_submission_id(value: object) -> str:
-    """The id of a submission, as it stands in an address.
-
-    >>> parse_submission_id(17)
-    '17'
-    """
-    number = whole_or_text(value) if isinstance(value, str) else value
-    return str(bounded(number, INT64_MAX, "submission"))
 
 
 class Variable(NamedTuple):
@@ -69,13 +58,6 @@ VARIABLES: Final[dict[str, Variable]] = {
         partial(check_text, bytes_max=ID_BYTES_MAX, field="period"),
         works=False,
     ),
-    "submission": Variable(
-        "A submission's id.",
-        {"type": "string", "pattern": "^[1-9][0-9]{0,18}$"},
-        "1",
-        parse_submission_id,
-        works=False,
-    ),
     "key": Variable(
         "A key's id.",
         _TEXT,
@@ -84,6 +66,13 @@ VARIABLES: Final[dict[str, Variable]] = {
         works=False,
     ),
     "follower": Variable("A follower's name.", _TEXT, "activity", parse_follower),
+    "submission": Variable(
+        "A submission's id, as its result told it.",
+        {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"},
+        "2",
+        parse_submission_id,
+        works=False,
+    ),
     "webhook": Variable("A webhook's id.", _ID, "chat", parse_webhook_id),
     "message": Variable(
         "A message's id.",

@@ -8,7 +8,8 @@ One module per port, with the values that cross it. Every profile has `clock`, `
 `feed`, `key_store` and `maintenance`. What runs beside the journal needs `leases`, and keeps what
 it knows in `follower_store`, `effect_store`, `job_store` and `webhook_store`; a `sender` carries
 effects out, and a `poster` sends requests to addresses that others named. A `period_reader` reads
-whole periods that have ended; an `OrderReader` reads whole ladders for the `SnapshotStore`. An
+whole periods that have ended; an `OrderReader` reads whole ladders for the `SnapshotStore`; an
+`AuditStore` reads what the audit log hashes, whose checkpoints a `LogSigner` signs. An
 embedded journal decides against a `fold`. The others stand between a journal and an index that are
 reached over a network: what was committed goes to the `card_sink`, what did not arrive there goes
 from the `outbox` to the `shards`, and `histories` tell whether the cards of both are right; both
@@ -17,6 +18,7 @@ sides know the `line` that the journal is on.
 
 from toprung.domain.player import PlayerProfile
 from toprung.ports.archive_store import ArchiveStore
+from toprung.ports.audit_store import ActsAsked, AuditStore, LogRows
 from toprung.ports.card_sink import (
     Applied,
     AskedPlaces,
@@ -53,6 +55,7 @@ from toprung.ports.journal import (
 from toprung.ports.key_store import KeyStore
 from toprung.ports.leases import Lease, LeaseHolder, Leases
 from toprung.ports.line import JournalLine
+from toprung.ports.log_signer import LogSigner
 from toprung.ports.maintenance import Maintenance
 from toprung.ports.outbox import Outbox, OutboxRow, OutboxWork, ShardReach
 from toprung.ports.period_reader import PeriodContents, PeriodReader, PeriodRows
@@ -74,9 +77,11 @@ __all__ = [
     "HELD",
     "NAMELESS",
     "SUBMISSION_COLUMNS",
+    "ActsAsked",
     "Applied",
     "ArchiveStore",
     "AskedPlaces",
+    "AuditStore",
     "CardChange",
     "CardChanges",
     "CardSink",
@@ -103,6 +108,8 @@ __all__ = [
     "Lease",
     "LeaseHolder",
     "Leases",
+    "LogRows",
+    "LogSigner",
     "Maintenance",
     "Moved",
     "NameAndAvatar",

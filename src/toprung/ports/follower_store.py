@@ -80,6 +80,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     effects: Sequence[Effect] = ()
     note: bytes | None = None
     """None: as it was."""
+    secrets: Mapping[int, bytes] = {}
+    """New secrets of players, for the audit log; who was erased meanwhile gets none."""
 
 
 class FollowerStore(Protocol):

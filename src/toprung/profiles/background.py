@@ -12,7 +12,14 @@ from toprung.config import allows_private_webhooks
 from toprung.domain.effects import ANNOUNCEMENT
 from toprung.domain.timekeeping import Moment
 from toprung.domain.webhooks import MESSAGE
-from toprung.ports import Clock, FollowerStore, Index, Journal, PeriodReader, WebhookStore
+from toprung.ports import (
+    Clock,
+    FollowerStore,
+    Index,
+    Journal,
+    PeriodReader,
+    WebhookStore,
+)
 from toprung.senders.poster import HttpPoster
 from toprung.service.activity import ActivityLog
 from toprung.service.archiving import Archives
@@ -23,6 +30,7 @@ from toprung.service.background.following import Fixed
 from toprung.service.background.history import TakeSnapshots
 from toprung.service.background.restricting import LiftRestrictions
 from toprung.service.background.runner import Background, Stores
+from toprung.service.background.sequencing import LogFollower
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
 from toprung.service.snapshots import Snapshots
@@ -53,6 +61,7 @@ def background_of(
         stores,
         sources=[
             Fixed(ActivityFollower(stores.followers)),
+            Fixed(LogFollower(stores.audit, stores.followers), begins_anew=False),
             *([] if archives.store is None else [Fixed(ErasingFollower(archives))]),
             WebhookFollowers(book, sources),
         ],

@@ -21,7 +21,9 @@ from toprung.feeds.redis import RedisFeed
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
 from toprung.indexes.redis_shards import RedisShards
+from toprung.journals.log_key import LogKeyFile
 from toprung.journals.postgres import PostgresJournal
+from toprung.journals.postgres_audit import PostgresAudit
 from toprung.journals.postgres_effects import PostgresEffects
 from toprung.journals.postgres_followers import PostgresFollowers
 from toprung.journals.postgres_formats import PostgresFormats
@@ -39,6 +41,7 @@ from toprung.journals.postgres_time import PostgresTime
 from toprung.journals.postgres_upkeep import PostgresUpkeep
 from toprung.journals.postgres_webhooks import PostgresWebhooks
 from toprung.ports import (
+    AuditStore,
     Clock,
     Feed,
     FollowerStore,
@@ -64,6 +67,7 @@ from toprung.profiles.embedded import SystemClock
 from toprung.profiles.portal import Crossing, CrossingMaintenance, Portal
 from toprung.service.amending import Amendments
 from toprung.service.archiving import Archives
+from toprung.service.audit import AuditLog
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.catchup import CatchUp, IndexFollower
@@ -78,6 +82,7 @@ from toprung.service.run_secrets import RunSecrets
 from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
 from toprung.waiting.blocking import run_blocking
+from toprung.waiting.threads import in_thread
 
 REBUILD_POLL_SECONDS = 0.05
 FAULT_SECONDS_MAX = 1.5
@@ -140,6 +145,13 @@ def open_cluster_blocking(
             Movements(Crossing(profile.journal.shown, portal).number_of_each, snapshot_store),
             profile.run_secrets,
             profile.name_words,
+            AuditLog(
+                cast(AuditStore, Crossing(profile.audit, portal)),
+                cast(FollowerStore, Crossing(profile.followers, portal)),
+                cast(Journal, Crossing(profile.journal, portal)),
+                profile.log_key,
+                None,
+            ),
         )
     )
 
@@ -192,6 +204,8 @@ class ClusterProfile:
         self.name_words = NameWords(settings.name_words, clock)
         self.leases = PostgresLeases(store, time.process, time.name)
         self.followers = PostgresFollowers(store, self.leases, clock)
+        self.audit = PostgresAudit(store)
+        self.log_key = LogKeyFile(settings.log_key or None, in_thread)
         self.periods = PostgresPeriods(store)
         self.endings = Endings(self.journal, self.periods, time.moment)
         self.archives, self.past = archives_of(
@@ -252,6 +266,7 @@ class ClusterProfile:
             Movements(self.journal.shown.number_of_each, self.snapshot_store),
             self.run_secrets,
             self.name_words,
+            AuditLog(self.audit, self.followers, self.journal, self.log_key, None),
         )
 
     def _background(self) -> tuple[Background, Webhooks]:
@@ -264,6 +279,7 @@ class ClusterProfile:
             self.clock,
             self.time.moment,
             self.feed,
+            self.audit,
         )
         webhooks = PostgresWebhooks(store)
         return background_of(

@@ -25,11 +25,12 @@ from toprung.domain.card import (
     scopes_name,
 )
 from toprung.domain.documents import renumbered_key
-from toprung.domain.events import Event, Scored, renumbered, renumbered_document
+from toprung.domain.events import Event, Scored, act_row, renumbered, renumbered_document
 from toprung.domain.idempotency import claims_of, key_digest, owner_of, unowned_digest
 from toprung.domain.ladder import Route, is_kept
 from toprung.domain.player import GLOBAL
 from toprung.domain.snapshots import PLAYERS
+from toprung.domain.trust.act import ActRow
 from toprung.domain.trust.restriction import plain_scope
 from toprung.domain.webhooks import MESSAGE
 from toprung.errors import Invalid
@@ -252,6 +253,8 @@ class _Copying:
             for kind, wanted in {(type(each.body), each.body.written_format) for each in some}:
                 await self._target.formats.permit(kind, wanted)
             await target.add("events", into.EVENT_COLUMNS, list(map(_moved, some)))
+            acts = [act for event in some if (act := act_row(event)) is not None]
+            await target.add("acts", into.ACT_COLUMNS, map(_moved_act, acts))
 
     async def _copy_documents(self, target: PostgresImport) -> None:
         after: tuple[Any, ...] = ("", "")
@@ -475,3 +478,8 @@ def _some(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while some := list(islice(iterator, size)):
         yield some
+
+
+def _moved_act(act: ActRow) -> ActRow:
+    """By what an act is found in the cluster."""
+    return act if act.player is None else act._replace(player=_number(act.player))

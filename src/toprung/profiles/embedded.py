@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from toprung.config import NAME_WORDS_VARIABLE, run_secrets_of
+from toprung.config import NAME_WORDS_VARIABLE, log_key_of, run_secrets_of
 from toprung.domain.documents import differing
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
@@ -34,8 +34,10 @@ from toprung.indexes.memory_orders import MemoryOrders
 from toprung.indexes.memory_periods import MemoryPeriods
 from toprung.indexes.replay import replay_submissions, restore_players
 from toprung.journals.local_leases import LocalLeases
+from toprung.journals.log_key import LogKeyFile
 from toprung.journals.ownership import Ownership
 from toprung.journals.sqlite import SqliteJournal
+from toprung.journals.sqlite_audit import SqliteAudit
 from toprung.journals.sqlite_effects import SqliteEffects
 from toprung.journals.sqlite_followers import SqliteFollowers
 from toprung.journals.sqlite_jobs import SqliteJobs
@@ -48,6 +50,7 @@ from toprung.ports import Clock, Maintenance
 from toprung.profiles.background import activity_log, archives_of, background_of
 from toprung.profiles.embedded_jobs import ForgetKeys, PruneLadders
 from toprung.service.amending import Amendments
+from toprung.service.audit import AuditLog
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
@@ -91,17 +94,20 @@ def open_embedded(
     synchronous: Literal["full", "normal"] = "full",
     quotas: Mapping[str, int] | None = None,
     archive: str | None = None,
+    log_key: str | None = None,
 ) -> Leaderboards:
     """Open (or create) the leaderboards in one file; ``memory:`` keeps them in memory.
 
     `synchronous="normal"` answers before the disk has confirmed: several times faster on slow
     disks, and a power failure (not a crash) can lose the last moments before it. `quotas` replaces
     some of `toprung.domain.quotas.EMBEDDED_QUOTAS`. Settled periods are archived at `archive`.
+    The file `log_key` has the key that signs the audit log, by default ``<path>.log-key``.
     """
     if synchronous not in ("full", "normal"):
         raise Invalid("synchronous", 'must be "full" or "normal"')
+    log_key = log_key_of(log_key)
     profile = EmbeddedProfile(
-        path, clock or SystemClock(), synchronous, EMBEDDED_QUOTAS.changed(quotas), archive
+        path, clock or SystemClock(), synchronous, EMBEDDED_QUOTAS.changed(quotas), archive, log_key
     )
     return Leaderboards(profile.parts)
 
@@ -116,8 +122,12 @@ class EmbeddedProfile:
         synchronous: Literal["full", "normal"],
         quotas: Quotas = EMBEDDED_QUOTAS,
         archive: str | None = None,
+        log_key: str | None = None,
     ) -> None:
-        """`archive` is where settled periods are archived, a directory or a URL; None: nowhere."""
+        """`archive` is where settled periods are archived, a directory or a URL; None: nowhere.
+
+        `log_key` is the file of the key that signs the audit log; None: beside the database.
+        """
         self.clock = clock
         self._path = ":memory:" if path == MEMORY else str(Path(path).resolve())
         self._ownership = None if path == MEMORY else Ownership(self._path)
@@ -141,6 +151,8 @@ class EmbeddedProfile:
             self.feed = LocalFeed(self.journal.position)
             self.keys = SqliteKeys(self._path, self.journal.paused, in_thread)
             self.followers = SqliteFollowers(self.journal, self.store, clock, in_thread)
+            self.audit = SqliteAudit(self.store, in_thread)
+            self.log_key = LogKeyFile(self._log_key_path(log_key), in_thread)
             periods, moment = self._periods(), self.journal.time.moment
             self.endings = Endings(self.journal, periods, moment)
             self.archives, self.past = archives_of(
@@ -183,7 +195,14 @@ class EmbeddedProfile:
             Movements(self.journal.number_of_each, self.snapshot_store),
             self.run_secrets,
             NameWords(os.environ.get(NAME_WORDS_VARIABLE) or None, self.clock),
+            AuditLog(
+                self.audit, self.followers, self.journal, self.log_key, self.background.catch_up
+            ),
         )
+
+    def _log_key_path(self, said: str | None) -> str:
+        """Where the key of the audit log is; empty: in memory, as the database is."""
+        return said or ("" if self._ownership is None else f"{self._path}.log-key")
 
     def _periods(self) -> MemoryPeriods:
         return MemoryPeriods(self.fold, lambda: self.journal.position)
@@ -203,6 +222,7 @@ class EmbeddedProfile:
             self.clock,
             journal.time.moment,
             self.feed,
+            self.audit,
         )
         jobs: list[Job] = [job(self.fold, journal, in_thread) for job in (PruneLadders, ForgetKeys)]
         webhooks = SqliteWebhooks(journal, store)

@@ -14,6 +14,7 @@ from toprung.domain.ending import EndedPeriod, ended_period
 from toprung.domain.score import score_value
 from toprung.domain.standing import AmendedStanding, PeriodAmendment, Score
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.act import By
 from toprung.errors import (
     ArchiveUnavailable,
     DocumentChanged,
@@ -41,6 +42,7 @@ class Asked(NamedTuple):
     reason: object
     remove: object
     set: object
+    by: By | None = None
 
 
 class _Found(NamedTuple):
@@ -114,6 +116,7 @@ class Amendments:
             entries=sum(size for _, size in after.ladders),
             digest=digest,
             files=files,
+            by=asked.by,
         )
         if not dry_run:
             await self._record(command, found, store)

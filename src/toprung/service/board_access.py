@@ -11,6 +11,8 @@ from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.idempotency import NOBODY
 from toprung.domain.player import parse_player
 from toprung.domain.ranking import Ranking
+from toprung.domain.trust.act import LIBRARY, By, parse_act_reason
+from toprung.domain.trust.actor import Actor
 from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
 from toprung.service.restrictions import seen_by
@@ -29,6 +31,7 @@ class BoardAccess:
     """One board by its id, and the ports to reach it. Threads may share it."""
 
     __slots__ = (
+        "_by",
         "_clock",
         "_index",
         "_indexes",
@@ -50,6 +53,7 @@ class BoardAccess:
         owner: str = NOBODY,
         read_details: ReadDetails = msgspec.json.decode,
         viewer: str | None = None,
+        by: By = LIBRARY,
     ) -> None:
         self.id = board_id
         self._parts = parts
@@ -57,6 +61,7 @@ class BoardAccess:
         self._indexes = Indexes(parts.index, parts.past)
         self._source = source
         self._owner = owner
+        self._by = by
         self._read_details = read_details
         self._viewer = viewer
         self._recent: _RecentView | None = None
@@ -66,14 +71,19 @@ class BoardAccess:
 
     def for_owner(self, owner: str) -> Self:
         """The same board for a caller whose idempotency keys belong to `owner`."""
-        return type(self)(
-            self.id, self._parts, self._source, owner, self._read_details, self._viewer
-        )
+        return self._for(owner, self._viewer, self._by)
 
     def for_viewer(self, viewer: str | None) -> Self:
         """The same board as one player sees it, in every read that names no other `viewer`."""
         seen = None if viewer is None else parse_player(viewer, "viewer")
-        return type(self)(self.id, self._parts, self._source, self._owner, self._read_details, seen)
+        return self._for(self._owner, seen, self._by)
+
+    def acting_as(self, actor: Actor, reason: str = "") -> Self:
+        """The same board for somebody whose acts of administration are recorded with a reason."""
+        return self._for(self._owner, self._viewer, By(actor, parse_act_reason(reason)))
+
+    def _for(self, owner: str, viewer: str | None, by: By) -> Self:
+        return type(self)(self.id, self._parts, self._source, owner, self._read_details, viewer, by)
 
     async def rules(self) -> BoardRules:
         """The board's rules as they are now, in the form in which they are set."""

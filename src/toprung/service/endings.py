@@ -16,6 +16,7 @@ from toprung.domain.events import PeriodName
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import PeriodEnding
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.act import LIBRARY, By
 from toprung.domain.window import Window
 from toprung.errors import EntriesChanged, NotYet
 from toprung.ports import Journal, PeriodReader
@@ -38,7 +39,7 @@ class Endings:
         self._moment = moment
 
     async def close(
-        self, board_id: str, window: str, period: str, *, dry_run: bool = False
+        self, board_id: str, window: str, period: str, *, by: By = LIBRARY, dry_run: bool = False
     ) -> PeriodEnding:
         """Close a period that has ended, without waiting for the end of its grace."""
         board, ended = await self._ended(board_id, window, period)
@@ -46,12 +47,12 @@ class Endings:
             for before in await self._before(board, ended):
                 if not board.is_closed(*before.key):
                     raise _too_early("closed", before)
-            board = await self._close(board, ended.name, by_hand=True)
+            board = await self._close(board, ended.name, by)
         found = await self._found(board, ended)
         return self._ending(board, ended, found, dry_run=dry_run)
 
     async def settle(
-        self, board_id: str, window: str, period: str, *, dry_run: bool = False
+        self, board_id: str, window: str, period: str, *, by: By = LIBRARY, dry_run: bool = False
     ) -> PeriodEnding:
         """Settle a period that is closed, without waiting for the end of its review time."""
         board, ended = await self._ended(board_id, window, period)
@@ -60,7 +61,7 @@ class Endings:
         else:
             for before in await self._before(board, ended):
                 raise _too_early("settled", before)
-            board, found = await self._settle(board, ended.name, by_hand=True)
+            board, found = await self._settle(board, ended.name, by)
         return self._ending(board, ended, found, dry_run=dry_run)
 
     async def waiting(self, board: Board, window: Window, now: int) -> list[Period]:
@@ -121,10 +122,10 @@ class Endings:
             if ended.name not in occupied and not was_closed_last(board, ended):
                 continue
             if not board.is_closed(*ended.key):
-                board = await self._close(board, ended.name, by_hand=False)
+                board = await self._close(board, ended.name)
                 done += 1
             if now >= ended.settles_at:
-                board, _ = await self._settle(board, ended.name, by_hand=False)
+                board, _ = await self._settle(board, ended.name)
                 done += 1
             else:
                 due_at = min(due_at, ended.settles_at)
@@ -151,19 +152,20 @@ class Endings:
                 digester.add(rows.numbers, rows.records)
         return Digested(contents.position, players, digester.entries, digester.digest)
 
-    async def _close(self, board: Board, name: PeriodName, *, by_hand: bool) -> Board:
+    async def _close(self, board: Board, name: PeriodName, by: By | None = None) -> Board:
         window, period = name
         command = ClosePeriod(
             board=board.id,
             generation=board.generation,
             window=window,
             period=period,
-            by_hand=by_hand,
+            by_hand=by is not None,
+            by=by,
         )
         return cast(Board, await self._journal.record(command))
 
     async def _settle(
-        self, board: Board, name: PeriodName, *, by_hand: bool
+        self, board: Board, name: PeriodName, by: By | None = None
     ) -> tuple[Board, Digested]:
         """Read what the period holds, and record it; again, if it was changed in between."""
         window, period = name
@@ -178,7 +180,8 @@ class Endings:
                 players=found.players,
                 entries=found.entries,
                 digest=found.digest,
-                by_hand=by_hand,
+                by_hand=by is not None,
+                by=by,
             )
             try:
                 return cast(Board, await self._journal.record(command)), found

@@ -29,6 +29,7 @@ from toprung.domain.access import (
     split_key,
 )
 from toprung.domain.instant import SECOND
+from toprung.domain.trust.act import ActName
 from toprung.errors import Invalid, NotFound
 from toprung.ports import Clock, KeyStore
 
@@ -77,6 +78,7 @@ class Keys:
             expires_at=parse_expiry(expires_at, now),
             addresses=parse_addresses(addresses),
         )
+        await self._note("key.create", key.id)
         await self._store.add(key)
         self._known[key.id] = key
         return key, key_text(key_id, secret)
@@ -103,6 +105,9 @@ class Keys:
             expires_at=expires_at,
             addresses=addresses,
         )
+        await self._one(key_id)
+        if changes:
+            await self._note("key.edit", key_id)
         if changes and not await self._store.edit(key_id, changes):
             raise _unknown(key_id)
         return await self._one(key_id)
@@ -127,6 +132,7 @@ class Keys:
             last_used_at=None,
             expires_at=None if life is None else now + life,
         )
+        await self._note("key.rotate", key_id)
         if not await self._store.rotate(new, key_id, now + overlap * SECOND):
             raise _unknown(key_id)
         await self._load()
@@ -145,6 +151,9 @@ class Keys:
 
     async def revoke(self, key_id: str) -> None:
         """Revoke a key, effective immediately."""
+        await self._load()
+        if key_id in self._known:
+            await self._note("key.revoke", key_id)
         removed = await self._store.remove(key_id)
         self._known.pop(key_id, None)
         if not removed:
@@ -195,6 +204,9 @@ class Keys:
         if found is None:
             raise _unknown(key_id)
         return found
+
+    async def _note(self, name: ActName, subject: str) -> None:
+        """Record an act before it happens: nothing happens without a trace."""
 
     async def _refresh(self) -> int:
         """Read the keys again if it is time; the time."""

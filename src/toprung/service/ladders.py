@@ -55,7 +55,7 @@ class BoardLadders(BoardAccess):
         """
         names = parse_text(window, "window"), parse_text(period, "period")
         return await self._parts.endings.close(
-            self.id, *names, dry_run=parse_flag(dry_run, "dry_run")
+            self.id, *names, by=self._by, dry_run=parse_flag(dry_run, "dry_run")
         )
 
     async def settle_period(
@@ -67,7 +67,7 @@ class BoardLadders(BoardAccess):
         """
         names = parse_text(window, "window"), parse_text(period, "period")
         return await self._parts.endings.settle(
-            self.id, *names, dry_run=parse_flag(dry_run, "dry_run")
+            self.id, *names, by=self._by, dry_run=parse_flag(dry_run, "dry_run")
         )
 
     async def amend_period(
@@ -87,8 +87,9 @@ class BoardLadders(BoardAccess):
         `dry_run` nothing is recorded; either way the answer says who moves, and the new digest.
         """
         names = parse_text(window, "window"), parse_text(period, "period")
+        asked = Asked(*names, reason, remove, set, self._by)
         return await self._parts.amendments.amend(
-            self.id, Asked(*names, reason, remove, set), dry_run=parse_flag(dry_run, "dry_run")
+            self.id, asked, dry_run=parse_flag(dry_run, "dry_run")
         )
 
     async def scopes(

@@ -10,11 +10,14 @@ import msgspec
 from toprung.domain.background import BackgroundStatus, parse_follower
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.board_rules import BoardRules, shown_rules
-from toprung.domain.commands import DeleteBoard, SetBoard
+from toprung.domain.commands import DeleteBoard, RecordAct, SetBoard
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
 from toprung.domain.standing import PlayerExport
+from toprung.domain.trust.act import LIBRARY, ActName, By, parse_act_reason
+from toprung.domain.trust.actor import Actor
 from toprung.domain.values import bounded, parse_text
+from toprung.service.acting import ActingKeys, ActingWebhooks
 from toprung.service.activity import BoardActivity
 from toprung.service.archive_rounds import ArchiveRounds
 from toprung.service.board_archives import BoardArchives
@@ -34,6 +37,7 @@ from toprung.service.runs import BoardRuns
 from toprung.service.submissions import BoardSubmissions
 from toprung.service.submit import BoardWrites
 from toprung.service.view import Indexes
+from toprung.service.webhooks.service import Webhooks
 
 LISTED_MAX = 1000
 
@@ -78,9 +82,11 @@ class Leaderboards(Players, PlayerRestrictions, Revoking):
         parts: Parts,
         source: str = "library",
         read_details: ReadDetails = msgspec.json.decode,
+        by: By = LIBRARY,
+        keys: Keys | None = None,
     ) -> None:
         super().__init__(
-            parts.journal, Indexes(parts.index, parts.past), parts.clock, parts.name_words
+            parts.journal, Indexes(parts.index, parts.past), parts.clock, parts.name_words, by
         )
         self._parts = parts
         self._index = parts.index
@@ -93,14 +99,30 @@ class Leaderboards(Players, PlayerRestrictions, Revoking):
         """What tells of changes as they happen, where the profile has such a thing."""
         self.background = parts.background
         """What runs beside the journal, where the profile has such a thing."""
-        self.webhooks = parts.webhooks
+        self.audit = parts.audit
+        """Who administered the database, and proof of all that was recorded."""
+        self.webhooks: Webhooks = ActingWebhooks(parts.webhooks, self._note_act)
         """Addresses that are told of what happens; None if the profile has no such thing."""
-        self.keys = None if parts.keys is None else Keys(parts.keys, parts.clock)
+        if keys is None and parts.keys is not None:
+            keys = Keys(parts.keys, parts.clock)
+        self.keys: Keys | None = None if keys is None else ActingKeys(keys, self._note_act)
         """The access keys of services; None if the profile stores none."""
 
     def recording_as(self, source: str, read_details: ReadDetails) -> Leaderboards:
         """The same leaderboards for another way in, which is recorded with its submissions."""
-        return Leaderboards(self._parts, source, read_details)
+        return Leaderboards(self._parts, source, read_details, self._by)
+
+    def acting_as(self, actor: Actor, reason: str = "") -> Leaderboards:
+        """The same leaderboards for somebody whose acts of administration are recorded.
+
+        They are set beside what they lead to: boards set or deleted, players erased or removed,
+        periods ended by hand or amended, keys, webhooks, followers that begin anew.
+        """
+        by = By(actor, parse_act_reason(reason))
+        return Leaderboards(self._parts, self._source, self._read_details, by, self.keys)
+
+    async def _note_act(self, name: ActName, subject: str) -> None:
+        await self._journal.record(RecordAct(name, subject, by=self._by))
 
     async def create(self, board_id: str, /, **rules: Any) -> Leaderboard:
         """Create a board; refused if it exists.
@@ -120,7 +142,7 @@ class Leaderboards(Players, PlayerRestrictions, Revoking):
 
     async def delete(self, board_id: str) -> None:
         """Delete a board and everything on it; if created again, it starts empty."""
-        await self._journal.record(DeleteBoard(parse_board_id(board_id)))
+        await self._journal.record(DeleteBoard(parse_board_id(board_id), by=self._by))
 
     async def board(self, board_id: str) -> Leaderboard:
         """Return the board; raises UnknownBoard if there is none."""
@@ -202,7 +224,9 @@ class Leaderboards(Players, PlayerRestrictions, Revoking):
 
         It returns at once; `status` shows how far it is. Raises NotFound if there is no such one.
         """
-        await self.background.rebuild(parse_follower(follower))
+        await self.background.check_rebuild(parse_follower(follower))
+        await self._note_act("follower.rebuild", follower)
+        await self.background.rebuild(follower)
 
     async def backup(self, path: str) -> None:
         """Write a consistent copy of the database to a new file; it can be in use meanwhile."""
@@ -243,9 +267,12 @@ class Leaderboards(Players, PlayerRestrictions, Revoking):
 
     async def _set(self, command: SetBoard) -> Leaderboard:
         archives = self._parts.archives.is_on
-        board = await self._journal.record(msgspec.structs.replace(command, archives=archives))
+        command = msgspec.structs.replace(command, archives=archives, by=self._by)
+        board = await self._journal.record(command)
         assert isinstance(board, Board)
         return self._board(board)
 
     def _board(self, board: Board) -> Leaderboard:
-        return Leaderboard(board.id, self._parts, self._source, read_details=self._read_details)
+        return Leaderboard(
+            board.id, self._parts, self._source, read_details=self._read_details, by=self._by
+        )

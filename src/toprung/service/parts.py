@@ -17,6 +17,7 @@ from toprung.ports import (
 from toprung.service.activity import ActivityLog
 from toprung.service.amending import Amendments
 from toprung.service.archiving import Archives
+from toprung.service.audit import AuditLog
 from toprung.service.background.runner import Background
 from toprung.service.endings import Endings
 from toprung.service.movement import Movements
@@ -58,3 +59,5 @@ class Parts:
     """What runs are started and checked with."""
     name_words: NameWords
     """What sends names of players to review."""
+    audit: AuditLog
+    """Who administered the database, and proof of all that was recorded."""

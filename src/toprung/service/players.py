@@ -19,6 +19,7 @@ from toprung.domain.player import (
     parse_player,
 )
 from toprung.domain.standing import Standing
+from toprung.domain.trust.act import LIBRARY, By
 from toprung.domain.trust.names import (
     NameReview,
     NameWarning,
@@ -42,11 +43,19 @@ REVIEWS_MAX = 1000
 class Players:
     """Everything about players that is not about one board."""
 
-    def __init__(self, journal: Journal, indexes: Indexes, clock: Clock, words: NameWords) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        indexes: Indexes,
+        clock: Clock,
+        words: NameWords,
+        by: By = LIBRARY,
+    ) -> None:
         self._journal = journal
         self._indexes = indexes
         self._clock = clock
         self._words = words
+        self._by = by
 
     async def set_player(
         self,
@@ -145,7 +154,7 @@ class Players:
 
     async def erase(self, player: str) -> None:
         """Erase a player everywhere: profile, friends, entries and submissions' details."""
-        await self._journal.record(ErasePlayer(parse_player(player)))
+        await self._journal.record(ErasePlayer(parse_player(player), by=self._by))
 
     async def befriend(self, player: str, other: str) -> None:
         """Make two players friends of each other; at most 5,000 friends each."""

@@ -15,6 +15,7 @@ from toprung.domain.instant import instant_datetime, parse_instant
 from toprung.domain.ladder import Ladder, PastLadder
 from toprung.domain.player import parse_player
 from toprung.domain.standing import PlayerRestriction, Restrictions
+from toprung.domain.trust.act import By
 from toprung.domain.trust.restriction import (
     DUE,
     RESTRICTION,
@@ -42,6 +43,7 @@ class PlayerRestrictions:
 
     _journal: Journal
     _clock: Clock
+    _by: By
 
     async def restrict(
         self,
@@ -51,7 +53,6 @@ class PlayerRestrictions:
         reason: str,
         boards: Sequence[str] = ("*",),
         until: datetime | str | None = None,
-        by: str = "",
     ) -> PlayerRestriction:
         """Hide a player from others, in place of whatever restriction there was.
 
@@ -67,7 +68,7 @@ class PlayerRestrictions:
             boards=parse_boards(list(boards) if isinstance(boards, tuple) else boards),
             reason=parse_reason(reason),
             until=None if until is None else self._end(until),
-            by=parse_text(by, "by"),
+            by=self._by,
         )
         await self._journal.record(command)
         return await self.restriction(player)
@@ -80,7 +81,7 @@ class PlayerRestrictions:
 
     async def lift(self, player: str) -> None:
         """Lift a player's restriction; harmless if there is none."""
-        await self._journal.record(LiftRestriction(parse_player(player)))
+        await self._journal.record(LiftRestriction(parse_player(player), by=self._by))
 
     async def restriction(self, player: str) -> PlayerRestriction:
         """Return a player's restriction; raises NotFound if there is none."""

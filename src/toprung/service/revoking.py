@@ -17,9 +17,10 @@ from toprung.domain.layout import Placed
 from toprung.domain.player import GLOBAL
 from toprung.domain.ranking import Counts, rank
 from toprung.domain.score import INT64_MAX, score_value
+from toprung.domain.trust.act import By
 from toprung.domain.trust.restriction import is_hidden
 from toprung.domain.trust.revoking import Refold, Revocation, RevokedWindow, is_decisive
-from toprung.domain.values import bounded, parse_flag, parse_text
+from toprung.domain.values import bounded, parse_flag
 from toprung.errors import EntriesChanged, UnknownBoard, UnknownSubmission
 from toprung.ports import FoundSubmission, Index, Journal, RemainingHistory
 from toprung.waiting.pace import LongWork
@@ -46,10 +47,9 @@ class Revoking:
 
     _journal: Journal
     _index: Index
+    _by: By
 
-    async def revoke(
-        self, submission: int, *, reason: str, dry_run: bool = False, by: str = ""
-    ) -> Revocation:
+    async def revoke(self, submission: int, *, reason: str, dry_run: bool = False) -> Revocation:
         """Revoke a submission: the player's entries become what its other submissions lead to.
 
         Periods that are settled stay as they are. With `dry_run` nothing is recorded; either way
@@ -58,7 +58,6 @@ class Revoking:
         """
         position = bounded(submission, INT64_MAX, "submission")
         why, dry = parse_reason(reason), parse_flag(dry_run, "dry_run")
-        parse_text(by, "by")
         attempts = 0
         while True:
             read = await self._read(position)
@@ -67,7 +66,7 @@ class Revoking:
             windows = await self._windows(read)
             if not dry:
                 try:
-                    recorded = await self._journal.record(_command(read, position, why, by))
+                    recorded = await self._journal.record(_command(read, position, why, self._by))
                 except EntriesChanged:
                     attempts += 1
                     if attempts == ATTEMPTS_MAX:
@@ -158,7 +157,7 @@ class Revoking:
         return old, rank(board.ranking, counts), place.total
 
 
-def _command(read: _Read, position: int, reason: str, by: str) -> RevokeSubmission:
+def _command(read: _Read, position: int, reason: str, by: By) -> RevokeSubmission:
     return RevokeSubmission(
         board=read.board.id,
         generation=read.board.generation,

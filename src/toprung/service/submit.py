@@ -127,7 +127,7 @@ class BoardWrites(BoardAccess):
 
     async def remove(self, player: str) -> None:
         """Remove a player from this board, in every period."""
-        await self._journal.record(RemoveEntries(self.id, parse_player(player)))
+        await self._journal.record(RemoveEntries(self.id, parse_player(player), by=self._by))
 
     async def _parsed(
         self, board: Board, rows: list[BatchRow]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from toprung.domain.board import Board
+from toprung.domain.commands.acting import RecordAct
 from toprung.domain.commands.amend_period import AmendPeriod
 from toprung.domain.commands.archive_period import ArchivePeriod
 from toprung.domain.commands.befriend import Befriend, Unfriend
@@ -44,6 +45,7 @@ SingleCommand: TypeAlias = (
     | RestrictPlayer
     | LiftRestriction
     | RevokeSubmission
+    | RecordAct
 )
 """A command that is decided by itself."""
 
@@ -67,6 +69,7 @@ __all__ = [
     "ErasePlayer",
     "LiftRestriction",
     "PatchPlayer",
+    "RecordAct",
     "RemoveEntries",
     "RestrictPlayer",
     "RevokeSubmission",

@@ -9,6 +9,7 @@ import msgspec
 from toprung.domain.amendment import Changes
 from toprung.domain.archive import PERIOD, Amendment, ArchiveFiles, SettledPeriod, period_key
 from toprung.domain.board import Board
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import (
     Decision,
     Needs,
@@ -30,7 +31,7 @@ from toprung.domain.player_numbers import PlayerNumber
 from toprung.errors import EntriesChanged
 
 
-class AmendPeriod(msgspec.Struct, frozen=True, kw_only=True):
+class AmendPeriod(ByHand, frozen=True, kw_only=True):
     """Take players out of a settled period, or correct their scores there.
 
     Whoever amends has read the period, has found out what stands there afterwards, and has written
@@ -86,7 +87,7 @@ class AmendPeriod(msgspec.Struct, frozen=True, kw_only=True):
         assert isinstance(document.value, SettledPeriod), "documents of the kind are that"
         value = self._value(document.value, state.moment.recorded_at)
         events = (
-            amended,
+            self.signed(state, "period.amend", amended),
             *self._entries(state, board, ended.name, numbers),
             DocumentSet(*name, plain_value(PERIOD, value)),
         )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import Decision, Needs, State, require_generation
 from toprung.domain.ending import ended_period
 from toprung.domain.events import PeriodClosed
 from toprung.errors import NotYet
 
 
-class ClosePeriod(msgspec.Struct, frozen=True, kw_only=True):
+class ClosePeriod(ByHand, frozen=True, kw_only=True):
     """Close a period that has ended; one that is closed stays so."""
 
     board: str
@@ -37,4 +36,4 @@ class ClosePeriod(msgspec.Struct, frozen=True, kw_only=True):
             raise NotYet("period", "still takes late scores: its grace is not over")
         event = PeriodClosed(board.id, self.window, self.period, ended.ended_at)
         closed = board.with_closed(self.window, ended.ended_at, state.position)
-        return Decision((event,), result=closed)
+        return Decision((self.signed(state, "period.close", event),), result=closed)

@@ -147,6 +147,10 @@ class State(Protocol):
         """Whether everybody who works on the same journal can read that periods are closed."""
         ...
 
+    def allows_acts(self) -> bool:
+        """Whether everybody who works on the same journal can read who acted."""
+        ...
+
     def was_used(self, board: Board) -> bool:
         """Whether a score was ever recorded on a board."""
         ...

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import Decision, Needs, State, require_board
 from toprung.domain.events import BoardDeleted
 
 
-class DeleteBoard(msgspec.Struct, frozen=True):
+class DeleteBoard(ByHand, frozen=True):
     """Delete a board and everything on it."""
 
     board: str
@@ -20,4 +19,5 @@ class DeleteBoard(msgspec.Struct, frozen=True):
 
     def decide(self, state: State) -> Decision:
         """It goes if it is there."""
-        return Decision((BoardDeleted(require_board(state, self.board).id),))
+        deleted = BoardDeleted(require_board(state, self.board).id)
+        return Decision((self.signed(state, "board.delete", deleted),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import Decision, Needs, State, require_player
 from toprung.domain.commands.restrict_player import forgotten
 from toprung.domain.effects import ANNOUNCED, ANNOUNCEMENT, Effect
@@ -12,7 +13,7 @@ from toprung.domain.trust.restriction import RESTRICTION
 from toprung.domain.webhooks import PLAYER_ERASED
 
 
-class ErasePlayer(msgspec.Struct, frozen=True):
+class ErasePlayer(ByHand, frozen=True):
     """Erase a player everywhere: profile, friends, entries, details."""
 
     player: str
@@ -35,7 +36,8 @@ class ErasePlayer(msgspec.Struct, frozen=True):
         it has been told, and not at all if nobody wants to know.
         """
         number = require_player(state, self.player)
-        events = (PlayerErased(number), *forgotten(state, number))
+        erased = self.signed(state, "player.erase", PlayerErased(number))
+        events = (erased, *forgotten(state, number))
         if not state.is_wanted(PLAYER_ERASED):
             return Decision(events)
         told = Effect(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import (
     Decision,
     Needs,
@@ -15,7 +14,7 @@ from toprung.domain.events import EntriesRemoved, EntriesSet
 from toprung.domain.layout import settled_entries
 
 
-class RemoveEntries(msgspec.Struct, frozen=True):
+class RemoveEntries(ByHand, frozen=True):
     """Take a player off one board."""
 
     board: str
@@ -31,6 +30,7 @@ class RemoveEntries(msgspec.Struct, frozen=True):
         board = require_board(state, self.board)
         number = require_player(state, self.player)
         kept = settled_entries(board, state.placed_of(board, number))
+        event: EntriesSet | EntriesRemoved = EntriesRemoved(board.id, number)
         if kept:
-            return Decision((EntriesSet(board.id, number, kept),))
-        return Decision((EntriesRemoved(board.id, number),))
+            event = EntriesSet(board.id, number, kept)
+        return Decision((self.signed(state, "player.remove", event),))

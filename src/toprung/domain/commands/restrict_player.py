@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from toprung.domain.board import Board
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import (
     Decision,
     Needs,
@@ -16,6 +15,7 @@ from toprung.domain.documents import plain_value
 from toprung.domain.ending import is_settled
 from toprung.domain.events import DocumentSet, EventBody, PeriodName, PlayerRestricted
 from toprung.domain.player_numbers import PlayerNumber
+from toprung.domain.trust.act import actor_text
 from toprung.domain.trust.restriction import (
     DUE,
     RESTRICTION,
@@ -29,7 +29,7 @@ from toprung.domain.trust.restriction import (
 )
 
 
-class RestrictPlayer(msgspec.Struct, frozen=True, kw_only=True):
+class RestrictPlayer(ByHand, frozen=True, kw_only=True):
     """Hide a player's entries from others, in place of whatever restriction there was."""
 
     player: str
@@ -37,7 +37,6 @@ class RestrictPlayer(msgspec.Struct, frozen=True, kw_only=True):
     boards: tuple[str, ...]
     reason: str
     until: int | None = None
-    by: str = ""
 
     @property
     def needs(self) -> Needs:
@@ -56,10 +55,11 @@ class RestrictPlayer(msgspec.Struct, frozen=True, kw_only=True):
             reason=self.reason,
             at=state.moment.recorded_at,
             until=self.until,
-            by=self.by,
+            by="" if self.by is None else actor_text(self.by.actor.kind, self.by.actor.id),
         )
+        text = Restriction(self.kind, self.boards).text
         events: list[EventBody] = [
-            _restricted(state, number, Restriction(self.kind, self.boards).text),
+            self.signed(state, "player.restrict", _restricted(state, number, text)),
             *forgotten(state, number),
             DocumentSet(RESTRICTION, str(number), plain_value(RESTRICTION, record)),
         ]
@@ -69,7 +69,7 @@ class RestrictPlayer(msgspec.Struct, frozen=True, kw_only=True):
         return Decision(tuple(events))
 
 
-class LiftRestriction(msgspec.Struct, frozen=True):
+class LiftRestriction(ByHand, frozen=True):
     """Show a player's entries again; harmless if there is no restriction."""
 
     player: str
@@ -89,7 +89,8 @@ class LiftRestriction(msgspec.Struct, frozen=True):
             return Decision()
         if self.until is not None and state.moment.believed < self.until:
             return Decision()
-        return Decision((_restricted(state, number, None), *forgotten(state, number)))
+        lifted = self.signed(state, "player.lift", _restricted(state, number, None))
+        return Decision((lifted, *forgotten(state, number)))
 
 
 def record_of(state: State, number: PlayerNumber) -> RestrictionRecord | None:

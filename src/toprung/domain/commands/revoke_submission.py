@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
 from toprung.domain.board import Board
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import (
     Decision,
     HistoryMark,
@@ -22,7 +21,7 @@ from toprung.domain.layout import Entries, Placed, entries_to_set
 from toprung.errors import EntriesChanged
 
 
-class RevokeSubmission(msgspec.Struct, frozen=True, kw_only=True):
+class RevokeSubmission(ByHand, frozen=True, kw_only=True):
     """Revoke a submission; harmless if it was revoked before.
 
     Whoever revokes has read the player's history and has folded what remains of it. If that may
@@ -41,7 +40,6 @@ class RevokeSubmission(msgspec.Struct, frozen=True, kw_only=True):
     """Of the player's history, when it was read."""
     entries: Mapping[PeriodName, Entry | None]
     """In the periods that may change: what is left; None: nothing is."""
-    by: str = ""
 
     @property
     def needs(self) -> Needs:
@@ -62,7 +60,8 @@ class RevokeSubmission(msgspec.Struct, frozen=True, kw_only=True):
         if board.version != self.version or state.history_mark(board, number) != self.mark:
             raise EntriesChanged("submission", "more was submitted meanwhile; try again")
         present = state.placed_of(board, number)
-        revoked = SubmissionRevoked(board.id, number, self.submission, self.reason, self.by)
+        revoked = SubmissionRevoked(board.id, number, self.submission, self.reason)
+        revoked = self.signed(state, "submission.revoke", revoked)
         events: tuple[EventBody, ...] = (revoked,)
         left = self._left(board, present)
         if left != dict(present):

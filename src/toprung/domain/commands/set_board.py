@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
-
-import msgspec
+from typing import Any, Final, Literal
 
 from toprung.domain.board import Board
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import Decision, Needs, State, require_board
 from toprung.domain.events import BoardSet
 from toprung.domain.layout import is_laid_out_alike, kept_periods
+from toprung.domain.trust.act import ActName
 from toprung.domain.window import UnsaidEnd, archived_end, no_end_said, usual_end
 from toprung.errors import FixedRule, Invalid
 
+_ACTS: Final[Mapping[str, ActName]] = {
+    "create": "board.create",
+    "replace": "board.replace",
+    "patch": "board.patch",
+}
 
-class SetBoard(msgspec.Struct, frozen=True):
+
+class SetBoard(ByHand, frozen=True):
     """Create, replace (or create) or merge-patch a board."""
 
     board: str
@@ -41,6 +47,7 @@ class SetBoard(msgspec.Struct, frozen=True):
         if current is not None and not is_laid_out_alike(current, board):
             retained = kept_periods(current, state.periods(current), now)
         event = BoardSet(board.id, board.kept(), generation, retained)
+        event = self.signed(state, _ACTS[self.mode], event)
         return Decision((event,), result=board.recorded(state.position, generation))
 
     def _next(self, state: State, current: Board | None) -> Board:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from toprung.domain.archive import PERIOD, SettledPeriod, period_key
+from toprung.domain.commands.acting import ByHand
 from toprung.domain.commands.deciding import Decision, Needs, State, require_generation
 from toprung.domain.documents import plain_value
 from toprung.domain.ending import ended_period
@@ -12,7 +11,7 @@ from toprung.domain.events import DocumentSet, PeriodSettled
 from toprung.errors import EntriesChanged, NotYet
 
 
-class SettlePeriod(msgspec.Struct, frozen=True, kw_only=True):
+class SettlePeriod(ByHand, frozen=True, kw_only=True):
     """Settle a period that is closed; one that is settled stays so.
 
     Its entries were read at `position`. If they may have changed since, it is refused: whoever
@@ -80,4 +79,4 @@ class SettlePeriod(msgspec.Struct, frozen=True, kw_only=True):
             value = value.instead_of(before.value, now)
         catalogued = DocumentSet(*document, plain_value(PERIOD, value))
         settled = board.with_settled(self.window, ended.ended_at, state.position)
-        return Decision((event, catalogued), result=settled)
+        return Decision((self.signed(state, "period.settle", event), catalogued), result=settled)

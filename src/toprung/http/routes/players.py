@@ -54,7 +54,7 @@ async def review_name(call: Call[NoQuery, dict[str, Any]]) -> Answer:
 async def put_restriction(call: Call[NoQuery, dict[str, Any]]) -> Answer:
     """The restriction as it is then."""
     members = members_of(call.body, RestrictionBody)
-    return ok(await call.boards.restrict(call.values[0], **members, by=call.owner))
+    return ok(await call.boards.restrict(call.values[0], **members))
 
 
 @handles

@@ -101,7 +101,7 @@ async def revoke_submission(call: Call[RevokingQuery, dict[str, Any]]) -> Answer
     """Where the player's entry changes."""
     query, asked = call.query, members_of(call.body, RevokingBody)
     position = whole_or_text(call.values[0])
-    told = await call.boards.revoke(position, **asked, dry_run=query.dry_run, by=call.owner)  # type: ignore[arg-type]  # refused if it is text
+    told = await call.boards.revoke(position, **asked, dry_run=query.dry_run)  # type: ignore[arg-type]  # refused if it is text
     return ok(with_numbers(told, shows(query.numbers)))
 
 

@@ -98,8 +98,10 @@ class FollowerSource(Protocol):
 class Fixed:
     """A follower that is always there."""
 
-    def __init__(self, follower: Follower) -> None:
+    def __init__(self, follower: Follower, *, begins_anew: bool = True) -> None:
+        """`begins_anew`: whether it can derive again what it keeps."""
         self.prefix = follower.name
+        self.begins_anew = begins_anew
         self._follower = follower
 
     async def followers(self, *, anew: bool = False) -> Sequence[Follower]:  # noqa: ARG002
@@ -178,12 +180,18 @@ class Following:
         No lease is needed: whoever moves it on meanwhile finds it elsewhere when it commits, and
         begins anew as well.
         """
+        await self.check_rebuild(name)
+        await self._store.reset(name)
+
+    async def check_rebuild(self, name: str) -> None:
+        """Refuse a follower that there is not, or that cannot begin anew."""
         for source in self._sources:
             for follower in await source.followers():
                 if follower.name == name:
                     if not isinstance(source, Fixed):
                         raise Invalid("follower", f"that of a {family(name)} cannot be rebuilt")
-                    await self._store.reset(name)
+                    if not source.begins_anew:
+                        raise Invalid("follower", f"{name!r} cannot be rebuilt: it is evidence")
                     return
         raise NotFound(f"there is no follower {name!r}")
 

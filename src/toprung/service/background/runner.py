@@ -27,6 +27,7 @@ from toprung.domain.instant import SECOND, instant_datetime
 from toprung.domain.timekeeping import Moment
 from toprung.errors import Closed, LeaseLost, Unavailable
 from toprung.ports import (
+    AuditStore,
     Clock,
     EffectStore,
     Feed,
@@ -80,6 +81,7 @@ class Stores(NamedTuple):
     clock: Clock
     moment: Callable[[], Moment]
     feed: Feed | None
+    audit: AuditStore
 
 
 class Background:
@@ -192,6 +194,10 @@ class Background:
     async def rebuild(self, follower: str) -> None:
         """Have a follower begin anew, whichever process moves it on; NotFound if there is none."""
         await self.following.rebuild(follower)
+
+    async def check_rebuild(self, follower: str) -> None:
+        """Refuse a follower that there is not, or that cannot begin anew."""
+        await self.following.check_rebuild(follower)
 
     async def status(self) -> BackgroundStatus:
         """How all of it fares, in whatever process it runs."""

@@ -10,6 +10,7 @@ import msgspec
 
 from toprung.domain.access import EVERY_BOARD
 from toprung.domain.effects import EFFECT_STATES, EffectState, StoredEffect
+from toprung.domain.trust.act import ActName
 from toprung.domain.values import bounded, parse_choice, parse_text, whole_or_text
 from toprung.domain.webhooks import (
     TEST,
@@ -121,8 +122,12 @@ class Webhooks:
                 updated_at=max(now, before.updated_at + 1),
                 disabled=None,
             )
+        too_many = Invalid("", f"there are {WEBHOOKS_MAX} webhooks already; delete some first")
+        if before is None and len(known) >= WEBHOOKS_MAX:
+            raise too_many
+        await self._note("webhook.set", webhook_id)
         if not await self._store.put(webhook, WEBHOOKS_MAX):
-            raise Invalid("", f"there are {WEBHOOKS_MAX} webhooks already; delete some first")
+            raise too_many
         self._book.forget()
         return shown_webhook(webhook, with_secret=is_shown)
 
@@ -132,7 +137,9 @@ class Webhooks:
 
     async def delete(self, webhook_id: str) -> None:
         """Delete a webhook with all its messages, also those that wait."""
-        removed = await self._store.remove(parse_webhook_id(webhook_id))
+        await self._find(webhook_id)
+        await self._note("webhook.delete", webhook_id)
+        removed = await self._store.remove(webhook_id)
         self._book.forget()
         await self._effects.drop(webhook_id)
         if not removed:
@@ -189,6 +196,9 @@ class Webhooks:
     async def list(self) -> list[WebhookInfo]:
         """Return all webhooks by id, without their secrets."""
         return [shown_webhook(each) for each in await self._store.all()]
+
+    async def _note(self, name: ActName, subject: str) -> None:
+        """Record an act before it happens: nothing happens without a trace."""
 
     async def _find(self, webhook_id: str) -> Webhook:
         parse_webhook_id(webhook_id)

@@ -178,11 +178,11 @@ class ModerationContract(ContractSuite):
     def test_said_and_listed(self, mod: Moderation) -> None:
         mod.create()
         at = mod.clock.now()
-        mod.run(mod.boards.restrict("d", kind="banned", boards=["blitz", "eu-*"], by="mod", **BOT))
+        mod.run(mod.boards.restrict("d", kind="banned", boards=["blitz", "eu-*"], **BOT))
         mod.run(mod.boards.restrict("b", kind="hidden", until="2027-01-01T00:00:00Z", **BOT))
         found = mod.run(mod.boards.restriction("d"))
         assert (found.kind, found.boards, found.reason, found.by) == (
-            "banned", ("blitz", "eu-*"), "a bot", "mod",
+            "banned", ("blitz", "eu-*"), "a bot", "library:",
         )  # fmt: skip
         assert found.at.timestamp() * 1e6 == at
         page = mod.run(mod.boards.restrictions(1))
@@ -401,7 +401,7 @@ class ModerationContract(ContractSuite):
         mod.create()
         first = mod.run(mod.board.submit("a", 99)).submission
         after = mod.run(mod.opened.journal.last_position())
-        mod.run(mod.boards.revoke(first, reason="replayed", by="mod"))
+        mod.run(mod.boards.revoke(first, reason="replayed"))
         mod.run(mod.boards.restrict("a", kind="hidden", **BOT))
 
         async def events() -> list[Any]:
@@ -409,7 +409,9 @@ class ModerationContract(ContractSuite):
 
         revoked, entries, restricted, *_ = mod.run(events())
         assert isinstance(revoked, SubmissionRevoked)
-        assert (revoked.submission, revoked.reason, revoked.by) == (first, "replayed", "mod")
+        assert (revoked.submission, revoked.reason) == (first, "replayed")
+        assert revoked.by is not None
+        assert (revoked.by.name, revoked.by.actor) == ("submission.revoke", "library")
         assert isinstance(entries, EntriesSet)
         assert entries.is_refolded
         assert isinstance(restricted, PlayerRestricted)

@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.http.recorded.asking import Scene
 from tests.http.recorded.scenes.access import ACCESS, KEYS, LIMITS, LOCAL
+from tests.http.recorded.scenes.audit import AUDIT, AUDIT_KEYS
 from tests.http.recorded.scenes.boards import BOARDS, RULES
 from tests.http.recorded.scenes.ladders import ENDINGS, MOVEMENT, SCOPES, TIES, WINDOWS
 from tests.http.recorded.scenes.players import (
@@ -52,4 +53,6 @@ SCENES: Final[list[Scene]] = [
     ROUTING,
     STATE,
     WEBHOOKS,
+    AUDIT,
+    AUDIT_KEYS,
 ]
