@@ -70,6 +70,18 @@ period amend p{n} cup cup --reason typo --set a{n}=6 --dry-run --yes
 period amend p{n} cup cup --reason cheat --remove a{n} --yes
 archive list p{n} --window cup
 archive verify p{n} --window cup
+board create r{n} --window all-time --rate '{{"submissions": 9, "seconds": 60}}'
+    --max-per '{{"amount": 9, "seconds": 1}}' --review '{{"when": {{"top": 5}}}}'
+board change r{n} --rate '{{"submissions": 8, "seconds": 60}}'
+    --max-per '{{"amount": 8, "seconds": 1}}' --review '{{"when": {{"top": 4}}}}'
+submit r{n} a{n} 5
+submit r{n} z{n} 6
+review list --order oldest --board r{n} --count 5
+review list -n 5
+review claim me --seconds 9 --order oldest --board r{n}
+review accept {claimed} --reason good --by me --claim {claim}
+review claim me --board r{n}
+review reject {claimed} --reason bad --by me --claim {claim}
 distribution b{n} --buckets 4 --window all-time --period all --scope country:PT
 watch b{n} --window all-time --scope global --count 5 --updates 1
 watch b{n} -n 5 --updates 1
@@ -128,6 +140,9 @@ def run_lines(cli: Cli, where: list[str]) -> None:
         quiet = [] if line[0] == "export" else ["--json"]
         result = cli(*words, *quiet, *where)
         assert (result.code, result.err.count("toprung:")) == (0, 0), (words, result)
+        if line[:2] == ["review", "claim"]:
+            told = json.loads(result.out)
+            made |= {"claim": told["claim"], "claimed": str(told["submission"]["submission"])}
         if line[:2] == ["keys", "create"]:
             made["id"] = json.loads(result.out)["id"]
 

@@ -48,6 +48,7 @@ INSIDE = {
     "fingerprint",
     "first_rows",
     "folder",
+    "for_address",
     "for_owner",
     "health",
     "listed_token",

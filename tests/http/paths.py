@@ -10,6 +10,7 @@ NAMES: Final = {
     "key": "aaaaaaaa",
     "follower": "activity",
     "webhook": "chat",
+    "submission": "4711",
     "message": "msg_1",
     "window": "daily",
     "period": "2026-11-15",

@@ -33,6 +33,8 @@ BODIES: dict[str, Any] = {
     "test_webhook": {},
     "backup": {},
     "amend_period": {"reason": "mine", "remove": ["alice"], "set": []},
+    "claim_review": {"by": "mallory"},
+    "decide_submission": {"verdict": "accept"},
 }
 
 

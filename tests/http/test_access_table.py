@@ -36,7 +36,8 @@ verify_archive remove_standing export_player erase_player
 list_keys create_key patch_key rotate_key revoke_key backup get_status rebuild_follower
 list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
 test_webhook"""
-_MODERATE: Final = "list_name_reviews review_name"
+_MODERATE: Final = """list_name_reviews review_name list_review claim_review
+decide_submission"""
 _OPEN: Final = "metrics healthz readyz openapi docs asyncapi live_docs"
 
 NEEDS: Final[dict[str, str]] = {
@@ -64,6 +65,7 @@ PASSED: Final = {
     **dict.fromkeys(("patch_key", "rotate_key", "close_period", "settle_period"), 404),
     "amend_period": 404,
     "review_name": 404,
+    "decide_submission": 404,
 }
 """What is answered to who may ask, if it is not 200: there are no such webhooks, keys, periods."""
 

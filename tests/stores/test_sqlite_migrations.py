@@ -195,4 +195,4 @@ def test_what_is_recorded_is_not_written_again(tmp_path: Path) -> None:
     after = pages(path)
     assert len(before) > 300
     assert sum(old != new for old, new in zip(before, after, strict=False)) < 10
-    assert len(after) - len(before) < 30  # new tables and their indexes, all empty
+    assert len(after) - len(before) < 40  # new tables and their indexes, all empty

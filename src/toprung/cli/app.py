@@ -19,6 +19,7 @@ from toprung.cli import (
     overview,
     periods,
     players,
+    review,
     runs,
     scores,
     serve,
@@ -32,7 +33,7 @@ from toprung.cli.options import CommandGroup
 
 _GROUPS = (
     *(serve, demo, boards, scores, runs, standings, overview, history, watching),
-    *(periods, archives, players, names),
+    *(periods, archives, players, names, review),
     *(importing, exporting, keys, webhooks, background, upkeep, migrate, doctor, version),
 )
 

@@ -28,10 +28,12 @@ from toprung.domain.player import (
     parse_avatar_url,
     parse_player,
 )
+from toprung.domain.standing import ReviewClaim, SubmissionDecision
 from toprung.domain.trust.names import parse_player_name
 from toprung.domain.values import bounded, parse_flag, parse_text
 from toprung.errors import NotServed
 from toprung.faces import BoardMethods, BoardsMethods
+from toprung.operations.variables import parse_submission_id
 from toprung.ports import PlayerProfile
 from toprung.service.leaderboards import LISTED_MAX
 from toprung.service.players import given
@@ -153,6 +155,46 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
             effect="once",
         )
         await self._caller.answer(request)
+
+    # --- review -----------------------------------------------------------------------------
+
+    async def claim_review(
+        self, by: str, seconds: int = 300, order: str = "impact", board: str | None = None
+    ) -> ReviewClaim:
+        """Claim the first submission that waits and that nobody has claimed, for some seconds.
+
+        Until then, only a verdict with the claim's token decides it. If nothing waits, the answer
+        has no submission.
+        """
+        body = {"by": by, "seconds": seconds, "order": order, "board": board}
+        request = Request(
+            method="POST", path=path("review", "claim"), query=EXACT, body=encode(body)
+        )
+        return await self._caller.call(request, ReviewClaim)
+
+    async def decide(
+        self,
+        submission: int,
+        verdict: str,
+        *,
+        reason: str = "",
+        by: str = "",
+        claim: str | None = None,
+    ) -> SubmissionDecision:
+        """Decide a submission that waits: `accept` or `reject`.
+
+        Accepted, it counts as if it had never waited, but not in periods that are settled. To
+        decide the same again is harmless; to decide otherwise raises NotPending.
+        """
+        body = {"verdict": verdict, "reason": reason, "by": by, "claim": claim}
+        request = Request(
+            method="POST",
+            path=path("submissions", parse_submission_id(submission), "verdict"),
+            query=EXACT,
+            body=encode(body),
+            effect="idempotent",
+        )
+        return await self._caller.call(request, SubmissionDecision)
 
     # --- the database behind the service ----------------------------------------------------
 

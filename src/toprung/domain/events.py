@@ -245,6 +245,33 @@ class PeriodAmended(EventBody, frozen=True):
         return board.recorded(position, board.generation)
 
 
+class SubmissionPended(EventBody, frozen=True):
+    """A submission waits for a verdict; a document of the kind `review` says everything else."""
+
+    format: ClassVar[int] = 7
+
+    board: str
+    submission: int
+    """Its position."""
+    player: PlayerNumber
+    reasons: tuple[str, ...]
+
+
+class SubmissionDecided(EventBody, frozen=True):
+    """A submission that waited has its verdict; the entries that it led to are set by another."""
+
+    format: ClassVar[int] = 7
+
+    board: str
+    submission: int
+    player: PlayerNumber
+    verdict: str
+    by: str
+    reason: str
+    changed: bool = False
+    """Whether an entry changed."""
+
+
 PeriodEvent: TypeAlias = PeriodClosed | PeriodSettled | PeriodArchived | PeriodAmended
 """What becomes of a period; each changes its board."""
 
@@ -263,6 +290,8 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
     "settled": PeriodSettled,
     "archived": PeriodArchived,
     "amended": PeriodAmended,
+    "pended": SubmissionPended,
+    "decided": SubmissionDecided,
 }
 """What journals record for each kind; a name is never given again for something else."""
 

@@ -16,17 +16,21 @@ import msgspec
 from toprung import errors
 from toprung.contract import InputError, Problem
 from toprung.errors import (
+    Claimed,
     DatabaseInUse,
     Gone,
     IndexUnavailable,
     Invalid,
     MissingExtra,
     NotFound,
+    NotPending,
     NotServed,
     NotYet,
     OlderProcesses,
     ServiceFailed,
     TooManyKeys,
+    TooManyPending,
+    TooManySubmissions,
     ToprungError,
     TruthUnavailable,
     Unavailable,
@@ -89,7 +93,11 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
 
 _STATUS: Final = (
     (TooManyKeys, 429),
+    (TooManySubmissions, 429),
+    (TooManyPending, 429),
     (NotYet, 409),
+    (NotPending, 409),
+    (Claimed, 409),
     (Invalid, 422),
     (NotFound, 404),
     (Gone, 410),
@@ -131,7 +139,7 @@ def problem(error: ToprungError, request: bytes = b"") -> Answer:
         where = [InputError(f"/{error.field}" if error.field else "", error.detail)]
         return _answer(slug, status, str(error), where, request)
     retry = RETRY_SECONDS if status == 503 else None
-    if isinstance(error, TooManyKeys):
+    if isinstance(error, TooManyKeys | TooManySubmissions):
         retry = error.retry_seconds
     headers = () if retry is None else ((b"retry-after", b"%d" % retry),)
     detail = type(error)().detail if is_for_operators(error) else error.detail

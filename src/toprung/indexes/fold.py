@@ -35,6 +35,8 @@ from toprung.domain.events import (
     PeriodSettled,
     PlayerErased,
     PlayerSet,
+    SubmissionDecided,
+    SubmissionPended,
     Unfriended,
 )
 from toprung.domain.idempotency import NOBODY, claims_of, key_digest, owner_of
@@ -270,7 +272,7 @@ class MemoryFold:
                 self._apply_entries(change, position, is_kept)
             case PeriodClosed() | PeriodSettled() | PeriodArchived() | PeriodAmended() as change:
                 self._apply_ending(change, position)
-            case DocumentSet():
+            case DocumentSet() | SubmissionPended() | SubmissionDecided():
                 pass  # the file itself keeps documents
             case Befriended(player, other) | Unfriended(player, other):
                 change_friends = self._join if type(event.body) is Befriended else self._part

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from toprung.domain.commands import (
     Befriend,
+    ClaimSubmission,
     Command,
     ErasePlayer,
     PatchPlayer,
@@ -46,7 +47,7 @@ class OwnWrites:
             match part:
                 case SetPlayer() | PatchPlayer() | ErasePlayer():
                     self._everywhere += 1
-                case Befriend() | Unfriend() | SetDocument():
+                case Befriend() | Unfriend() | SetDocument() | ClaimSubmission():
                     pass
                 case _:
                     self._note_board(part.board)

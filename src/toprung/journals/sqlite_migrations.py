@@ -110,10 +110,13 @@ def _pending_names(writer: apsw.Connection) -> None:
     )
 
 
+def _review(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0010_review"))
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
-    *(_snapshots, _key_limits),
-    _pending_names,
+    *(_snapshots, _key_limits, _pending_names, _review),
 )
 """By number, from 1."""
 

@@ -5,7 +5,16 @@ Routes, the OpenAPI document, the client and the reference are made from these d
 
 from typing import Final
 
-from toprung.operations import boards, players, reference, scores, standings, system, webhooks
+from toprung.operations import (
+    boards,
+    players,
+    reference,
+    review,
+    scores,
+    standings,
+    system,
+    webhooks,
+)
 from toprung.operations.operation import Operation
 
 _SUBJECTS: Final = (
@@ -13,6 +22,7 @@ _SUBJECTS: Final = (
     scores.operations,
     standings.operations,
     players.operations,
+    review.operations,
     system.operations,
     webhooks.operations,
     reference.operations,

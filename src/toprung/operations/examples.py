@@ -43,6 +43,8 @@ EXAMPLES: Final[dict[str, Any]] = {
         "set": [],
     },
     "verify_archive": {},
+    "claim_review": {"by": "replay-1", "seconds": 60, "board": "blitz"},
+    "decide_submission": {"verdict": "accept", "by": "replay-1", "reason": "the replay agrees"},
     "backup": {},
     "rebuild_follower": {},
     "put_webhook": {

@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 from toprung.domain.background import parse_follower
 from toprung.domain.board import parse_board_id
 from toprung.domain.player import PLAYER_ID_BYTES_MAX, check_text, parse_player
+from toprung.domain.score import INT64_MAX
+from toprung.domain.values import bounded, whole_or_text
 from toprung.domain.webhooks import parse_webhook_id
 
 ID_BYTES_MAX: Final = 64
@@ -35,6 +37,16 @@ class Variable(NamedTuple):
         return found | ({"example": self.example} if self.works else {})
 
 
+def parse_submission_id(value: object) -> str:
+    """A submission's id as it stands in an address.
+
+    >>> parse_submission_id(4711), parse_submission_id("4711")
+    ('4711', '4711')
+    """
+    found = whole_or_text(value) if isinstance(value, str) else value
+    return str(bounded(found, INT64_MAX, "submission"))
+
+
 VARIABLES: Final[dict[str, Variable]] = {
     "board": Variable("A board's id.", _ID, "blitz", parse_board_id),
     "player": Variable(
@@ -55,6 +67,13 @@ VARIABLES: Final[dict[str, Variable]] = {
         _TEXT,
         "2026-11-15",
         partial(check_text, bytes_max=ID_BYTES_MAX, field="period"),
+        works=False,
+    ),
+    "submission": Variable(
+        "A submission's id.",
+        {"type": "string", "pattern": "^[1-9][0-9]{0,18}$"},
+        "4711",
+        parse_submission_id,
         works=False,
     ),
     "key": Variable(

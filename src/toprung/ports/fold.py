@@ -34,6 +34,10 @@ class Recorded(Protocol):
         """A document, if there is one."""
         ...
 
+    def waiting_count(self, generation: int) -> int:
+        """How many submissions of a board wait for a verdict."""
+        ...
+
     def is_wanted(self, event: str) -> bool:
         """Whether a webhook wants to be told of events of a type."""
         ...

@@ -21,6 +21,7 @@ from toprung.service.background.archiving import ArchivePeriods, ErasingFollower
 from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
 from toprung.service.background.history import TakeSnapshots
+from toprung.service.background.reviewing import ExpireReviews
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
@@ -60,6 +61,7 @@ def background_of(
             ANNOUNCEMENT: AnnouncementSender(book, stores.clock),
         },
         jobs=[
+            ExpireReviews(endings.reviews),
             EndPeriods(journal, endings, stores.clock),
             ArchivePeriods(journal, archives),
             TakeSnapshots(journal, snapshots, stores.clock),

@@ -51,10 +51,13 @@ from toprung.service.amending import Amendments
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
+from toprung.service.guards import Guards
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.movement import Movements
 from toprung.service.naming import NameWords
 from toprung.service.parts import Parts
+from toprung.service.rates import MemoryRates
+from toprung.service.reviewing import Reviews
 from toprung.service.run_secrets import RunSecrets
 from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
@@ -142,7 +145,10 @@ class EmbeddedProfile:
             self.keys = SqliteKeys(self._path, self.journal.paused, in_thread)
             self.followers = SqliteFollowers(self.journal, self.store, clock, in_thread)
             periods, moment = self._periods(), self.journal.time.moment
-            self.endings = Endings(self.journal, periods, moment)
+            self.reviews = Reviews(self.journal, self.index, clock)
+            self.guards = Guards(self.index, self.journal, clock)
+            self.rates = MemoryRates()
+            self.endings = Endings(self.journal, periods, moment, self.reviews)
             self.archives, self.past = archives_of(
                 self.journal, periods, clock, moment, archive, self.folder
             )
@@ -183,6 +189,9 @@ class EmbeddedProfile:
             Movements(self.journal.number_of_each, self.snapshot_store),
             self.run_secrets,
             NameWords(os.environ.get(NAME_WORDS_VARIABLE) or None, self.clock),
+            self.rates,
+            self.guards,
+            self.reviews,
         )
 
     def _periods(self) -> MemoryPeriods:

@@ -10,6 +10,7 @@ from toprung.domain.board import Board
 from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.idempotency import NOBODY
 from toprung.domain.ranking import Ranking
+from toprung.domain.trust.rates import Rate
 from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
 from toprung.service.view import Indexes, View, current_period, view_of
@@ -27,6 +28,7 @@ class BoardAccess:
     """One board by its id, and the ports to reach it. Threads may share it."""
 
     __slots__ = (
+        "_address",
         "_clock",
         "_index",
         "_indexes",
@@ -46,6 +48,7 @@ class BoardAccess:
         source: str,
         owner: str = NOBODY,
         read_details: ReadDetails = msgspec.json.decode,
+        address: tuple[str, Rate] | None = None,
     ) -> None:
         self.id = board_id
         self._parts = parts
@@ -55,13 +58,23 @@ class BoardAccess:
         self._owner = owner
         self._read_details = read_details
         self._recent: _RecentView | None = None
+        self._address = address
+        """Where submissions come from, and how many may; None: any number."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r}>"
 
     def for_owner(self, owner: str) -> Self:
         """The same board for a caller whose idempotency keys belong to `owner`."""
-        return type(self)(self.id, self._parts, self._source, owner, self._read_details)
+        details, address = self._read_details, self._address
+        return type(self)(self.id, self._parts, self._source, owner, details, address)
+
+    def for_address(self, address: str, rate: Rate) -> Self:
+        """The same board for a caller from an address, which may submit at a rate."""
+        limit = (address, rate)
+        return type(self)(
+            self.id, self._parts, self._source, self._owner, self._read_details, limit
+        )
 
     async def rules(self) -> BoardRules:
         """The board's rules as they are now, in the form in which they are set."""

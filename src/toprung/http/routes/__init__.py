@@ -2,14 +2,23 @@
 
 from typing import Final
 
-from toprung.http.routes import admin, boards, players, reference, scores, standings, webhooks
+from toprung.http.routes import (
+    admin,
+    boards,
+    players,
+    reference,
+    review,
+    scores,
+    standings,
+    webhooks,
+)
 from toprung.http.routing import Handler, Route
 from toprung.http.running import handler_of
 from toprung.operations import OPERATIONS
 
 _HANDLERS: Final[dict[str, Handler]] = {
     name: handler
-    for module in (boards, scores, standings, players, admin, webhooks, reference)
+    for module in (boards, scores, standings, players, review, admin, webhooks, reference)
     for name, handler in module.handles.all.items()
 }
 

@@ -15,6 +15,7 @@ from tests.http.recorded.scenes.players import (
     NAMES,
     PROFILES,
 )
+from tests.http.recorded.scenes.review import REVIEW
 from tests.http.recorded.scenes.scores import BATCHES, POLICIES, REFUSED, RUNS, SUBMITTING
 from tests.http.recorded.scenes.service import ROUTING, STATE, WEBHOOKS
 from tests.http.recorded.scenes.standings import PAGES, STANDING, TOGETHER, WRONG_PAGES
@@ -41,6 +42,7 @@ SCENES: Final[list[Scene]] = [
     FRIENDS,
     EVERYWHERE,
     EXPORT,
+    REVIEW,
     HISTORY,
     LIVE_MOVEMENT,
     KEYS,
