@@ -130,6 +130,7 @@ BARS: tuple[Bar, ...] = (
     *_archives("10M", "-10M"),
     Bar("archive-bytes", "bytes of an archive per entry, with its index", "<=", 40, "bytes"),
     Bar("archive-submit", "durable batches with archives, over without", ">=", 0.95, "x"),
+    Bar("checked-submit", "durable batches with all checks on, over without", ">=", 0.8, "x"),
     Bar("cluster-archive-seconds", "cluster: settle and archive 1M", "<=", 60, "s"),
     Bar("webhook-deliveries", "messages to a webhook on this machine", ">=", 2_000, "events/s"),
     Bar("webhook-submissions", "durable batches with a webhook, over without", ">=", 0.95, "x"),

@@ -69,6 +69,7 @@ RUNS = (
     Run("growth", rounds=3, sets=("quick",)),
     Run("archives"),
     Run("submit_archived", rounds=5),
+    Run("submit_checked", rounds=5),
     Run("webhooks", rounds=5),
     Run("http_routes", rounds=9),
     Run("http_open_loop", rounds=5),

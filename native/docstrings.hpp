@@ -344,7 +344,11 @@ two words are tied. Records are those words encoded best first, the time, and th
 A row that improves by more than `max_increase` on its player's entry in the route's guard is refused;
 `guards` names a set (or None) for each route, by default the first one of the route. `claims` is a
 packed native i64 for each row, -1 for none: of rows with the same claim, those after the first that is
-not refused are REPEATED and do nothing. Planning k rows over routes of s sets is O(k * s), applying
+not refused are REPEATED and do nothing. `max_per`, an amount and microseconds, refuses rows that improve
+faster, pro rata to the time since the entry was achieved: they are HASTY. `limits` is two packed i64 for
+each row, whether it has a limit and which score that is: a row that improves its player's entry in the
+guard to such a score or a better one is SUSPECT and does nothing; after `room` of them others are
+CROWDED, which is refused. Planning k rows over routes of s sets is O(k * s), applying
 them O(k * s * log n).
 
 >>> from struct import pack, unpack
@@ -363,6 +367,8 @@ them O(k * s * log n).
 
 inline constexpr char kMergeStatuses[] = "One byte per row: UNCHANGED, ACCEPTED, OVERFLOW, EXCESSIVE or REPEATED.";
 inline constexpr char kMergeVersions[] = "Packed native i64, one per row; 0 where it was refused or repeated.";
+inline constexpr char kMergeLedTo[] =
+    "Packed i64: the score in the guard that each row with a limit would lead to; empty without limits.";
 inline constexpr char kMergeChanges[] = R"(For each set of a row's route its (record before or None, record after): O(sets).
 
 They are as that row saw them, after the rows before it. A refused row has none.)";

@@ -12,6 +12,10 @@
 //
 // A row that improves by more than `max_increase` is refused. What it is compared with is the player's
 // record on its route's guard: the first set of the route, or another one that is read and not written.
+// So is one that improves by more than `per_amount` in `per_span` microseconds, pro rata to the time since
+// that record was achieved. A row that leads to a record on the guard with a better score, which is at
+// least as good as the row's *limit*, is suspect: it does nothing, but it gets hold of its claim. There is
+// `room` for so many of them; those after that are refused.
 //
 // Rows may carry a claim, of which one row of the batch gets hold: the first that is not refused. Rows
 // after it with the same claim are repeated: they do nothing.
@@ -29,7 +33,16 @@
 namespace toprung {
 
 enum class Rule { keep_better, replace, add };
-enum class Status : u8 { unchanged = 0, accepted = 1, overflow = 2, excessive = 3, repeated = 4 };
+enum class Status : u8 {
+  unchanged = 0,
+  accepted = 1,
+  overflow = 2,
+  excessive = 3,
+  repeated = 4,
+  hasty = 5,
+  suspect = 6,
+  crowded = 7
+};
 
 struct MergeOptions {
   Rule rule = Rule::keep_better;
@@ -38,6 +51,10 @@ struct MergeOptions {
   bool last_wins = false;
   bool has_max_increase = false;
   i64 max_increase = 0;
+  bool has_max_per = false;
+  i64 per_amount = 0;
+  i64 per_span = 0;
+  u64 room = 0;
 };
 
 class Merge {
@@ -46,15 +63,17 @@ class Merge {
   // `watched` for each route indexes into that (or is empty: nothing is watched). `guards` names for
   // each route one of the sets, or kNone; if it is empty, the first set of the route is its guard.
   // `claims` names for each row a number below that of rows, or kNone; if it is empty, no row has one.
+  // `limits` has two numbers for each row: whether it has a limit, and which; if it is empty, none has.
   Merge(PlayerTable* table, Vector<RankedSet*> sets, Vector<Vector<u32>> routes,
-        Vector<Vector<u32>> watched, Vector<u32> guards, Vector<u32> claims, Vector<i64> rows,
-        unsigned tied, const MergeOptions& options)
+        Vector<Vector<u32>> watched, Vector<u32> guards, Vector<u32> claims, Vector<i64> limits,
+        Vector<i64> rows, unsigned tied, const MergeOptions& options)
       : table_(table),
         sets_(std::move(sets)),
         routes_(std::move(routes)),
         watched_(std::move(watched)),
         guards_(std::move(guards)),
         claims_(std::move(claims)),
+        limits_(std::move(limits)),
         rows_(std::move(rows)),
         options_(options),
         tied_(tied),
@@ -69,6 +88,8 @@ class Merge {
   unsigned words() const noexcept { return words_; }
   const Vector<u8>& statuses() const noexcept { return statuses_; }
   const Vector<i64>& versions() const noexcept { return versions_; }
+  // What rows that are suspect would lead to: a score for each row, or nothing if no row has a limit.
+  const Vector<i64>& led_to() const noexcept { return led_to_; }
 
   // The sets of a row's route, each with its record before (if any) and after that row.
   struct Change {
@@ -233,7 +254,7 @@ class Merge {
   }
 
   u32 guard_slot(u32 player, u32 route, u32 first) {
-    if (!options_.has_max_increase) return kNone;
+    if (!options_.has_max_increase && !options_.has_max_per && limits_.empty()) return kNone;
     const Vector<u32>& sets = routes_[route];
     if (guards_.empty()) return sets.empty() ? kNone : slot_ids_[first];
     if (guards_[route] == kNone) return kNone;
@@ -347,17 +368,22 @@ class Merge {
     Vector<u64> results(widest * words_);
     Vector<u8> wins(widest);
     Vector<u8> claimed(claims_.size());
+    led_to_.resize(limits_.size() / 2);
+    u64 room = options_.room;
     u64 version = options_.first_version;
     for (std::size_t row = 0; row < row_count_; ++row) {
       const u32 claim = claims_.empty() ? kNone : claims_[row];
       const bool repeats = claim != kNone && claimed[claim] != 0;
-      const Status status =
-          repeats ? Status::repeated : fold_row(row, version, results.data(), wins.data());
+      Status status = repeats ? Status::repeated : fold_row(row, version, results.data(), wins.data());
+      if (status == Status::suspect && room-- == 0) {
+        status = Status::crowded;
+        room = 0;
+      }
       statuses_[row] = static_cast<u8>(status);
       versions_[row] = 0;
+      if (claim != kNone && (status <= Status::accepted || status == Status::suspect)) claimed[claim] = 1;
       if (status > Status::accepted) continue;
       versions_[row] = static_cast<i64>(version++);
-      if (claim != kNone) claimed[claim] = 1;
     }
   }
 
@@ -368,11 +394,21 @@ class Merge {
     for (unsigned w = 0; w < tied_; ++w) fresh[w] = encode(cell(row, 3 + w), descends(w));
     fresh[tied_] = encode(cell(row, 2), options_.last_wins);
     fresh[tied_ + 1] = version;
-    if (is_excessive(row, blocks_[block_of_[row]].guard)) return Status::excessive;
+    const u32 guard = blocks_[block_of_[row]].guard;
+    if (is_excessive(row, guard)) return Status::excessive;
+    if (is_hasty(row, guard)) return Status::hasty;
     for (std::size_t i = 0; i < count; ++i) {
       const Decision decision = decide(row, ids[i], fresh, results + i * words_);
       if (decision == Decision::overflows) return Status::overflow;
       wins[i] = decision == Decision::wins;
+    }
+    if (!limits_.empty() && limits_[row * 2] != 0) {
+      u64 led_to[kWordsMax];
+      const Decision decision = guard == kNone ? Decision::wins : decide(row, guard, fresh, led_to);
+      if (decision == Decision::overflows) return Status::overflow;
+      if (guard == kNone) std::copy_n(fresh, words_, led_to);
+      led_to_[row] = decode(led_to[0], descends(0));
+      if (decision == Decision::wins && is_suspect(row, guard, led_to[0])) return Status::suspect;
     }
     bool any = false;
     for (std::size_t i = 0; i < count; ++i) {
@@ -390,16 +426,33 @@ class Merge {
     return any ? Status::accepted : Status::unchanged;
   }
 
-  bool is_excessive(std::size_t row, u32 guard) noexcept {
-    if (guard == kNone || !slots_[guard].exists) return false;
+  // By how much a row improves the record on its guard, which exists.
+  i128 increase(std::size_t row, u32 guard) noexcept {
     const i128 score = cell(row, 3);
     const bool down = descends(0);
-    i128 increase = down ? score : -score;
-    if (options_.rule != Rule::add) {
-      const i128 held = decode(record_of(guard)[0], down);
-      increase = down ? score - held : held - score;
-    }
-    return increase > options_.max_increase;
+    if (options_.rule == Rule::add) return down ? score : -score;
+    const i128 held = decode(record_of(guard)[0], down);
+    return down ? score - held : held - score;
+  }
+
+  bool is_excessive(std::size_t row, u32 guard) noexcept {
+    if (!options_.has_max_increase || guard == kNone || !slots_[guard].exists) return false;
+    return increase(row, guard) > options_.max_increase;
+  }
+
+  // Times are those of a calendar, so nothing here leaves 128 bits.
+  bool is_hasty(std::size_t row, u32 guard) noexcept {
+    if (!options_.has_max_per || guard == kNone || !slots_[guard].exists) return false;
+    const i128 gain = increase(row, guard);
+    if (gain <= 0) return false;
+    const i128 passed = i128{cell(row, 2)} - decode(record_of(guard)[tied_], options_.last_wins);
+    return gain * options_.per_span > (passed > 0 ? passed : 0) * options_.per_amount;
+  }
+
+  // Words are ordered best first, so the better score is the lower word.
+  bool is_suspect(std::size_t row, u32 guard, u64 word) noexcept {
+    if (guard != kNone && slots_[guard].exists && word >= record_of(guard)[0]) return false;
+    return word <= encode(limits_[row * 2 + 1], descends(0));
   }
 
   enum class Decision { loses, wins, overflows };
@@ -512,6 +565,8 @@ class Merge {
   Vector<Vector<u32>> watched_;
   Vector<u32> guards_;
   Vector<u32> claims_;
+  Vector<i64> limits_;
+  Vector<i64> led_to_;
   Vector<i64> rows_;
   const MergeOptions options_;
   const unsigned tied_;

@@ -666,10 +666,31 @@ Vector<u32> read_claims(nb::handle value, std::size_t rows) {
   return claims;
 }
 
+// For each row whether it has a limit, and which; empty for None.
+Vector<i64> read_limits(nb::handle value, std::size_t rows) {
+  if (value.is_none()) return {};
+  Vector<i64> limits = PinnedBuffer(value, "limits").copy<i64>("limits", "ql");
+  if (limits.size() != rows * 2) throw nb::value_error("limits has two numbers for each row");
+  return limits;
+}
+
+void read_max_per(nb::handle value, MergeOptions& options) {
+  options.has_max_per = !value.is_none();
+  if (!options.has_max_per) return;
+  const nb::object items = stolen(PySequence_Fast(value.ptr(), "max_per must be a pair"));
+  if (PySequence_Fast_GET_SIZE(items.ptr()) != 2) {
+    throw nb::value_error("max_per is an amount and a span in microseconds");
+  }
+  const auto item = [&](Py_ssize_t at) { return nb::handle(PySequence_Fast_GET_ITEM(items.ptr(), at)); };
+  options.per_amount = static_cast<i64>(to_count(item(0), "max_per"));
+  options.per_span = static_cast<i64>(to_count(item(1), "max_per"));
+}
+
 void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::handle rows_value,
                 nb::handle first_version, nb::handle descending, nb::handle last_wins,
                 nb::handle max_increase, nb::handle watched_value, nb::handle guards_value,
-                nb::handle claims_value) {
+                nb::handle claims_value, nb::handle max_per, nb::handle limits_value,
+                nb::handle room) {
   MergeOptions options;
   options.rule = read_rule(rule);
   options.first_version = to_count(first_version, "first_version");
@@ -679,6 +700,8 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
   if (options.has_max_increase) {
     options.max_increase = static_cast<i64>(to_count(max_increase, "max_increase"));
   }
+  read_max_per(max_per, options);
+  options.room = to_count(room, "room");
   Routes routes(routes_value);
   Vector<u32> guards = read_guards(guards_value, routes);
   PlayerTable* table = routes.sets.empty() ? nullptr : &routes.sets[0]->table();
@@ -695,9 +718,10 @@ void merge_init(PyMerge* self, nb::handle rule, nb::handle routes_value, nb::han
   }
   Vector<Vector<u32>> watched = read_watched(watched_value, routes.routes);
   Vector<u32> claims = read_claims(claims_value, rows.size() / width);
+  Vector<i64> limits = read_limits(limits_value, rows.size() / width);
   auto merge = std::make_unique<Merge>(table, std::move(routes.sets), std::move(routes.routes),
                                        std::move(watched), std::move(guards), std::move(claims),
-                                       std::move(rows), tied, options);
+                                       std::move(limits), std::move(rows), tied, options);
   merging(*merge, [&] { merge->plan(); });
   new (self) PyMerge{std::move(routes.objects), std::move(merge)};
 }
@@ -1083,17 +1107,21 @@ NB_MODULE(_native, module) {
       .def("__init__", merge_init, "rule"_a, "routes"_a, "rows"_a, nb::kw_only(), "first_version"_a,
            "descending"_a = 1, "last_wins"_a = false, "max_increase"_a = nb::none(),
            "watched"_a = nb::none(), "guards"_a = nb::none(), "claims"_a = nb::none(),
+           "max_per"_a = nb::none(), "limits"_a = nb::none(), "room"_a = 0,
            nb::sig("def __init__(self, rule: str, routes: Sequence[Sequence[RankedSet]], rows: Buffer, "
                    "*, first_version: int, descending: int = 1, last_wins: bool = False, "
                    "max_increase: int | None = None, "
                    "watched: Sequence[Sequence[int]] | None = None, "
                    "guards: Sequence[RankedSet | None] | None = None, "
-                   "claims: Buffer | None = None) -> None"))
+                   "claims: Buffer | None = None, max_per: tuple[int, int] | None = None, "
+                   "limits: Buffer | None = None, room: int = 0) -> None"))
       .def("__len__", [](PyMerge& m) { return m.merge->size(); })
       .def_prop_ro("statuses", [](PyMerge& m) { return to_bytes(m.merge->statuses()); }, kMergeStatuses,
                    nb::sig("def statuses(self) -> bytes"))
       .def_prop_ro("versions", [](PyMerge& m) { return to_bytes(m.merge->versions()); }, kMergeVersions,
                    nb::sig("def versions(self) -> bytes"))
+      .def_prop_ro("led_to", [](PyMerge& m) { return to_bytes(m.merge->led_to()); }, kMergeLedTo,
+                   nb::sig("def led_to(self) -> bytes"))
       .def("changes", merge_changes,
            nb::sig("def changes(self, row: int, /) -> list[tuple[bytes | None, bytes]]"), kMergeChanges)
       .def("outcomes", merge_outcomes,
@@ -1106,6 +1134,9 @@ NB_MODULE(_native, module) {
   merge.attr("OVERFLOW") = static_cast<int>(Status::overflow);
   merge.attr("EXCESSIVE") = static_cast<int>(Status::excessive);
   merge.attr("REPEATED") = static_cast<int>(Status::repeated);
+  merge.attr("HASTY") = static_cast<int>(Status::hasty);
+  merge.attr("SUSPECT") = static_cast<int>(Status::suspect);
+  merge.attr("CROWDED") = static_cast<int>(Status::crowded);
 
   PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw nb::python_error();

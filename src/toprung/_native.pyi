@@ -119,6 +119,9 @@ class Merge:
     OVERFLOW: int  # 2, refused: the sum leaves int64
     EXCESSIVE: int  # 3, refused: improves by more than max_increase
     REPEATED: int  # 4, an earlier row got hold of its claim
+    HASTY: int  # 5, refused: improves faster than max_per
+    SUSPECT: int  # 6, improves the guard's record to the row's limit or beyond: it does nothing
+    CROWDED: int  # 7, refused: suspect, and there is no room
 
     def __init__(
         self,
@@ -133,12 +136,17 @@ class Merge:
         watched: Sequence[Sequence[int]] | None = None,  # for each route, indexes of its sets
         guards: Sequence[RankedSet | None] | None = None,  # by route; else its first
         claims: Buffer | None = None,  # packed i64, for each row a number below that of rows, or -1
+        max_per: tuple[int, int] | None = None,  # an amount, and microseconds
+        limits: Buffer | None = None,  # packed i64, two for each row: whether it has one, and which
+        room: int = 0,  # for rows that are suspect
     ) -> None: ...
     def __len__(self) -> int: ...
     @property
     def statuses(self) -> bytes: ...
     @property
     def versions(self) -> bytes: ...  # packed i64, 0 where refused or repeated
+    @property
+    def led_to(self) -> bytes: ...  # packed i64: the guard's score after rows that are suspect
     def changes(self, row: int, /) -> list[tuple[bytes | None, bytes]]: ...
     # for each watched set: score after and before the row, what lies before the player (entries,
     # entries before the tie group, distinct prefixes) until the batch and since it, size

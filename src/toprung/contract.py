@@ -97,13 +97,15 @@ class SubmitAnswer(Struct, omit_defaults=True):
     """The result of a submission."""
 
     submission: Whole
-    status: Literal["accepted", "unchanged"]
+    status: Literal["accepted", "unchanged", "pending"]
     skipped: dict[str, SkipReason]
     """Windows in which it does not count, and why: closed or not yet open at its time, or that
     period is no longer retained."""
     standings: dict[str, WindowStanding]
     stale: bool = False
     """True if the submission is recorded, but its ranks are currently unknown."""
+    reasons: tuple[str, ...] = ()
+    """Why it is pending: `top`, `anomaly`, `own-anomaly`, `first-by`, `restricted`."""
 
 
 class RejectedRow(Struct):
@@ -120,6 +122,8 @@ class BatchAnswer(Struct):
     unchanged: int
     duplicates: int
     rejected: list[RejectedRow]
+    pending: int | UnsetType = UNSET
+    """How many wait for a verdict; only if any do."""
 
 
 class LookupAnswer(Struct):
@@ -178,6 +182,12 @@ class BoardAnswer(Struct, omit_defaults=True):
     trust: str = "server"
     run: dict[str, int] | None = None
     """How long runs may take, `min_seconds` and `max_seconds`; null: up to an hour."""
+    rate: dict[str, Any] | UnsetType | None = UNSET
+    """How many `submissions` each player may send in so many `seconds`; only if it is limited."""
+    max_per: dict[str, Any] | UnsetType | None = UNSET
+    """By which `amount` entries may improve in so many `seconds`; only if it is limited."""
+    review: dict[str, Any] | UnsetType | None = UNSET
+    """Which submissions wait for a verdict; only if any do."""
     periods: dict[str, ReadablePeriod] = {}
 
 

@@ -120,6 +120,14 @@ class EntriesChanged(NotYet):
     """Entries were changed while a period was being settled."""
 
 
+class NotPending(Invalid):
+    """The submission does not wait for a verdict: it has one, or it never waited."""
+
+
+class Claimed(Invalid):
+    """Somebody else has claimed the submission, and decides it."""
+
+
 class DocumentChanged(Invalid):
     """The document has another version than was expected."""
 
@@ -211,6 +219,21 @@ class TooManyKeys(Overloaded):
 
 class RunsUnavailable(Unavailable):
     """Runs cannot be started: set TOPRUNG_RUN_SECRETS to a file that all processes share."""
+
+
+class TooManySubmissions(Overloaded):
+    """A player or an address has sent more submissions than it may; try again later.
+
+    `retry_seconds` is how long it takes until there is room for another one.
+    """
+
+    def __init__(self, detail: str | None = None, retry_seconds: int | None = None) -> None:
+        super().__init__(detail)
+        self.retry_seconds = retry_seconds
+
+
+class TooManyPending(Overloaded):
+    """Too many submissions of the board wait for a verdict, and this one would have to."""
 
 
 class Closed(Unavailable):

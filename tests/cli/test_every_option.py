@@ -79,6 +79,18 @@ moderate revoke {sent} --reason typo --dry-run --yes
 moderate revoke {sent} --reason typo --yes
 archive list p{n} --window cup
 archive verify p{n} --window cup
+board create r{n} --window all-time --rate '{{"submissions": 9, "seconds": 60}}'
+    --max-per '{{"amount": 9, "seconds": 1}}' --review '{{"when": {{"top": 5}}}}'
+board change r{n} --rate '{{"submissions": 8, "seconds": 60}}'
+    --max-per '{{"amount": 8, "seconds": 1}}' --review '{{"when": {{"top": 4}}}}'
+submit r{n} a{n} 5
+submit r{n} z{n} 6
+review list --order oldest --board r{n} --count 5
+review list -n 5
+review claim me --seconds 9 --order oldest --board r{n}
+review accept {claimed} --reason good --by me --claim {claim}
+review claim me --board r{n}
+review reject {claimed} --reason bad --by me --claim {claim}
 distribution b{n} --buckets 4 --window all-time --period all --scope country:PT --viewer a{n}
 watch b{n} --window all-time --scope global --count 5 --updates 1
 watch b{n} -n 5 --updates 1
@@ -145,6 +157,9 @@ def run_lines(cli: Cli, where: list[str]) -> None:
         assert (result.code, result.err.count("toprung:")) == (0, 0), (words, result)
         if line[:3] == ["submit", "b{n}", "a{n}"]:
             made["sent"] = json.loads(result.out)["submission"]
+        if line[:2] == ["review", "claim"]:
+            told = json.loads(result.out)
+            made |= {"claim": told["claim"], "claimed": str(told["submission"]["submission"])}
         if line[:2] == ["keys", "create"]:
             made["id"] = json.loads(result.out)["id"]
 

@@ -50,6 +50,7 @@ INSIDE = {
     "board_of",
     "first_rows",
     "folder",
+    "for_address",
     "for_owner",
     "for_viewer",
     "health",

@@ -22,6 +22,7 @@ from toprung.testing.contracts.audit_contract import AuditContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
+from toprung.testing.contracts.checks_contract import ChecksContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.effect_contract import EffectContract
@@ -36,6 +37,7 @@ from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import MaintenanceContract
 from toprung.testing.contracts.moderation_contract import ModerationContract
 from toprung.testing.contracts.name_contract import NameContract
+from toprung.testing.contracts.review_contract import ReviewContract
 from toprung.testing.contracts.run_contract import RunContract
 from toprung.testing.contracts.workbench import Session, Workbench
 from toprung.testing.servers import PostgresServer, RedisServer, valkey_program
@@ -72,6 +74,14 @@ class TestEnding(OnCluster, EndingContract):
 
 class TestHistory(OnCluster, HistoryContract):
     pass
+
+
+class TestChecks(OnCluster, ChecksContract):
+    """What is checked before a score counts."""
+
+
+class TestReview(OnCluster, ReviewContract):
+    """Submissions that wait for a verdict."""
 
 
 class TestAmending(OnCluster, AmendingContract):

@@ -21,6 +21,7 @@ from toprung.testing.contracts.audit_contract import AuditContract
 from toprung.testing.contracts.background_contract import BackgroundContract
 from toprung.testing.contracts.batch_contract import BatchContract
 from toprung.testing.contracts.board_contract import BoardContract
+from toprung.testing.contracts.checks_contract import ChecksContract
 from toprung.testing.contracts.clock_contract import ClockContract
 from toprung.testing.contracts.command_contract import CommandContract
 from toprung.testing.contracts.effect_contract import EffectContract
@@ -35,6 +36,7 @@ from toprung.testing.contracts.ladder_quota_contract import LadderQuotaContract
 from toprung.testing.contracts.maintenance_contract import BackupContract, MaintenanceContract
 from toprung.testing.contracts.moderation_contract import ModerationContract
 from toprung.testing.contracts.name_contract import NameContract
+from toprung.testing.contracts.review_contract import ReviewContract
 from toprung.testing.contracts.run_contract import RunContract
 from toprung.testing.contracts.workbench import Session, Workbench
 
@@ -100,6 +102,14 @@ class TestHistory(OnEmbedded, HistoryContract):
         points, top = past.run(read())
         assert list(points) == found != []
         assert [each.movement for each in top] == list(past.movement().values())
+
+
+class TestChecks(OnEmbedded, ChecksContract):
+    """What is checked before a score counts."""
+
+
+class TestReview(OnEmbedded, ReviewContract):
+    """Submissions that wait for a verdict."""
 
 
 class TestAmending(OnEmbedded, AmendingContract):

@@ -51,7 +51,6 @@ from toprung.service.background.archiving import ArchivePeriods, ErasingFollower
 from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
 from toprung.service.background.runner import Background, Stores
-from toprung.service.endings import Endings
 from toprung.service.leaderboards import Leaderboard, Leaderboards
 from toprung.waiting.threads import in_thread
 
@@ -123,7 +122,7 @@ def archiving_background(profile: Any, log: Path, fate: Fate) -> Background:
     }
     journal = cast(Any, Fated("journal", profile.journal, fate))
     reader = cast(Any, Fated("reader", profile.endings._reader, fate))
-    endings = Endings(profile.journal, profile.endings._reader, stores.moment)
+    endings = profile.endings
     files = FatedFiles(folder_of(log))
     files.fate = fate
     kept_in = ParquetArchives(files, profile.journal.identity, str(log.parent))

@@ -57,7 +57,7 @@ def ending_background(profile: Any, fate: Fate) -> Background:
     }
     journal = cast(Any, Fated("journal", profile.journal, fate))
     reader = cast(Any, Fated("reader", profile.endings._reader, fate))
-    endings = Endings(journal, reader, stores.moment)
+    endings = Endings(journal, reader, stores.moment, profile.reviews)
     job = EndPeriods(journal, endings, stores.clock)
     return Background(stores._replace(**fated), [], {}, [job])
 

@@ -88,6 +88,7 @@ def test_the_limits_are_those_that_hold_by_default() -> None:
         "key-rate": DEFAULT_KEY_RATE,
         "address-rate": DEFAULT_ADDRESS_RATE,
         "player-rate": DEFAULT_PLAYER_RATE,
+        "submission-rate": None,
     }
     assert {name: parse_rate(name, text) for name, text in told.items()} == rates
     for name, text in told.items():

@@ -10,8 +10,8 @@ NAMES: Final = {
     "key": "aaaaaaaa",
     "follower": "activity",
     "webhook": "chat",
+    "submission": "999999999",
     "message": "msg_1",
     "window": "daily",
     "period": "2026-11-15",
-    "submission": "999999999",
 }

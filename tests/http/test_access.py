@@ -35,6 +35,8 @@ BODIES: dict[str, Any] = {
     "amend_period": {"reason": "mine", "remove": ["alice"], "set": []},
     "put_restriction": {"kind": "hidden", "reason": "mine"},
     "revoke_submission": {"reason": "mine"},
+    "claim_review": {"by": "mallory"},
+    "decide_submission": {"verdict": "accept"},
 }
 
 

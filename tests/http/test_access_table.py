@@ -37,7 +37,7 @@ list_keys create_key patch_key rotate_key revoke_key backup get_status rebuild_f
 list_webhooks put_webhook get_webhook delete_webhook list_deliveries get_delivery replay_delivery
 test_webhook list_leaves list_acts list_refusals"""
 _MODERATE: Final = """put_restriction get_restriction lift_restriction list_restrictions
-revoke_submission list_name_reviews review_name"""
+revoke_submission list_name_reviews review_name list_review claim_review decide_submission"""
 _OPEN: Final = """metrics healthz readyz openapi docs asyncapi live_docs get_log_key get_checkpoint
 get_consistency"""
 
@@ -69,6 +69,7 @@ PASSED: Final = {
     "amend_period": 404,
     "review_name": 404,
     "get_proof": 404,
+    "decide_submission": 404,
 }
 """What is answered to who may ask, if it is not 200: there are no such webhooks, keys, periods."""
 

@@ -40,6 +40,8 @@ BODIES: dict[str, Any] = {
     "verify_archive": {},
     "put_restriction": {"kind": "hidden", "reason": "a bot"},
     "revoke_submission": {"reason": "replayed"},
+    "claim_review": {"by": "ann"},
+    "decide_submission": {"verdict": "reject", "reason": "a bot"},
 }
 PARAMETERS = {
     "get_around_score": {"score": "7"},
@@ -77,6 +79,16 @@ def ended(http: httpx2.Client, board: str) -> dict[str, str]:
     return {"window": "daily", "period": periods[-1]["period"]}
 
 
+def pended(http: httpx2.Client, board: str) -> str:
+    """The id of a submission that waits for a verdict."""
+    rules = {"review": {"when": {"top": 1}}}
+    assert http.patch(f"/v1/boards/{board}", json=rules).is_success
+    body = {"player": "cem", "score": 10**6}
+    answer = http.post(f"/v1/boards/{board}/scores", json=body).json()
+    assert (answer["status"], answer["reasons"]) == ("pending", ["top"])
+    return str(answer["submission"])
+
+
 @pytest.mark.parametrize("route", ROUTES, ids=name_of)
 def test_every_route_answers(
     service: RunningService, http: httpx2.Client, make_board: MakeBoard, route: Route
@@ -91,6 +103,8 @@ def test_every_route_answers(
     names = {"board": board, "player": "ann", "other": "ben", "key": key, "webhook": "chat"}
     if "{webhook}" in route.path:
         names["message"] = told(http, board)
+    if "{submission}" in route.path:
+        names["submission"] = pended(http, board)
     names["follower"] = "activity"
     past = http.get(f"/v1/boards/{board}/players/ann/submissions").json()["submissions"]
     names["submission"] = str(past[0]["submission"])

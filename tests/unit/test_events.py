@@ -33,6 +33,8 @@ from toprung.domain.events import (
     PlayerRestricted,
     PlayerSet,
     Scored,
+    SubmissionDecided,
+    SubmissionPended,
     SubmissionRevoked,
     Unfriended,
     read_event,
@@ -100,6 +102,8 @@ BODIES: list[EventBody] = [
         removed=(3,),
         corrected=(Corrected(4, 9, None),),
     ),
+    SubmissionPended("b", 5, 3, ("top", "anomaly")),
+    SubmissionDecided("b", 5, 3, "accepted", "ann", "the replay agrees", True),
 ]
 
 
@@ -134,9 +138,9 @@ def test_players_get_other_numbers_wherever_they_are_named() -> None:
 
     changed = [renumbered(body, hundred_more) for body in BODIES if not isinstance(body, BoardSet)]
     numbers = [getattr(body, "player", None) for body in changed]
-    assert numbers == [103, None, *[103] * 7, 104, 103, 103, *[None] * 7]
+    assert numbers == [103, None, *[103] * 7, 104, 103, 103, *[None] * 7, 103, 103]
     assert changed[8] == Befriended(103, 104)
-    amended = changed[-1]
+    amended = changed[-3]
     assert isinstance(amended, PeriodAmended)
     assert (amended.removed, amended.corrected) == ((103,), (Corrected(104, 9, None),))
     match = Match(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from toprung._native import BestCards, CardColumns, CardMoves, card_periods, pack_card
 from toprung.domain.board import Board
 from toprung.domain.card import STOP_BYTES, card_entry, join_card, number_bytes, split_card
-from toprung.domain.commands.card_rules import CardRoute, CardRules, PlayerCard
+from toprung.domain.commands.card_rules import CardRoute, CardRules, Decided, PlayerCard
 from toprung.domain.score import INT64_MAX, INT64_MIN
 from toprung.domain.submission import Submission
 
@@ -96,6 +96,7 @@ def test_submissions_are_decided_like_the_domain_decides(data: st.DataObject, bo
     expected = {player: PlayerCard(1, (), dict(card)) for player, card in cards.items()}
     for row, position, status, windows in zip(rows, positions, statuses, told or [], strict=True):
         decided = rules.decide(expected[row.player], row, route, position)
+        assert isinstance(decided, Decided)
         assert status == decided.changed
         assert windows == [
             (each.score, each.previous_score) for each in rules.outcomes(route, decided)

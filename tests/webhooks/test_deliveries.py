@@ -341,7 +341,21 @@ def test_a_webhook_that_was_narrowed_is_told_nothing_of_other_boards_any_more() 
             await boards.background.settle()
             day = (await board.periods(window="daily"))[1].period
             await board.amend_period("daily", day, reason="a bot", remove=["ann"])
+            await boards.patch("secret", review={"when": {"top": 1}})
+            pended = await board.submit("cem", 9)
+            await boards.decide(pended.submission, "accept", by="dan", reason="honest")
             await boards.background.settle()
+            said = {each.told["type"]: each.told["data"] for each in receiver.requests}
+            waits = {"board": "secret", "submission": pended.submission, "reasons": ["top"]}
+            assert said["submission.pending"] == waits
+            assert said["submission.decided"] == {
+                "board": "secret",
+                "submission": pended.submission,
+                "verdict": "accepted",
+                "by": "dan",
+                "reason": "honest",
+                "changed": True,
+            }
             told = len(receiver.requests)
             assert {each.told["type"] for each in receiver.requests} == set(EVENT_TYPES)
             await boards.webhooks.put("chat", other.url, ["leader.changed"], ["eu-*"])

@@ -21,6 +21,7 @@ from toprung.cli import (
     overview,
     periods,
     players,
+    review,
     runs,
     scores,
     serve,
@@ -34,7 +35,7 @@ from toprung.cli.options import CommandGroup
 
 _GROUPS = (
     *(serve, demo, boards, scores, runs, standings, overview, history, watching),
-    *(periods, archives, players, names, moderation),
+    *(periods, archives, players, names, moderation, review),
     *(importing, exporting, keys, webhooks, audit, background, upkeep, migrate, doctor, version),
 )
 

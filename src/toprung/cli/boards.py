@@ -104,6 +104,27 @@ class Rules:
     trust: Annotated[
         str | None, choice(CHOICES["trust"], "who may submit: servers with keys, or players, too")
     ] = None
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help='how often each player may submit: {"submissions": 10, "seconds": 60}',
+        ),
+    ] = None
+    max_per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help='how fast scores may improve: {"amount": 100, "seconds": 60}',
+        ),
+    ] = None
+    review: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help='which submissions wait for a verdict: {"when": {"top": 100, "anomaly": 3.5}}',
+        ),
+    ] = None
 
     def given(self) -> dict[str, Any]:
         """The rules that were given, as the library takes them."""
@@ -116,6 +137,10 @@ class Rules:
             rules["history"] = {"every": history} if isinstance(history, str) else history
         if "run" in rules:
             rules["run"] = _as_json(rules["run"], "--run")
+        for name in ("rate", "max_per", "review"):
+            if name in rules:
+                option = f"--{name.replace('_', '-')}"
+                rules[name] = _as_json(rules[name], option)
         return rules
 
 

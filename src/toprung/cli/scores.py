@@ -60,7 +60,11 @@ def submit(
         print_json(result)
         return
     repeat = " (sent before)" if result.replayed else ""
-    say(f"{result.status}{repeat}")
+    reasons = f": {', '.join(result.reasons)}" if result.reasons else ""
+    say(f"{result.status}{repeat}{reasons}")
+    if result.status == "pending":
+        note("it counts once it has been accepted; toprung review list shows what waits")
+        return
     columns = [
         Column("window"),
         Column("period"),

@@ -163,6 +163,14 @@ class ServeOptions:
             show_default=str(LEEWAY_SECONDS),
         ),
     ] = None
+    submission_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="submissions per seconds for each address, such as 600/60; off for no limit",
+            show_default="off",
+        ),
+    ] = None
     connections_per_address: Annotated[
         str | None,
         typer.Option(
@@ -335,6 +343,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         LIVE_HERE,
         LIVE_WHERE_OTHERS_ASK,
         ServiceSettings,
+        parse_submission_rate,
     )
 
     is_remote = not parse_host(options.host).is_loopback
@@ -362,6 +371,7 @@ def _settings(options: ServeOptions) -> ServiceSettings:
         address_rate=rates[1],
         player_rate=rates[2],
         tokens=_tokens(options),
+        submission_rate=parse_submission_rate("submission-rate", options.submission_rate or "off"),
         connections_per_address_max=_connections(options.connections_per_address, connections),
         sockets_per_caller_max=options.live_connections or live.connections,
         subscriptions_per_caller_max=options.live_subscriptions or live.subscriptions,

@@ -128,7 +128,7 @@ def _standing(row: StandingRow | StandingAnswer, ladder: LadderName, *, names: b
 def submit_result(answer: SubmitAnswer, *, replayed: bool) -> SubmitResult:
     """What became of a submission."""
     told = (answer.submission, answer.status, answer.skipped, answer.standings)
-    return SubmitResult(*told, replayed, answer.stale)
+    return SubmitResult(*told, replayed, answer.stale, answer.reasons)
 
 
 def rejected_rows(answer: BatchAnswer, sent: list[int]) -> list[Rejected]:
@@ -148,6 +148,7 @@ def board_of(answer: BoardAnswer) -> BoardRules:
     """A board's rules; the journal positions that set them are not told."""
     rules: dict[str, Any] = {name: getattr(answer, name) for name in answer.__struct_fields__}
     del rules["id"], rules["periods"]
+    rules = {name: None if rule is UNSET else rule for name, rule in rules.items()}
     shown = shown_rules(Board.parse(answer.id, rules))
     # As the service says them: what is usual for archives there is not known here.
     return msgspec.structs.replace(shown, windows=tuple(answer.windows))

@@ -33,8 +33,9 @@ from toprung.domain.player import (
     parse_player,
 )
 from toprung.domain.score import INT64_MAX
-from toprung.domain.standing import PlayerRestriction
+from toprung.domain.standing import PlayerRestriction, ReviewClaim, SubmissionDecision
 from toprung.domain.trust.act import parse_act_reason
+from toprung.domain.trust.log import parse_submission_id
 from toprung.domain.trust.names import parse_player_name
 from toprung.domain.trust.restriction import Kind, parse_boards, parse_kind
 from toprung.domain.trust.revoking import Revocation
@@ -222,6 +223,46 @@ class Leaderboards(BoardsMethods, RemoteFace, runs="boards"):
             effect="none" if dry_run else "idempotent",
         )
         return await self._caller.call(request, Revocation)
+
+    # --- review -----------------------------------------------------------------------------
+
+    async def claim_review(
+        self, by: str, seconds: int = 300, order: str = "impact", board: str | None = None
+    ) -> ReviewClaim:
+        """Claim the first submission that waits and that nobody has claimed, for some seconds.
+
+        Until then, only a verdict with the claim's token decides it. If nothing waits, the answer
+        has no submission.
+        """
+        body = {"by": by, "seconds": seconds, "order": order, "board": board}
+        request = Request(
+            method="POST", path=path("review", "claim"), query=EXACT, body=encode(body)
+        )
+        return await self._caller.call(request, ReviewClaim)
+
+    async def decide(
+        self,
+        submission: int,
+        verdict: str,
+        *,
+        reason: str = "",
+        by: str = "",
+        claim: str | None = None,
+    ) -> SubmissionDecision:
+        """Decide a submission that waits: `accept` or `reject`.
+
+        Accepted, it counts as if it had never waited, but not in periods that are settled. To
+        decide the same again is harmless; to decide otherwise raises NotPending.
+        """
+        body = {"verdict": verdict, "reason": reason, "by": by, "claim": claim}
+        request = Request(
+            method="POST",
+            path=path("submissions", parse_submission_id(submission), "verdict"),
+            query=EXACT,
+            body=encode(body),
+            effect="idempotent",
+        )
+        return await self._caller.call(request, SubmissionDecision)
 
     # --- the database behind the service ----------------------------------------------------
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from toprung.client.board_access import BoardAccess
 from toprung.client.decoding import rejected_rows, submit_result
 from toprung.client.encoding import EXACT, correction_body, encode, path, row_body, submission_body
@@ -172,15 +174,16 @@ class _Tally:
     """What became of the batches that are done."""
 
     def __init__(self) -> None:
-        self.accepted = self.unchanged = self.duplicates = 0
+        self.accepted = self.unchanged = self.duplicates = self.pending = 0
         self.rejected: list[Rejected] = []
 
     def add(self, answer: BatchAnswer, indexes: list[int]) -> None:
         self.accepted += answer.accepted
         self.unchanged += answer.unchanged
         self.duplicates += answer.duplicates
+        self.pending += 0 if answer.pending is UNSET else answer.pending
         self.rejected += rejected_rows(answer, indexes)
 
     def result(self) -> BatchResult:
         rejected = tuple(sorted(self.rejected, key=lambda row: row.index))
-        return BatchResult(self.accepted, self.unchanged, self.duplicates, rejected)
+        return BatchResult(self.accepted, self.unchanged, self.duplicates, rejected, self.pending)

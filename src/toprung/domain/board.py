@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -16,7 +16,10 @@ from toprung.domain.player import GLOBAL, check_attribute
 from toprung.domain.ranking import RANKINGS, Ranking
 from toprung.domain.score import DECIMALS_MAX, number_text, parse_score, score_value
 from toprung.domain.sortkey import Direction, RecordShape, record_shape
+from toprung.domain.trust.rates import Rate, parse_rate
+from toprung.domain.trust.review import ReviewRule
 from toprung.domain.trust.run_rule import USUAL_RUN, RunRule
+from toprung.domain.trust.velocity import MaxPer
 from toprung.domain.trust.writing import TRUSTS, Trust
 from toprung.domain.values import bounded, parse_choice, parse_flag, parse_text
 from toprung.domain.window import (
@@ -82,6 +85,12 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Who may submit scores."""
     run: RunRule | None = None
     """How long runs may take; None: as usual."""
+    rate: Rate | None = None
+    """How many submissions each player may send."""
+    max_per: MaxPer | None = None
+    """How fast an entry may improve."""
+    review: ReviewRule | None = None
+    """Which submissions wait for a verdict."""
     version: int = 0
     """The journal position that set these rules; 0 before they were recorded."""
     generation: int = 0
@@ -129,6 +138,9 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             public=parse_flag(rules.get("public", False), "public"),
             history=HistoryRule.parse(rules.get("history")),
             run=RunRule.parse(rules.get("run")),
+            rate=parse_rate(rules.get("rate"), "rate"),
+            max_per=MaxPer.parse(rules.get("max_per"), decimals),
+            review=ReviewRule.parse(rules.get("review")),
             **{
                 name: parse_choice(rules.get(name, choices[0]), choices, name)
                 for name, choices in CHOICES.items()
@@ -301,6 +313,11 @@ class Board(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """All-time if the board has it, else the first: where `max_increase` looks."""
         return next((w for w in self.windows if w.kind == "all-time"), self.windows[0])
 
+    @cached_property
+    def is_guarded(self) -> bool:
+        """Whether new submissions are judged by the entry on the guard ladder."""
+        return any(rule is not None for rule in (self.max_increase, self.max_per, self.review))
+
     def is_closed(self, window: str, period: Period) -> bool:
         """Whether late scores do not count in a period any more."""
         return _has_passed(self.closed.get(window), period)
@@ -469,4 +486,9 @@ _TO_JSON: dict[str, Any] = {
     "max_increase": _limit,
     "history": lambda _, value: None if value is None else value.to_json(),
     "run": lambda _, value: None if value is None else value.to_json(),
+    "rate": lambda _, value: None if value is None else value.to_json(),
+    "max_per": lambda board, value: (
+        None if value is None else value.to_json(partial(score_value, decimals=board.decimals))
+    ),
+    "review": lambda _, value: None if value is None else value.to_json(),
 }

@@ -54,6 +54,13 @@ class BoardRules(msgspec.Struct, frozen=True, kw_only=True):
     """Who may submit scores: `server`, `player` or `signed`."""
     run: dict[str, int] | None
     """How long a run may take: `min_seconds` and `max_seconds`; None: up to an hour."""
+    rate: dict[str, Any] | None
+    """How many `submissions` each player may send in so many `seconds`; None: any number."""
+    max_per: dict[str, Any] | None
+    """By which `amount` entries may improve in so many `seconds`; None: by any."""
+    review: dict[str, Any] | None
+    """Which submissions wait for a verdict (`when`), for how long (`expires`), and what becomes of
+    them if nobody decides (`else`); None: none do."""
     version: int
     """The journal position that set these rules."""
     generation: int

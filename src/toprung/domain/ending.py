@@ -61,6 +61,15 @@ def is_settled(board: Board, name: PeriodName) -> bool:
     return period is not None and board.is_settled(window, period)
 
 
+def is_closed(board: Board, name: PeriodName) -> bool:
+    """Whether late scores do not count any more in a period that is known by its name."""
+    window, period_id = name
+    if window not in board.closed:
+        return False
+    period = board.calendar(board.window(window)).period(period_id)
+    return period is not None and board.is_closed(window, period)
+
+
 def ended_period(board: Board, window: str, period_id: str, now: int) -> EndedPeriod:
     """The period of this name, which must have ended and be one that is closed some day."""
     found = board.window(window)

@@ -12,6 +12,7 @@ from toprung.errors import ExcessiveIncrease, ScoreOverflow
 if TYPE_CHECKING:
     from toprung.domain.board import Board
     from toprung.domain.submission import Submission
+    from toprung.domain.trust.velocity import MaxPer
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -47,23 +48,33 @@ def decide(board: Board, current: Entry | None, submission: Submission, version:
 
 
 def check_increase(board: Board, current: Entry | None, submission: Submission) -> None:
-    """Refuse an improvement beyond the board's `max_increase`.
+    """Refuse an improvement beyond the board's `max_increase`, or faster than its `max_per`.
 
     `current` is the player's entry on the board's guard ladder (`guard_ladder`: all-time, else
     the first window's current period); a first entry is not checked. On policy
     "sum" the submitted amount is what counts.
     """
-    if board.max_increase is None or current is None:
+    if current is None or (board.max_increase is None and board.max_per is None):
         return
     gain = submission.score if board.policy == "sum" else submission.score - current.score
-    if (gain if board.order == "desc" else -gain) > board.max_increase:
+    gain = gain if board.order == "desc" else -gain
+    if board.max_increase is not None and gain > board.max_increase:
         raise excessive_increase(board, board.max_increase)
+    pace = board.max_per
+    if pace is not None and not pace.allows(gain, submission.at - current.achieved_at):
+        raise hasty_increase(board, pace)
 
 
 def excessive_increase(board: Board, most: int) -> ExcessiveIncrease:
     """The refusal of an improvement by more than `most`."""
     detail = f"improves by more than the board's max_increase of {board.shown(most)}"
     return ExcessiveIncrease("score", detail)
+
+
+def hasty_increase(board: Board, most: MaxPer) -> ExcessiveIncrease:
+    """The refusal of an improvement in too short a time."""
+    pace = f"{board.shown(most.amount)} in {most.seconds} seconds"
+    return ExcessiveIncrease("score", f"improves faster than the board's max_per of {pace}")
 
 
 def _beats(board: Board, new: Entry, current: Entry) -> bool:

@@ -306,6 +306,35 @@ class Acted(EventBody, frozen=True):
     """The id of what it was about: a key, a webhook, a follower."""
 
 
+class SubmissionPended(EventBody, frozen=True):
+    """A submission waits for a verdict; a document of the kind `review` says everything else."""
+
+    format: ClassVar[int] = 7
+
+    board: str
+    submission: int
+    """Its position."""
+    player: PlayerNumber
+    reasons: tuple[str, ...]
+
+
+class SubmissionDecided(EventBody, frozen=True):
+    """A submission that waited has its verdict; the entries that it led to are set by another."""
+
+    format: ClassVar[int] = 7
+    private: ClassVar[tuple[str, ...]] = ("reason", "decider")
+
+    board: str
+    submission: int
+    player: PlayerNumber
+    verdict: str
+    decider: str
+    """Who decided, by a name that they gave."""
+    reason: str
+    changed: bool = False
+    """Whether an entry changed."""
+
+
 PeriodEvent: TypeAlias = PeriodClosed | PeriodSettled | PeriodArchived | PeriodAmended
 """What becomes of a period; each changes its board."""
 
@@ -327,6 +356,8 @@ KINDS: Final[Mapping[str, type[EventBody]]] = {
     "archived": PeriodArchived,
     "amended": PeriodAmended,
     "acted": Acted,
+    "pended": SubmissionPended,
+    "decided": SubmissionDecided,
 }
 """What journals record for each kind; a name is never given again for something else."""
 

@@ -26,6 +26,7 @@ _WHY: Final[dict[SkipReason, str]] = {
     "closed": "is closed",
     "not-open": "had not opened",
     "not-retained": "no longer retains it",
+    "settled": "is settled",
 }
 _WINDOWS_NAMED: Final = 8
 """How many windows a refusal tells about: a batch can have thousands of refusals."""

@@ -23,9 +23,9 @@ Score: TypeAlias = Annotated[int | Decimal, NUMBER]
 Whole: TypeAlias = Annotated[int, NUMBER]
 """A subscore, or the id of a submission."""
 
-SkipReason: TypeAlias = Literal["closed", "not-open", "not-retained"]
+SkipReason: TypeAlias = Literal["closed", "not-open", "not-retained", "settled"]
 """Why a submission does not count in a window: at its time the window was over or not yet open,
-or that period is no longer retained."""
+that period is no longer retained, or it was settled before the submission was accepted."""
 
 
 class Movement(msgspec.Struct, frozen=True, gc=False):
@@ -126,7 +126,8 @@ class SubmitResult(msgspec.Struct, frozen=True, gc=False):
 
     submission: Whole
     """Its id."""
-    status: Literal["accepted", "unchanged"]
+    status: Literal["accepted", "unchanged", "pending"]
+    """`pending`: it counts once it has been accepted by a verdict."""
     skipped: dict[str, SkipReason]
     """The windows in which it does not count, and why."""
     standings: dict[str, WindowStanding]
@@ -135,6 +136,8 @@ class SubmitResult(msgspec.Struct, frozen=True, gc=False):
     """Whether the key was already used: this is the first submission's result."""
     stale: bool = False
     """Recorded, but the index could not be reached: ranks are unknown for now."""
+    reasons: tuple[str, ...] = ()
+    """Why it is pending: `top`, `anomaly`, `own-anomaly`, `first-by`, `restricted`."""
 
 
 class Rejected(msgspec.Struct, frozen=True, gc=False):
@@ -152,6 +155,20 @@ class BatchResult(msgspec.Struct, frozen=True):
     unchanged: int
     duplicates: int
     rejected: tuple[Rejected, ...]
+    pending: int = 0
+    """Of those that wait for a verdict."""
+
+
+class ShownVerdict(msgspec.Struct, frozen=True):
+    """What was decided of a submission that was pending."""
+
+    verdict: Literal["accepted", "rejected"]
+    by: str
+    """Who decided: a name that the caller gave, or `review` if nobody did in time."""
+    reason: str
+    decided_at: datetime
+    skipped: dict[str, SkipReason]
+    """The windows in which it would have counted and does not: it was accepted too late."""
 
 
 class PastSubmission(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -163,12 +180,81 @@ class PastSubmission(msgspec.Struct, frozen=True, omit_defaults=True):
     at: datetime
     recorded_at: datetime
     status: str
+    """`accepted`, `unchanged`, `pending` or `rejected`."""
     subscore: Whole | None = None
     details: Any = None
     revoked_at: datetime | None = None
     """When it was revoked: it does not count."""
     reason: str | None = None
     """Why it was revoked."""
+    reasons: tuple[str, ...] = ()
+    """Why it is or was pending."""
+    provisional_rank: int | None = None
+    """While it is pending: the rank in the board's default window that it would lead to now."""
+    verdict: ShownVerdict | None = None
+    """What was decided of it, if it was pending."""
+
+
+class PendingSubmission(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A submission that waits for a verdict, and why."""
+
+    submission: Whole
+    board: str
+    player: str
+    score: Score
+    at: datetime
+    recorded_at: datetime
+    reasons: tuple[str, ...]
+    """`top`, `anomaly`, `own-anomaly`, `first-by`, `restricted`."""
+    impact: int
+    """How much it stands out among the board's entries: its modified z-score in thousandths."""
+    expires_at: datetime
+    """When it is decided without anybody's verdict."""
+    otherwise: Literal["accept", "reject"]
+    """How it is decided then."""
+    entries: int
+    """On the ladder that it was compared with."""
+    subscore: Whole | None = None
+    best: Score | None = None
+    """The best score on that ladder."""
+    provisional_rank: int | None = None
+    """The rank in the board's default window that it would lead to now."""
+    details: Any = None
+    name: str | None = None
+    claimed_by: str | None = None
+    claimed_until: datetime | None = None
+
+
+class ReviewQueue(msgspec.Struct, frozen=True):
+    """Submissions that wait for a verdict, and a cursor to more."""
+
+    submissions: tuple[PendingSubmission, ...]
+    next: str | None = None
+
+
+class ReviewClaim(msgspec.Struct, frozen=True):
+    """A submission that nobody else decides until the claim ends; nothing if none waits."""
+
+    submission: PendingSubmission | None = None
+    claim: str | None = None
+    """The token that the verdict has to come with."""
+    claimed_until: datetime | None = None
+
+
+class SubmissionDecision(msgspec.Struct, frozen=True):
+    """A verdict, and what came of it."""
+
+    submission: Whole
+    board: str
+    player: str
+    verdict: Literal["accepted", "rejected"]
+    by: str
+    reason: str
+    decided_at: datetime
+    changed: bool
+    """Whether an entry changed."""
+    skipped: dict[str, SkipReason]
+    """The windows in which it would have counted and does not: it was accepted too late."""
 
 
 class PastSubmissions(msgspec.Struct, frozen=True):

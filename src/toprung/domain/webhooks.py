@@ -33,6 +33,8 @@ EventType: TypeAlias = Literal[
     "period.settled",
     "period.amended",
     "player.erased",
+    "submission.pending",
+    "submission.decided",
 ]
 
 BOARD_CHANGED: Final = "board.changed"
@@ -41,6 +43,8 @@ PERIOD_CLOSED: Final = "period.closed"
 PERIOD_SETTLED: Final = "period.settled"
 PERIOD_AMENDED: Final = "period.amended"
 PLAYER_ERASED: Final = "player.erased"
+SUBMISSION_PENDING: Final = "submission.pending"
+SUBMISSION_DECIDED: Final = "submission.decided"
 EVENT_TYPES: Final = (
     BOARD_CHANGED,
     LEADER_CHANGED,
@@ -48,8 +52,13 @@ EVENT_TYPES: Final = (
     PERIOD_SETTLED,
     PERIOD_AMENDED,
     PLAYER_ERASED,
+    SUBMISSION_PENDING,
+    SUBMISSION_DECIDED,
 )
-OF_BOARDS: Final = (BOARD_CHANGED, PERIOD_CLOSED, PERIOD_SETTLED, PERIOD_AMENDED)
+OF_BOARDS: Final = (
+    *(BOARD_CHANGED, PERIOD_CLOSED, PERIOD_SETTLED, PERIOD_AMENDED),
+    *(SUBMISSION_PENDING, SUBMISSION_DECIDED),
+)
 """Types of which the `data` say which board they are about."""
 
 EVERY_EVENT: Final = "*"

@@ -85,6 +85,12 @@ class ServiceCollector:
             "kind",
             {kind: state.security.counts[kind] for kind in SECURITY_KINDS},
         )
+        yield _counter(
+            "toprung_checks_skipped",
+            "Submissions that were not checked, because the index was out of reach",
+            "check",
+            state.boards.checks_skipped,
+        )
         refused = {"backups": state.backups.refused, **state.refused}
         yield _counter("toprung_refused", "Requests there was no room for", "reason", refused)
         yield GaugeMetricFamily("toprung_backups", "Backups under way", value=state.backups.running)

@@ -16,12 +16,14 @@ import msgspec
 from toprung import errors
 from toprung.contract import InputError, Problem
 from toprung.errors import (
+    Claimed,
     DatabaseInUse,
     Gone,
     IndexUnavailable,
     Invalid,
     MissingExtra,
     NotFound,
+    NotPending,
     NotSequenced,
     NotServed,
     NotYet,
@@ -29,6 +31,8 @@ from toprung.errors import (
     Restricted,
     ServiceFailed,
     TooManyKeys,
+    TooManyPending,
+    TooManySubmissions,
     ToprungError,
     TruthUnavailable,
     Unavailable,
@@ -91,8 +95,12 @@ TITLES: Final[dict[str, tuple[int, str]]] = {
 
 _STATUS: Final = (
     (TooManyKeys, 429),
+    (TooManySubmissions, 429),
+    (TooManyPending, 429),
     (NotYet, 409),
     (Restricted, 403),
+    (NotPending, 409),
+    (Claimed, 409),
     (Invalid, 422),
     (NotFound, 404),
     (Gone, 410),
@@ -134,7 +142,7 @@ def problem(error: ToprungError, request: bytes = b"") -> Answer:
         where = [InputError(f"/{error.field}" if error.field else "", error.detail)]
         return _answer(slug, status, str(error), where, request)
     retry = RETRY_SECONDS if status == 503 else None
-    if isinstance(error, TooManyKeys):
+    if isinstance(error, TooManyKeys | TooManySubmissions):
         retry = error.retry_seconds
     elif isinstance(error, NotSequenced):
         retry = RETRY_SECONDS

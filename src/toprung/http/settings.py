@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from toprung.domain.trust.rates import SECONDS_MAX, SUBMISSIONS_MAX
+from toprung.domain.trust.rates import Rate as SubmissionRate
 from toprung.errors import Invalid
 from toprung.http.tokens.settings import TokenSettings
 
@@ -44,6 +46,27 @@ def parse_rate(name: str, text: str) -> Rate | None:
     )
 
 
+_SUBMISSIONS = re.compile(r"([0-9]{1,6})/([0-9]{1,6})", re.ASCII)
+
+
+def parse_submission_rate(name: str, text: str) -> SubmissionRate | None:
+    """A rate of submissions as people write it; None is unlimited.
+
+    >>> parse_submission_rate("submission-rate", "600/60")
+    Rate(submissions=600, seconds=60)
+    """
+    if text == "off":
+        return None
+    found = _SUBMISSIONS.fullmatch(text)
+    if found is not None and 0 < int(found[1]) <= SUBMISSIONS_MAX and int(found[2]) > 0:
+        return SubmissionRate(int(found[1]), min(int(found[2]), SECONDS_MAX))
+    raise Invalid(
+        name,
+        f"{text!r} is not a rate of submissions; write how many in how many seconds, such as"
+        f" 600/60, at most {SUBMISSIONS_MAX:,}; or off",
+    )
+
+
 @dataclass(frozen=True)
 class LiveShare:
     """How much of what is live one caller may have."""
@@ -75,6 +98,8 @@ class ServiceSettings:
     """Per player, for callers with a token."""
     tokens: TokenSettings | None = None
     """How players' tokens are verified; None: there are none."""
+    submission_rate: SubmissionRate | None = None
+    """Submissions per network address, with a key or without; None is unlimited."""
     connections_per_address_max: int | None = None
     """Open at the same time, apart from live ones and those of proxies; None is unlimited."""
     body_seconds_max: float = 20.0

@@ -55,7 +55,9 @@ class ServiceState:
         self.readiness = Readiness(self)
         self.exposition = Exposition(self)
         self.meters: dict[tuple[str, str], Meter] = {}
-        self.outcomes = {"accepted": 0, "unchanged": 0, "duplicate": 0, "rejected": 0}
+        self.outcomes = dict.fromkeys(
+            ("accepted", "unchanged", "pending", "duplicate", "rejected"), 0
+        )
         self.refused = {"bodies": 0, "memory": 0}
         """Requests that there was no room for."""
         self.outages = Outages()

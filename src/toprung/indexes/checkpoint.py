@@ -58,7 +58,7 @@ class Checkpoint:
             self._add(name, content)
         self._add("friends", _friends_dump(fold))
         forms = [_board_form(board, fold) for board in fold.boards.values()]
-        self._add("boards", json.dumps(forms).encode())
+        self._add("boards", json.dumps(forms, default=str).encode())
         self._add("players", fold.players.dump(), is_native=True)
         ladders = [found for board in fold.index.board_ids for found in fold.index.sets(board)]
         for at, (_, ranked) in enumerate(ladders):

@@ -37,6 +37,8 @@ from toprung.domain.events import (
     PlayerErased,
     PlayerRestricted,
     PlayerSet,
+    SubmissionDecided,
+    SubmissionPended,
     SubmissionRevoked,
     Unfriended,
 )
@@ -313,8 +315,10 @@ class MemoryFold:
                 self._apply_entries(change, position, is_kept)
             case PeriodClosed() | PeriodSettled() | PeriodArchived() | PeriodAmended() as change:
                 self._apply_ending(change, position)
-            case DocumentSet() | SubmissionRevoked() | Acted():
-                pass  # the file itself keeps documents, acts, and what was revoked
+            case DocumentSet() | Acted():
+                pass  # the file itself keeps documents and acts
+            case SubmissionRevoked() | SubmissionPended() | SubmissionDecided():
+                pass  # it keeps what was revoked, and what waits or was decided, too
             case Befriended(player, other) | Unfriended(player, other):
                 change_friends = self._join if type(event.body) is Befriended else self._part
                 change_friends(player, other)

@@ -13,12 +13,13 @@ from toprung._native import Merge
 from toprung.domain.board import Board
 from toprung.domain.commands import Submit
 from toprung.domain.commands.batch import Group
-from toprung.domain.commands.outcomes import STATUSES, BatchOutcomes, Outcomes, RowId
+from toprung.domain.commands.outcomes import PENDING, STATUSES, BatchOutcomes, Outcomes, RowId
 from toprung.domain.commands.submit import Receipt, WindowOutcome
-from toprung.domain.entry import excessive_increase, score_overflow
+from toprung.domain.entry import excessive_increase, hasty_increase, score_overflow
 from toprung.domain.ladder import Skipped
 from toprung.domain.ranking import ranking_count
 from toprung.domain.submission import Submission
+from toprung.domain.trust.pending import Judged, Pended, no_room
 from toprung.errors import ToprungError
 from toprung.indexes.routes import Routed
 
@@ -45,6 +46,10 @@ class Merging:
         """The position of each; 0 if it was refused."""
         self.statuses = b""
         """What was decided of each, as `Merge` numbers it."""
+        self.judged: list[Judged] = []
+        """From which scores on each waits for a verdict; empty if the board has no such rule."""
+        self.pended: list[Pended] = []
+        """Those that wait. They come again behind the others, which were merged."""
 
     @property
     def submissions(self) -> list[Submission]:
@@ -84,6 +89,49 @@ class Merging:
         if self.board.shape.tied > 1:
             columns.append([s.subscore or 0 for s in rows])
         return array("q", list(chain.from_iterable(zip(*columns, strict=True))))
+
+    def set_aside(self, first_position: int) -> None:
+        """Put the submissions that have to wait behind the others, with positions of their own."""
+        waiting = [i for i, status in enumerate(self.statuses) if status == Merge.SUSPECT]
+        led_to = memoryview(self.merge.led_to).cast("q")
+        for position, i in enumerate(waiting, first_position):
+            submission, (routed, _) = self.submissions[i], self.routed[i]
+            self.pended.append(
+                Pended(
+                    position,
+                    self.numbers[i],
+                    submission,
+                    tuple(routed.stops),
+                    led_to[i],
+                    self.judged[i],
+                )
+            )
+        positions = [each.position for each in self.pended]
+        numbers, versions = array("I"), array("q")
+        numbers.frombytes(memoryview(self.numbers).cast("B"))  # type: ignore[arg-type]
+        versions.frombytes(memoryview(self.versions).cast("B"))  # type: ignore[arg-type]
+        numbers.extend([numbers[i] for i in waiting])
+        versions.extend(positions)
+        self.numbers, self.versions = numbers, versions
+        self.statuses += bytes([PENDING]) * len(waiting)
+        self.routed += [self.routed[i] for i in waiting]
+        if self.watched:
+            self.watched = [*self.watched, *(self.watched[i] for i in waiting)]
+        self.group.submissions += [self.submissions[i] for i in waiting]
+        self.group.row_ids += [self.row_ids[i] for i in waiting]
+
+    @property
+    def merged_count(self) -> int:
+        """How many of the submissions were merged, refused ones included."""
+        return len(self.submissions) - len(self.pended)
+
+    @property
+    def touched(self) -> list[Routed]:
+        """The routes on which something may have changed."""
+        if not self.pended:
+            return list(self.routes.values())
+        found = zip(self.routed[: self.merged_count], self.versions, strict=False)
+        return list({routed.number: routed for (routed, _), at in found if at}.values())
 
     def details(self) -> list[tuple[int, bytes]]:
         """(position, details) of the recorded submissions that have any."""
@@ -130,6 +178,9 @@ class Merging:
         if self.submissions[i].key is None:
             return None
         routed, skipped = self.routed[i]
+        if i >= self.merged_count:
+            reasons = self.pended[i - self.merged_count].reasons(self.board)
+            return msgspec.json.encode(Outcomes((), skipped, reasons))
         found = zip(routed.stops, self.merge.outcomes(i), strict=False)  # none if it was refused
         outcomes = tuple([WindowOutcome(*stop, *scores[:2]) for stop, scores in found])
         return msgspec.json.encode(Outcomes(outcomes, skipped))
@@ -138,12 +189,19 @@ class Merging:
         """Count what was accepted and what was not, by command."""
         statuses = self.statuses
         first, last = self.row_ids[0][0], self.row_ids[-1][0]
-        if first == last and max(statuses) <= Merge.ACCEPTED:
+        if first == last:
             for status in (Merge.UNCHANGED, Merge.ACCEPTED):
                 outcomes.counts[first][status] += statuses.count(status)
-            return
-        for row_id, status in zip(self.row_ids, statuses, strict=True):
-            if status > Merge.ACCEPTED:
+            if max(statuses) <= Merge.ACCEPTED:
+                return
+            found = [i for i, status in enumerate(statuses) if status > Merge.ACCEPTED]
+            others = [(self.row_ids[i], statuses[i]) for i in found]
+        else:
+            others = list(zip(self.row_ids, statuses, strict=True))
+        for row_id, status in others:
+            if status == Merge.SUSPECT:
+                outcomes.pending[row_id[0]] += 1
+            elif status > Merge.ACCEPTED:
                 outcomes.reject(row_id, _refusal(self.board, status))
             else:
                 outcomes.counts[row_id[0]][status] += 1
@@ -157,6 +215,10 @@ class Merging:
             if not watched[i] or not versions[i]:
                 continue
             routed, skipped = self.routed[i]
+            if i >= self.merged_count:
+                reasons = self.pended[i - self.merged_count].reasons(self.board)
+                receipts[row_id] = Receipt(versions[i], "pending", skipped, reasons=reasons)
+                continue
             windows, ranks = [], []
             for (window, period), (score, previous, stood, stands, total) in zip(
                 routed.stops, merge.outcomes(i), strict=True
@@ -178,4 +240,8 @@ class Merging:
 def _refusal(board: Board, status: int) -> ToprungError:
     if status == Merge.OVERFLOW:
         return score_overflow("score")
+    if status == Merge.CROWDED:
+        return no_room(board)
+    if status == Merge.HASTY and board.max_per is not None:
+        return hasty_increase(board, board.max_per)
     return excessive_increase(board, board.max_increase or 0)

@@ -12,13 +12,14 @@ from itertools import chain
 
 from toprung._native import RankedSet
 from toprung.domain.board import Board
+from toprung.domain.commands.outcomes import PENDING
 from toprung.domain.ladder import Ladder
 from toprung.errors import DatabaseDamaged
 from toprung.indexes.fold import MemoryFold
 from toprung.indexes.rule import merge_rule
 
-SubmissionRow = tuple[int, int, int, int, int, int | None]
-"""position, route, player, at, score, subscore: what replay needs of a submission."""
+SubmissionRow = tuple[int, int, int, int, int, int | None, int]
+"""position, route, player, at, score, subscore, status: what replay needs of a submission."""
 
 
 def restore_players(fold: MemoryFold, rows: Sequence[tuple[int, str]]) -> None:
@@ -48,22 +49,34 @@ def replay_submissions(
     last = fold.columns.last
     fold.used.update({fold.routes[row[1]].home[1] for row in rows})
     for run in _runs(fold, rows):
-        _merge(fold, run, is_kept)
+        if run[0][6] == PENDING:
+            _note(fold, run)
+        else:
+            _merge(fold, run, is_kept)
         for position, _, number, *_ in run:
             last[number] = position
 
 
 def _runs(fold: MemoryFold, rows: Sequence[SubmissionRow]) -> Iterator[Sequence[SubmissionRow]]:
-    """Stretches of rows without a gap, of one board and of players that are still known."""
+    """Stretches of rows without a gap, of one board and of players that are still known.
+
+    Those that were not merged, because they had to wait, are stretches of their own.
+    """
     boards = {route: fold.routes[route].home for route in {row[1] for row in rows}}
     limit = fold.players.limit  # the last numbers may have been erased, too
     everyone = len(fold.players) == limit and max(row[2] for row in rows) < limit
-    if everyone and len(set(boards.values())) == 1 and rows[-1][0] - rows[0][0] == len(rows) - 1:
+    is_gapless = rows[-1][0] - rows[0][0] == len(rows) - 1
+    waits = any(row[6] == PENDING for row in rows)
+    if everyone and len(set(boards.values())) == 1 and is_gapless and not waits:
         yield rows
         return
     run: list[SubmissionRow] = []
     for row in rows:
-        if run and (row[0] != run[-1][0] + 1 or boards[row[1]] != boards[run[-1][1]]):
+        if run and (
+            row[0] != run[-1][0] + 1
+            or boards[row[1]] != boards[run[-1][1]]
+            or (row[6] == PENDING) != (run[-1][6] == PENDING)
+        ):
             yield run
             run = []
         if everyone or fold.is_known(row[2]):
@@ -75,7 +88,7 @@ def _runs(fold: MemoryFold, rows: Sequence[SubmissionRow]) -> Iterator[Sequence[
 def _merge(
     fold: MemoryFold, run: Sequence[SubmissionRow], is_kept: Callable[[Ladder], bool]
 ) -> None:
-    positions, routes, numbers, times, scores, subscores = zip(*run, strict=True)
+    positions, routes, numbers, times, scores, subscores, _ = zip(*run, strict=True)
     board_id, generation = fold.routes[routes[0]].home
     board = fold.boards.get(board_id)
     if board is None or board.generation != generation:
@@ -90,6 +103,14 @@ def _merge(
         columns.append([subscore or 0 for subscore in subscores])
     values = array("q", list(chain.from_iterable(zip(*columns, strict=True))))
     merge_rule(board, sets, values, positions[0], limit=None).apply()
+
+
+def _note(fold: MemoryFold, run: Sequence[SubmissionRow]) -> None:
+    """Remember submissions that count nowhere as their players' newest."""
+    board_id, generation = fold.routes[run[0][1]].home
+    board = fold.boards.get(board_id)
+    if board is not None and board.generation == generation:
+        fold.newest.note(generation, [row[2] for row in run], [row[0] for row in run])
 
 
 def _live_sets(

@@ -18,7 +18,7 @@ columns of one board.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
@@ -28,11 +28,14 @@ from toprung.domain.commands import CommandResult
 from toprung.domain.commands.batch import Batch, Group
 from toprung.domain.commands.routing import Router
 from toprung.domain.commands.submit import Submit
+from toprung.domain.events import Event
 from toprung.domain.idempotency import key_digest
 from toprung.domain.ladder import guard_ladder
 from toprung.domain.quotas import KeyQuota
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.pending import Judge, packed_limits, pending_events
 from toprung.domain.trust.restriction import hidden_scope
+from toprung.domain.trust.review import WAITING_MAX
 from toprung.indexes.key_memory import KeptKey
 from toprung.indexes.merging import Merging, Numbered
 from toprung.indexes.plan import DecidedBatch
@@ -60,6 +63,7 @@ class SubmitPlan(DecidedBatch):
         super().__init__(after)
         self._fold = fold
         self._moment = moment
+        self._recorded = recorded
         self._players_before = fold.players.limit
         quota, room_in = KeyQuota(fold.quotas, fold.refusals), fold.keys.let_go(moment.elapsed)
         self._batch: Batch[Numbered] = Batch(
@@ -159,6 +163,7 @@ class SubmitPlan(DecidedBatch):
         self._fold.columns.extend(players.limit)
         group.routed = self._routes.find(group.group, group.numbers)
         group.watch(self._batch.commands)
+        judging = self._judge(group)
         routes = group.routes
         names = list(
             zip(
@@ -177,21 +182,39 @@ class SubmitPlan(DecidedBatch):
             watched=[routes[number].globals if is_watched else () for number, is_watched in local],
             guards=self._guards(group.board, [routes[number].is_hidden for number, _ in local]),
             claims=claims,
+            judging=judging,
         )
         group.versions = memoryview(group.merge.versions).cast("q")
         group.statuses = group.merge.statuses
 
     def _guards(self, board: Board, are_hidden: Sequence[bool]) -> list[RankedSet | None] | None:
-        """For each route, the set that `max_increase` is judged by; None: the route's first."""
-        ladder = None if board.max_increase is None else guard_ladder(board, self._moment.now)
+        """For each route, the set that submissions are judged by; None: the route's first."""
+        ladder = guard_ladder(board, self._moment.now) if board.is_guarded else None
         if ladder is None:
             return None
         twin, find = ladder._replace(scope=hidden_scope(ladder.scope)), self._fold.index.find
         return [find(twin if is_hidden else ladder) for is_hidden in are_hidden]
 
+    def _judge(self, group: Merging) -> tuple[array[int], int]:
+        """From which scores on submissions wait for a verdict, and how many may."""
+        board = group.board
+        if board.review is None:
+            return array("q"), 0
+        judge = Judge(board, self._batch.commands, self._attributes)
+        group.judged = judge.judge_all(group.row_ids)
+        room = WAITING_MAX - self._recorded.waiting_count(board.generation)
+        return packed_limits(group.judged, board), max(0, room)
+
+    def _attributes(self, player: str) -> Mapping[str, str]:
+        number = self._fold.number(player)
+        return {} if number is None else self._fold.columns.attributes(number)
+
     def _write(self, group: Merging) -> None:
-        """Turn a decided group into journal rows."""
+        """Turn a decided group into journal rows, and events of those that have to wait."""
         group.count(self._batch.outcomes)
+        if group.judged and Merge.SUSPECT in group.statuses:
+            merged = sum(map(group.statuses.count, (Merge.UNCHANGED, Merge.ACCEPTED)))
+            group.set_aside(self.last_position + 1 + merged)
         self.details += group.details()
         previous = self._previous(group)
         generation = group.board.generation
@@ -200,6 +223,10 @@ class SubmitPlan(DecidedBatch):
         before = len(self.submissions)
         self.submissions.extend(chain.from_iterable(rows))
         self.last_position += (len(self.submissions) - before) // len(SUBMISSION_COLUMNS)
+        for pended in group.pended:
+            for body in pending_events(group.board, pended, self._moment.recorded_at):
+                self.last_position += 1
+                self.events.append(Event(self.last_position, self._moment.recorded_at, body))
 
     def _previous(self, group: Merging) -> list[int]:
         """For every row, the position of its player's submission before it, on any board."""
@@ -240,7 +267,7 @@ class SubmitPlan(DecidedBatch):
         for number, version in zip(group.numbers, group.versions, strict=True):
             if version:
                 last[number] = version
-        for routed in group.routes.values():
+        for routed in group.touched:
             for ladder in routed.ladders:
                 self._fold.index.touch(ladder, self.last_position)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from toprung.domain.commands import (
     Befriend,
+    ClaimSubmission,
     Command,
     ErasePlayer,
     LiftRestriction,
@@ -51,7 +52,7 @@ class OwnWrites:
                     self._everywhere += 1
                 case RestrictPlayer() | LiftRestriction():
                     self._everywhere += 1
-                case Befriend() | Unfriend() | SetDocument() | RecordAct():
+                case Befriend() | Unfriend() | SetDocument() | RecordAct() | ClaimSubmission():
                     pass
                 case _:
                     self._note_board(part.board)

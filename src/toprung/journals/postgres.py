@@ -34,6 +34,7 @@ from toprung.domain.quotas import Refusals
 from toprung.domain.timekeeping import Moment
 from toprung.domain.trust.names import NameReview
 from toprung.domain.trust.restriction import Restriction, restriction_in, shown_attributes
+from toprung.domain.trust.review import FIRST, Order, WaitingSubmission
 from toprung.errors import OutcomeUnknown, ToprungError, TruthUnavailable, UnknownBoard
 from toprung.journals.own_writes import OwnWrites, players_named_by
 from toprung.journals.postgres_cards import CardNames
@@ -46,6 +47,7 @@ from toprung.journals.postgres_key_counts import PostgresKeyCounts
 from toprung.journals.postgres_ladders import PostgresLadders
 from toprung.journals.postgres_names import PostgresNames
 from toprung.journals.postgres_queue import QUEUE_ROWS_MAX, CommandQueue, Request, Result
+from toprung.journals.postgres_review import waiting
 from toprung.journals.postgres_revoked import remaining, submission_at
 from toprung.journals.postgres_routes import BoardRoutes
 from toprung.journals.postgres_rows import event_of, read_board
@@ -471,6 +473,16 @@ class PostgresJournal:
             )
         return {key: read_document(kind, version, value) for key, version, value in rows}
 
+    async def waiting(
+        self,
+        generation: int | None,
+        order: Order = "oldest",
+        after: tuple[int, str] = FIRST,
+        limit: int = 100,
+    ) -> list[WaitingSubmission]:
+        """Submissions that wait for a verdict."""
+        return await waiting(self._store, generation, order, after, limit)
+
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""
         return [row[0] for row in await self._store.select("friends", player)]
@@ -480,6 +492,16 @@ class PostgresJournal:
     ) -> dict[str, bytes]:
         """The details that were submitted with entries, as the players' cards have them."""
         return await details_of(self._store, board, ladder, entries)
+
+    async def details_at(self, positions: Sequence[int]) -> dict[int, bytes]:
+        """The details of submissions, in one query."""
+        async with self._store.connection() as connection:
+            rows = await connection.fetch(
+                "SELECT position, details FROM events WHERE position = ANY ($1::bigint[])"
+                " AND details IS NOT NULL",
+                list(positions),
+            )
+        return dict(map(tuple, rows))
 
     async def entries_of(self, board: Board, player: str) -> Entries[bytes]:
         """A player's entries on a board, with their scopes, as the player's card has them."""

@@ -27,6 +27,8 @@ from toprung.domain.events import (
     PlayerErased,
     PlayerRestricted,
     PlayerSet,
+    SubmissionDecided,
+    SubmissionPended,
     SubmissionRevoked,
     Unfriended,
     act_row,
@@ -39,6 +41,7 @@ from toprung.domain.trust.restriction import (
     restriction_on,
 )
 from toprung.journals.postgres_cards import CardNames
+from toprung.journals.postgres_documents import put_document
 from toprung.journals.postgres_ladders import Need, PostgresLadders, ScopeLadder
 from toprung.journals.postgres_state import LoadedState, cards_page
 from toprung.journals.postgres_store import statement
@@ -106,8 +109,8 @@ class Applying:
                 await self._keep_board(change.ended(old, event.position))
             case SubmissionRevoked():
                 pass  # the trigger of migration 21 notes it
-            case DocumentSet() as change:
-                await self._document(change, event.position)
+            case DocumentSet() | SubmissionPended() | SubmissionDecided() as change:
+                await self._remember(change, event.position)
             case Befriended(player, other) | Unfriended(player, other):
                 text = _JOIN if type(event.body) is Befriended else _PART
                 await self._execute(text, player, other)
@@ -302,20 +305,12 @@ class Applying:
             msgspec.json.encode(body).decode(),
         )
 
-    async def _document(self, change: DocumentSet, version: int) -> None:
-        if change.value is None:
-            await self._execute(
-                "DELETE FROM documents WHERE kind = $1 AND key = $2", change.kind, change.key
-            )
-            return
-        await self._execute(
-            "INSERT INTO documents VALUES ($1, $2, $3, $4) ON CONFLICT (kind, key) DO UPDATE"
-            " SET version = excluded.version, value = excluded.value",
-            change.kind,
-            change.key,
-            version,
-            msgspec.json.encode(change.value).decode(),
-        )
+    async def _remember(
+        self, change: DocumentSet | SubmissionPended | SubmissionDecided, version: int
+    ) -> None:
+        """Keep a document; what follows from the others is said by documents."""
+        if isinstance(change, DocumentSet):
+            await put_document(self._connection, change, version)
 
     # --- cards -----------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from toprung.domain.commands.batch import Group
 from toprung.domain.commands.card_rules import CardRoute, PlayerCard
 from toprung.domain.commands.outcomes import RowId
 from toprung.domain.submission import Submission
+from toprung.domain.trust.pending import Pended
 from toprung.journals.postgres_routes import BoardRoutes, player_scopes
 from toprung.ports import AskedPlaces, Places
 from toprung.waiting.pace import LongWork
@@ -56,6 +57,10 @@ class BoardCards:
         self.changed: list[ChangedCard] = []
         self.told: list[tuple[RowId, str, tuple[bytes, ...]]] = []
         """Submissions whose callers want to know places: whose they are, and in which periods."""
+        self.room = 0
+        """How many more may wait for a verdict."""
+        self.pended: list[Pended] = []
+        """Those that wait from now on."""
 
     @cached_property
     def index(self) -> dict[str, int]:

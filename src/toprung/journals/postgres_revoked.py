@@ -9,6 +9,7 @@ import msgspec
 
 from toprung.domain.board import Board
 from toprung.domain.commands.deciding import HistoryMark
+from toprung.domain.commands.outcomes import PENDING
 from toprung.domain.events import BoardSet, EntriesSet, PeriodName
 from toprung.domain.ladder import Stop
 from toprung.domain.trust.revoking import CountedSubmission, Reset, RulesChange
@@ -37,6 +38,8 @@ _REMAINING: Final = (
     "SELECT e.position, e.at, e.score, e.subscore, e.route FROM events AS e"
     " WHERE e.player = $1 AND e.generation = $2 AND e.position > $3 AND e.kind = 'score'"
     " AND NOT EXISTS (SELECT FROM revoked AS v WHERE v.position = e.position)"
+    " AND (e.status <> $5 OR EXISTS (SELECT FROM documents AS d WHERE d.kind = 'verdict'"
+    " AND d.key = lpad(e.position::text, 19, '0') AND d.value::json ->> 'verdict' = 'accepted'))"
     " ORDER BY e.position LIMIT $4"
 )
 
@@ -113,7 +116,9 @@ async def _remaining(
     async with LongWork() as work:
         while True:
             async with store.connection() as connection:
-                rows = await connection.fetch(_REMAINING, number, generation, after, ROWS_AT_ONCE)
+                rows = await connection.fetch(
+                    _REMAINING, number, generation, after, ROWS_AT_ONCE, PENDING
+                )
             new = {row[4] for row in rows} - routes.keys()
             for route, (_, stops) in (await _routes(store, new)).items():
                 routes[route] = tuple(name for name in stops if name in periods)

@@ -20,13 +20,22 @@ from toprung._native import BestCards
 from toprung.domain.board import Board
 from toprung.domain.card import Card, join_card, split_card
 from toprung.domain.commands.batch import Batch
-from toprung.domain.commands.card_rules import CardRoute, CardRules, PlayerCard
-from toprung.domain.commands.outcomes import STATUSES
+from toprung.domain.commands.card_rules import CardRoute, CardRules, PlayerCard, Suspect
+from toprung.domain.commands.outcomes import PENDING, STATUSES
 from toprung.domain.commands.repeats import KeyName, KeyRefusal, RecordedKey, UsedKey
 from toprung.domain.commands.routing import Router
 from toprung.domain.commands.submit import Receipt, Receipts, Submit, WindowOutcome
 from toprung.domain.idempotency import unowned_digest
 from toprung.domain.timekeeping import Moment
+from toprung.domain.trust.pending import (
+    NOT_JUDGED,
+    Judge,
+    Judged,
+    Pended,
+    no_room,
+    pending_events,
+)
+from toprung.domain.trust.review import WAITING_MAX
 from toprung.errors import ToprungError
 from toprung.journals.postgres_board_cards import (
     ROUTE,
@@ -36,6 +45,7 @@ from toprung.journals.postgres_board_cards import (
     ranks_told,
 )
 from toprung.journals.postgres_ladders import Need, PostgresLadders
+from toprung.journals.postgres_review import WAITING_COUNT, add_waiting
 from toprung.journals.postgres_routes import BoardRoutes, Wanted
 from toprung.journals.postgres_rows import read_board
 from toprung.journals.postgres_store import statement
@@ -182,7 +192,7 @@ class SubmitBatch:
             each.keep(self._batch.not_banned(group, each.restrictions))
         is_plain = len(board.scopes) == 1 and group.is_timely and not group.names
         is_plain = is_plain and not each.restricted
-        if is_plain and board.policy == "best" and board.max_increase is None and len(sources) == 1:
+        if is_plain and board.policy == "best" and not board.is_guarded and len(sources) == 1:
             (route,) = await each.routes.usual(group.router, [(sources.pop(), board.scopes)])
             await self._decide_best(each, route)
         else:
@@ -263,6 +273,7 @@ class SubmitBatch:
         routes = await self._drop_crowded(each, players, await self._routes(each, players))
         rules = CardRules(each.board, await self._guard(each))
         outcomes, repeats = self._batch.outcomes, self._batch.repeats
+        judge = await self._judge(each)
         async with LongWork() as work:
             for at, ((submission, row_id), route) in enumerate(zip(each.rows, routes, strict=True)):
                 if work.is_due():
@@ -271,8 +282,12 @@ class SubmitBatch:
                 if names is not None and repeats.is_used(names.first):
                     continue
                 card, position = players[submission.player], each.positions[at]
+                judged = NOT_JUDGED if judge is None else judge.judge(*row_id)
                 try:
-                    decided = rules.decide(card, submission, route, position)
+                    decided = rules.decide(card, submission, route, position, judged.limits)
+                    if isinstance(decided, Suspect):
+                        self._set_aside(each, at, route, card.number, decided.score, judged)
+                        continue
                 except ToprungError as error:
                     outcomes.reject(row_id, error)
                     continue
@@ -295,12 +310,57 @@ class SubmitBatch:
         )
         await self._note_changed(each, periods, joined)
 
+    async def _judge(self, each: BoardCards) -> Judge | None:
+        """What says which submissions wait for a verdict, if the board has such a rule."""
+        board = each.board
+        if board.review is None:
+            return None
+        waiting = await self._connection.fetchval(WAITING_COUNT, board.generation)
+        each.room = max(0, WAITING_MAX - waiting)
+
+        def attributes_of(player: str) -> Mapping[str, str]:
+            text = None if each.attributes is None else each.attributes[each.index[player]]
+            found: Mapping[str, str] = {} if text is None else msgspec.json.decode(text)
+            return found
+
+        return Judge(board, self._commands, attributes_of)
+
+    def _set_aside(
+        self,
+        each: BoardCards,
+        at: int,
+        route: CardRoute,
+        number: int,
+        score: int,
+        judged: Judged,
+    ) -> None:
+        """Have the submission at an index wait for a verdict; or raise that there is no room."""
+        if not each.room:
+            raise no_room(each.board)
+        each.room -= 1
+        submission, row_id = each.group.submissions[at], each.group.row_ids[at]
+        position = each.positions[at]
+        pended = Pended(position, number, submission, route.stops, score, judged)
+        each.pended.append(pended)
+        each.decided.append(
+            (position, number, submission.at, submission.score, submission.subscore,
+             route.number, PENDING, submission.details)
+        )  # fmt: skip
+        self._batch.outcomes.pending[row_id[0]] += 1
+        names = each.group.names.get(row_id)
+        if names is not None:
+            self._batch.repeats.use(names[0])
+        if names is not None or self._commands[row_id[0]].receipts:
+            self._batch.outcomes.receipts[row_id] = Receipt(
+                position, "pending", route.skipped, reasons=pended.reasons(each.board)
+            )
+
     async def _guard(self, each: BoardCards) -> bytes | None:
-        """The period whose entries `max_increase` is judged by; None: the first of each route.
+        """The period whose entries submissions are judged by; None: the first of each route.
 
         It is the first of every route for the current periods.
         """
-        if each.board.max_increase is None or each.group.is_timely:
+        if not each.board.is_guarded or each.group.is_timely:
             return None
         return await each.routes.guard_period(self._moment.now)
 
@@ -400,6 +460,14 @@ class SubmitBatch:
         asked = each.asked()
         if changes or asked:
             self.changes.append(CardChanges(outbox_id or 0, each.board, changes, asked))
+        if each.pended:
+            recorded_at = self._moment.recorded_at
+            bodies = [
+                body
+                for pended in each.pended
+                for body in pending_events(each.board, pended, recorded_at)
+            ]
+            await add_waiting(connection, bodies, recorded_at)
 
     async def _dead(self, each: BoardCards, periods: set[bytes]) -> set[bytes]:
         """Those of the periods that left retention more than a day ago, by all there is to ask.

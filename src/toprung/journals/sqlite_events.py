@@ -76,7 +76,7 @@ class SqliteEvents:
     def submissions_between(self, after: int, until: int) -> Iterator[list[tuple[Any, ...]]]:
         """Submissions at positions in (after, until], in pages: what replay needs of them."""
         statement = (
-            "SELECT position, route, player, at, score, subscore FROM submissions "
+            "SELECT position, route, player, at, score, subscore, status FROM submissions "
             "WHERE position > ? AND position <= ? ORDER BY position LIMIT ?"
         )
         while rows := self._store.select(statement, (after, until, PAGE_ROWS)):

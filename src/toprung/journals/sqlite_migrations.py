@@ -118,9 +118,14 @@ def _audit(writer: apsw.Connection) -> None:
     writer.execute(_statements("0010_audit"))
 
 
+def _review(writer: apsw.Connection) -> None:
+    writer.execute(_statements("0011_review"))
+
+
 MIGRATIONS: Sequence[Migration] = (
     *(_journal, _names_and_links, _access_keys, _documents, _background),
     *(_snapshots, _key_limits, _revoked, _pending_names, _audit),
+    _review,
 )
 """By number, from 1."""
 

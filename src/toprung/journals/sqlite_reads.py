@@ -17,10 +17,12 @@ from toprung.domain.ladder import Ladder
 from toprung.domain.layout import Entries
 from toprung.domain.trust.names import NameReview
 from toprung.domain.trust.restriction import Restriction, shown_attributes
+from toprung.domain.trust.review import FIRST, Order, WaitingSubmission
 from toprung.domain.trust.revoking import Reset
 from toprung.journals.sqlite_events import SqliteEvents
 from toprung.journals.sqlite_histories import link_behind, walk
 from toprung.journals.sqlite_profiles import ProfileCache
+from toprung.journals.sqlite_review import waiting
 from toprung.journals.sqlite_revoked import (
     Remaining,
     changes_of,
@@ -137,6 +139,16 @@ class SqliteReads:
         """Documents of a kind by key, in the order of keys."""
         return self._store.documents(kind, after, limit)
 
+    async def waiting(
+        self,
+        generation: int | None,
+        order: Order = "oldest",
+        after: tuple[int, str] = FIRST,
+        limit: int = 100,
+    ) -> list[WaitingSubmission]:
+        """Submissions that wait for a verdict."""
+        return waiting(self._store, generation, order, after, limit)
+
     async def friends(self, player: str) -> Sequence[str]:
         """A player's friends."""
         return self._fold.friends_of(player)
@@ -149,14 +161,16 @@ class SqliteReads:
     ) -> dict[str, bytes]:
         """The details that were submitted with entries, by their versions, in one query."""
         versions = {player: board.shape.entry(record).version for player, record in entries}
-        found = dict(
-            self._store.select(
-                "SELECT position, body FROM details WHERE position IN "
-                "(SELECT value FROM json_each(?))",
-                (msgspec.json.encode(list(versions.values())).decode(),),
-            )
-        )
+        found = await self.details_at(list(versions.values()))
         return {player: found[at] for player, at in versions.items() if at in found}
+
+    async def details_at(self, positions: Sequence[int]) -> dict[int, bytes]:
+        """The details of submissions, in one query."""
+        rows = self._store.select(
+            "SELECT position, body FROM details WHERE position IN (SELECT value FROM json_each(?))",
+            (msgspec.json.encode(list(positions)).decode(),),
+        )
+        return dict(rows)
 
     async def entries_of(self, board: Board, player: str) -> Entries[bytes]:
         """A player's entries on a board, with their scopes."""

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from toprung.domain.board import Board
+from toprung.domain.commands.outcomes import PENDING
 from toprung.domain.events import (
     BoardSet,
     EntriesRemoved,
@@ -19,6 +20,7 @@ from toprung.domain.events import (
     SubmissionRevoked,
     read_event,
 )
+from toprung.domain.trust.review import review_key
 from toprung.domain.trust.revoking import CountedSubmission, Reset, RulesChange
 from toprung.ports import FoundSubmission
 from toprung.waiting.pace import LongWork
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 LINKS_AT_ONCE: Final = 500
 """Links that one query follows before others have their turn: about a millisecond."""
 
+_VERDICT: Final = (
+    "SELECT json_extract(value, '$.verdict') FROM documents WHERE kind = 'verdict' AND key = ?"
+)
 _REMAINING: Final = files(__package__).joinpath("sql/remaining_submissions.sql").read_text()
 _CHANGED: Final = (
     "INSERT INTO histories VALUES (?, ?, 0, ?) ON CONFLICT DO UPDATE SET changed = excluded.changed"
@@ -155,12 +160,13 @@ class Remaining:
             while start > floor:
                 rows = self._store.select(_REMAINING, {**asked, "start": start})
                 self._learn({row[6] for row in rows})
-                revoked = self._revoked(rows[-1][2], rows[0][2])
+                gone = self._revoked(rows[-1][2], rows[0][2])
+                gone |= self._undecided([row[2] for row in rows if row[7] == PENDING])
                 found += [
                     CountedSubmission(position, at, score, subscore, periods)
-                    for is_here, _, position, at, score, subscore, route in rows
+                    for is_here, _, position, at, score, subscore, route, _ in rows
                     if is_here and position > floor and (periods := self._routes[route])
-                    if position not in revoked
+                    if position not in gone
                 ]
                 start = rows[-1][1]
                 if start and work.is_due():
@@ -172,6 +178,16 @@ class Remaining:
         """The revoked ones from one position to another, whoever submitted them."""
         text = "SELECT position FROM revoked WHERE position BETWEEN ? AND ?"
         return {row[0] for row in self._store.select(text, (first, last))}
+
+    def _undecided(self, pending: Sequence[int]) -> set[int]:
+        """Those of the submissions that had to wait which were not accepted."""
+        keys = {review_key(position): position for position in pending}
+        found: set[int] = set()
+        for key, position in keys.items():
+            rows = self._store.select(_VERDICT, (key,))
+            if not rows or rows[0][0] != "accepted":
+                found.add(position)
+        return found
 
     def _learn(self, routes: set[int]) -> None:
         for number, *_, route in self._recorded.routes_numbered(routes - self._routes.keys()):

@@ -259,6 +259,15 @@ class SqliteStore:
         )
         return read_document(kind, *rows[0]) if rows else None
 
+    def waiting_count(self, generation: int) -> int:
+        """How many submissions of a board wait for a verdict."""
+        found = self.select(
+            "SELECT count(*) FROM documents WHERE kind = 'review'"
+            " AND json_extract(value, '$.generation') = ?",
+            (generation,),
+        )
+        return int(found[0][0])
+
     def is_wanted(self, event: str) -> bool:
         """Whether a webhook wants to be told of events of a type."""
         found = self.select(

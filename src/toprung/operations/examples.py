@@ -45,6 +45,8 @@ EXAMPLES: Final[dict[str, Any]] = {
     "put_restriction": {"kind": "hidden", "reason": "a bot", "until": "2099-01-01T00:00:00Z"},
     "revoke_submission": {"reason": "a replay showed a speed hack"},
     "verify_archive": {},
+    "claim_review": {"by": "replay-1", "seconds": 60, "board": "blitz"},
+    "decide_submission": {"verdict": "accept", "by": "replay-1", "reason": "the replay agrees"},
     "backup": {},
     "rebuild_follower": {},
     "put_webhook": {

@@ -19,7 +19,10 @@ from toprung.domain.history import KEPT, KEPT_MAX, Every
 from toprung.domain.player import GLOBAL, NAME_BYTES_MAX
 from toprung.domain.ranking import Ranking
 from toprung.domain.trust.log import SIZE_MAX
+from toprung.domain.trust.rates import SECONDS_MAX, SUBMISSIONS_MAX
 from toprung.domain.trust.restriction import Kind
+from toprung.domain.trust.review import EXPIRES, EXPIRES_MAX, EXPIRES_MIN
+from toprung.domain.trust.review import TOP_MAX as PENDING_TOP_MAX
 from toprung.domain.trust.run_rule import RUN_SECONDS, RUN_SECONDS_MAX
 from toprung.domain.values import parse_choice
 from toprung.errors import Invalid
@@ -27,6 +30,8 @@ from toprung.service.distribution import BUCKETS_MAX
 from toprung.service.options import ListOptions
 from toprung.service.pages import LIMIT_MAX, RANK_MAX
 from toprung.service.read import AROUND_MAX, FOUND_MAX
+from toprung.service.reviewing import BY_BYTES_MAX, CLAIM_SECONDS_MAX, REASON_BYTES_MAX
+from toprung.service.reviewing import LISTED_MAX as REVIEWED_MAX
 from toprung.service.webhooks.service import LISTED_MAX as MESSAGES_MAX
 
 SentScore = Annotated[
@@ -128,6 +133,46 @@ class RunRuleBody(Struct, forbid_unknown_fields=True):
     """The longest; then the run expires."""
 
 
+class RateBody(Struct, forbid_unknown_fields=True):
+    """How many submissions each player may send."""
+
+    submissions: Annotated[int, Meta(ge=1, le=SUBMISSIONS_MAX)]
+    """So many at once, and then one whenever its share of the time has passed."""
+    seconds: Annotated[int, Meta(ge=1, le=SECONDS_MAX)]
+
+
+class MaxPerBody(Struct, forbid_unknown_fields=True):
+    """How fast an entry may improve, pro rata to the time since it was achieved."""
+
+    amount: SentScore
+    """By how much."""
+    seconds: Annotated[int, Meta(ge=1, le=SECONDS_MAX)]
+    """In how many seconds."""
+
+
+class ReviewWhenBody(Struct, forbid_unknown_fields=True):
+    """Which submissions wait: those to which any of these applies."""
+
+    top: Annotated[int, Meta(ge=1, le=PENDING_TOP_MAX)] | UnsetType | None = UNSET
+    """They would be among so many of the best."""
+    anomaly: SentScoreOrNull | UnsetType = UNSET
+    """Their modified z-score exceeds this."""
+    first_by: str | UnsetType | None = UNSET
+    """They would lead by this share of the present best, such as "20%"."""
+    restricted: bool | UnsetType | None = UNSET
+    """Their player is restricted."""
+
+
+class ReviewBody(Struct, forbid_unknown_fields=True, rename={"otherwise": "else"}):
+    """Which submissions wait for a verdict, and what becomes of them if nobody decides."""
+
+    when: ReviewWhenBody
+    otherwise: Literal["accept", "reject"] = "accept"
+    """What is decided of those that nobody decides in time."""
+    expires: Annotated[int, Meta(ge=EXPIRES_MIN, le=EXPIRES_MAX)] = EXPIRES
+    """For how many seconds they wait."""
+
+
 class BoardBody(Struct, forbid_unknown_fields=True):
     """The rules of a board; omitted rules take their defaults.
 
@@ -158,6 +203,12 @@ class BoardBody(Struct, forbid_unknown_fields=True):
     trust: Literal["server", "player", "signed"] | UnsetType | None = UNSET
     run: RunRuleBody | UnsetType | None = UNSET
     """How long runs may take; null: up to an hour."""
+    rate: RateBody | UnsetType | None = UNSET
+    """How many submissions each player may send; null: any number."""
+    max_per: MaxPerBody | UnsetType | None = UNSET
+    """How fast entries may improve; null: at any pace."""
+    review: ReviewBody | UnsetType | None = UNSET
+    """Which submissions wait for a verdict; null: none."""
 
 
 def rules_in(body: dict[str, Any], board_id: str) -> dict[str, Any]:
@@ -242,7 +293,7 @@ class WebhookBody(Struct, forbid_unknown_fields=True):
     """Where requests go: http or https, without user and fragment."""
     events: tuple[str, ...]
     """Types of events: board.changed, leader.changed, period.closed, period.settled,
-    period.amended, player.erased; * for all."""
+    period.amended, player.erased, submission.pending, submission.decided; * for all."""
     boards: tuple[str, ...] = (EVERY_BOARD,)
     """Patterns of board ids, in which * stands for any characters."""
     secret: str | None = None
@@ -290,6 +341,31 @@ class RevokingBody(Struct, forbid_unknown_fields=True):
 
     reason: Annotated[str, Meta(min_length=1, max_length=REASON_MAX)]
     """Why; it is kept for good, and should name nobody."""
+
+
+class ClaimBody(Struct, forbid_unknown_fields=True):
+    """Which submission is claimed, by whom, and for how long."""
+
+    by: Annotated[str, Meta(min_length=1, max_length=BY_BYTES_MAX)]
+    """Who decides it: a moderator, or the name of a program."""
+    seconds: Annotated[int, Meta(ge=1, le=CLAIM_SECONDS_MAX)] = 300
+    """How long the claim lasts."""
+    order: Literal["impact", "oldest"] = "impact"
+    """Which comes first."""
+    board: str | None = None
+    """Only submissions of this board."""
+
+
+class VerdictBody(Struct, forbid_unknown_fields=True):
+    """What is decided of a submission that waits, and why."""
+
+    verdict: Literal["accept", "reject"]
+    reason: Annotated[str, Meta(max_length=REASON_BYTES_MAX)] = ""
+    """Why; it is kept for good, and should name nobody."""
+    by: Annotated[str, Meta(max_length=BY_BYTES_MAX)] = ""
+    """Who decides."""
+    claim: str | None = None
+    """The token of the claim, if the submission is claimed."""
 
 
 class EmptyBody(Struct, forbid_unknown_fields=True):
@@ -511,6 +587,17 @@ class RevokingQuery(Numbers, forbid_unknown_fields=True, frozen=True):
     """Whether a submission is really revoked."""
 
     dry_run: bool = False
+
+
+class ReviewQuery(Numbers, forbid_unknown_fields=True, frozen=True):
+    """A page of submissions that wait for a verdict."""
+
+    order: Literal["impact", "oldest"] = "impact"
+    """Whether what stands out most comes first, or the oldest."""
+    board: str | None = None
+    """Only those of this board."""
+    limit: Annotated[int, Meta(ge=1, le=REVIEWED_MAX)] = 50
+    cursor: str | None = None
 
 
 class DeliveriesQuery(Struct, forbid_unknown_fields=True, frozen=True):

@@ -58,6 +58,13 @@ VARIABLES: Final[dict[str, Variable]] = {
         partial(check_text, bytes_max=ID_BYTES_MAX, field="period"),
         works=False,
     ),
+    "submission": Variable(
+        "A submission's id.",
+        {"type": "string", "pattern": "^[1-9][0-9]{0,18}$"},
+        "4711",
+        parse_submission_id,
+        works=False,
+    ),
     "key": Variable(
         "A key's id.",
         _TEXT,
@@ -66,13 +73,6 @@ VARIABLES: Final[dict[str, Variable]] = {
         works=False,
     ),
     "follower": Variable("A follower's name.", _TEXT, "activity", parse_follower),
-    "submission": Variable(
-        "A submission's id, as its result told it.",
-        {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"},
-        "2",
-        parse_submission_id,
-        works=False,
-    ),
     "webhook": Variable("A webhook's id.", _ID, "chat", parse_webhook_id),
     "message": Variable(
         "A message's id.",

@@ -284,7 +284,10 @@ async def batch_answer(result: BatchResult) -> BatchAnswer:
             rejected.append(RejectedRow(pointer, each.detail))
             if work.is_due():
                 await work.rest()
-    return BatchAnswer(result.accepted, result.unchanged, result.duplicates, rejected)
+    answer = BatchAnswer(result.accepted, result.unchanged, result.duplicates, rejected)
+    if result.pending:
+        answer.pending = result.pending
+    return answer
 
 
 def board_answer(
@@ -294,6 +297,11 @@ def board_answer(
     rules = dict(board) | {"windows": list(board.windows), "scopes": list(board.scopes)}
     for limit in ("score_min", "score_max", "max_increase"):
         rules[limit] = show(rules[limit])
+    if rules["max_per"] is not None:
+        rules["max_per"] = rules["max_per"] | {"amount": show(rules["max_per"]["amount"])}
+    for rule in ("rate", "max_per", "review"):
+        if rules[rule] is None:
+            del rules[rule]
     return BoardAnswer(id=board.id, **rules, periods=periods or {})
 
 

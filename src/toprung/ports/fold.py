@@ -43,6 +43,10 @@ class Recorded(Protocol):
         """Whether a submission was revoked."""
         ...
 
+    def waiting_count(self, generation: int) -> int:
+        """How many submissions of a board wait for a verdict."""
+        ...
+
     def is_wanted(self, event: str) -> bool:
         """Whether a webhook wants to be told of events of a type."""
         ...

@@ -19,6 +19,7 @@ from toprung.domain.player import PlayerProfile
 from toprung.domain.player_numbers import PlayerNumber
 from toprung.domain.trust.names import NameReview
 from toprung.domain.trust.restriction import Restriction
+from toprung.domain.trust.review import FIRST, Order, WaitingSubmission
 from toprung.domain.trust.revoking import CountedSubmission, Reset, RulesChange
 
 NameAndAvatar: TypeAlias = tuple[str | None, str | None]
@@ -152,6 +153,19 @@ class Journal(Protocol):
         """Documents of a kind by key, in the order of keys."""
         ...
 
+    async def waiting(
+        self,
+        generation: int | None,
+        order: Order = "oldest",
+        after: tuple[int, str] = FIRST,
+        limit: int = 100,
+    ) -> list[WaitingSubmission]:
+        """Submissions that wait for a verdict, of one board or of all, after a place in an order.
+
+        Those of boards and players that are gone may be among them.
+        """
+        ...
+
     async def details(
         self, board: Board, ladder: Ladder, entries: Sequence[tuple[str, bytes]]
     ) -> dict[str, bytes]:
@@ -160,6 +174,10 @@ class Journal(Protocol):
         Entries are players with records as an index shows them. Where there were no details, or
         the player's entry is another one by now, there are none.
         """
+        ...
+
+    async def details_at(self, positions: Sequence[int]) -> dict[int, bytes]:
+        """The details of submissions by their positions, where there were any, in one query."""
         ...
 
     async def submissions(

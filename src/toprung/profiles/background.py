@@ -29,6 +29,7 @@ from toprung.service.background.ending import EndPeriods
 from toprung.service.background.following import Fixed
 from toprung.service.background.history import TakeSnapshots
 from toprung.service.background.restricting import LiftRestrictions
+from toprung.service.background.reviewing import ExpireReviews
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.sequencing import LogFollower
 from toprung.service.background.working import Job
@@ -70,6 +71,7 @@ def background_of(
             ANNOUNCEMENT: AnnouncementSender(book, stores.clock),
         },
         jobs=[
+            ExpireReviews(endings.reviews),
             EndPeriods(journal, endings, stores.clock),
             ArchivePeriods(journal, archives),
             TakeSnapshots(journal, snapshots, stores.clock),

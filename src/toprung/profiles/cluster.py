@@ -20,6 +20,7 @@ from toprung.errors import Invalid, Unavailable
 from toprung.feeds.redis import RedisFeed
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect
+from toprung.indexes.redis_rates import RedisRates
 from toprung.indexes.redis_shards import RedisShards
 from toprung.journals.log_key import LogKeyFile
 from toprung.journals.postgres import PostgresJournal
@@ -53,6 +54,7 @@ from toprung.ports import (
     PeriodReader,
     SnapshotStore,
 )
+from toprung.ports.rates import RateLimits
 from toprung.profiles.background import activity_log, archives_of, background_of
 from toprung.profiles.cluster_jobs import (
     BuryBoards,
@@ -72,12 +74,14 @@ from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.catchup import CatchUp, IndexFollower
 from toprung.service.endings import Endings
+from toprung.service.guards import Guards
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.movement import Movements
 from toprung.service.naming import NameWords
 from toprung.service.parts import Parts
 from toprung.service.rebuilder import Rebuilder
 from toprung.service.reconcile import Reconciler
+from toprung.service.reviewing import Reviews
 from toprung.service.run_secrets import RunSecrets
 from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
@@ -136,6 +140,7 @@ def open_cluster_blocking(
                 cast(Journal, Crossing(profile.journal, portal)),
                 cast(PeriodReader, Crossing(profile.periods, portal)),
                 profile.time.moment,
+                reviews := cast(Reviews, Crossing(profile.reviews, portal)),
             ),
             cast(Archives, Crossing(profile.archives, portal)),
             cast(Amendments, Crossing(profile.amendments, portal)),
@@ -152,6 +157,9 @@ def open_cluster_blocking(
                 profile.log_key,
                 None,
             ),
+            cast(RateLimits, Crossing(profile.rates, portal)),
+            cast(Guards, Crossing(profile.guards, portal)),
+            reviews,
         )
     )
 
@@ -207,7 +215,10 @@ class ClusterProfile:
         self.audit = PostgresAudit(store)
         self.log_key = LogKeyFile(settings.log_key or None, in_thread)
         self.periods = PostgresPeriods(store)
-        self.endings = Endings(self.journal, self.periods, time.moment)
+        self.reviews = Reviews(self.journal, self.index, clock)
+        self.guards = Guards(self.index, self.journal, clock)
+        self.rates = RedisRates(self.client, settings.prefix)
+        self.endings = Endings(self.journal, self.periods, time.moment, self.reviews)
         self.archives, self.past = archives_of(
             self.journal, self.periods, clock, time.moment, settings.archive_url
         )
@@ -267,6 +278,9 @@ class ClusterProfile:
             self.run_secrets,
             self.name_words,
             AuditLog(self.audit, self.followers, self.journal, self.log_key, None),
+            self.rates,
+            self.guards,
+            self.reviews,
         )
 
     def _background(self) -> tuple[Background, Webhooks]:

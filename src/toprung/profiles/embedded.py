@@ -54,10 +54,13 @@ from toprung.service.audit import AuditLog
 from toprung.service.background.runner import Background, Stores
 from toprung.service.background.working import Job
 from toprung.service.endings import Endings
+from toprung.service.guards import Guards
 from toprung.service.leaderboards import Leaderboards
 from toprung.service.movement import Movements
 from toprung.service.naming import NameWords
 from toprung.service.parts import Parts
+from toprung.service.rates import MemoryRates
+from toprung.service.reviewing import Reviews
 from toprung.service.run_secrets import RunSecrets
 from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
@@ -154,7 +157,10 @@ class EmbeddedProfile:
             self.audit = SqliteAudit(self.store, in_thread)
             self.log_key = LogKeyFile(self._log_key_path(log_key), in_thread)
             periods, moment = self._periods(), self.journal.time.moment
-            self.endings = Endings(self.journal, periods, moment)
+            self.reviews = Reviews(self.journal, self.index, clock)
+            self.guards = Guards(self.index, self.journal, clock)
+            self.rates = MemoryRates()
+            self.endings = Endings(self.journal, periods, moment, self.reviews)
             self.archives, self.past = archives_of(
                 self.journal, periods, clock, moment, archive, self.folder
             )
@@ -198,6 +204,9 @@ class EmbeddedProfile:
             AuditLog(
                 self.audit, self.followers, self.journal, self.log_key, self.background.catch_up
             ),
+            self.rates,
+            self.guards,
+            self.reviews,
         )
 
     def _log_key_path(self, said: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import msgspec
 
@@ -13,6 +13,7 @@ from toprung.domain.player import parse_player
 from toprung.domain.ranking import Ranking
 from toprung.domain.trust.act import LIBRARY, By, parse_act_reason
 from toprung.domain.trust.actor import Actor
+from toprung.domain.trust.rates import Rate
 from toprung.service.listing import Lister, ReadDetails
 from toprung.service.options import AskedLadder, AskedList
 from toprung.service.restrictions import seen_by
@@ -31,6 +32,7 @@ class BoardAccess:
     """One board by its id, and the ports to reach it. Threads may share it."""
 
     __slots__ = (
+        "_address",
         "_by",
         "_clock",
         "_index",
@@ -54,6 +56,7 @@ class BoardAccess:
         read_details: ReadDetails = msgspec.json.decode,
         viewer: str | None = None,
         by: By = LIBRARY,
+        address: tuple[str, Rate] | None = None,
     ) -> None:
         self.id = board_id
         self._parts = parts
@@ -65,25 +68,38 @@ class BoardAccess:
         self._read_details = read_details
         self._viewer = viewer
         self._recent: _RecentView | None = None
+        self._address = address
+        """Where submissions come from, and how many may; None: any number."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r}>"
 
     def for_owner(self, owner: str) -> Self:
         """The same board for a caller whose idempotency keys belong to `owner`."""
-        return self._for(owner, self._viewer, self._by)
+        return self._for(owner=owner)
 
     def for_viewer(self, viewer: str | None) -> Self:
         """The same board as one player sees it, in every read that names no other `viewer`."""
-        seen = None if viewer is None else parse_player(viewer, "viewer")
-        return self._for(self._owner, seen, self._by)
+        return self._for(viewer=None if viewer is None else parse_player(viewer, "viewer"))
+
+    def for_address(self, address: str, rate: Rate) -> Self:
+        """The same board for a caller from an address, which may submit at a rate."""
+        return self._for(address=(address, rate))
 
     def acting_as(self, actor: Actor, reason: str = "") -> Self:
         """The same board for somebody whose acts of administration are recorded with a reason."""
-        return self._for(self._owner, self._viewer, By(actor, parse_act_reason(reason)))
+        return self._for(by=By(actor, parse_act_reason(reason)))
 
-    def _for(self, owner: str, viewer: str | None, by: By) -> Self:
-        return type(self)(self.id, self._parts, self._source, owner, self._read_details, viewer, by)
+    def _for(self, **changes: Any) -> Self:
+        """The same board for somebody else in some respect."""
+        caller: dict[str, Any] = {
+            "owner": self._owner,
+            "read_details": self._read_details,
+            "viewer": self._viewer,
+            "by": self._by,
+            "address": self._address,
+        }
+        return type(self)(self.id, self._parts, self._source, **caller | changes)
 
     async def rules(self) -> BoardRules:
         """The board's rules as they are now, in the form in which they are set."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -83,9 +83,28 @@ class ExportCursor(msgspec.Struct, frozen=True, array_like=True, tag="x1"):
     after: str
 
 
-Cursor = PageCursor | FriendsCursor | SubmissionsCursor | ActivityCursor | ExportCursor
+class ReviewCursor(msgspec.Struct, frozen=True, array_like=True, tag="r1"):
+    """Where a list of submissions that wait goes on."""
+
+    order: Literal["impact", "oldest"]
+    board: str
+    place: int
+    key: Annotated[str, msgspec.Meta(max_length=19)]
+
+
+Cursor = (
+    PageCursor | FriendsCursor | SubmissionsCursor | ActivityCursor | ExportCursor | ReviewCursor
+)
 C = TypeVar("C", PageCursor, FriendsCursor, SubmissionsCursor, ActivityCursor)
-D = TypeVar("D", PageCursor, FriendsCursor, SubmissionsCursor, ActivityCursor, ExportCursor)
+D = TypeVar(
+    "D",
+    PageCursor,
+    FriendsCursor,
+    SubmissionsCursor,
+    ActivityCursor,
+    ExportCursor,
+    ReviewCursor,
+)
 
 _encoder = msgspec.msgpack.Encoder()
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")

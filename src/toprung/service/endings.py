@@ -11,7 +11,13 @@ from toprung.domain.board import Board
 from toprung.domain.calendar import Period
 from toprung.domain.commands import ClosePeriod, SettlePeriod
 from toprung.domain.digest import Digested, Digester
-from toprung.domain.ending import EndedPeriod, ended_period, ended_periods, was_closed_last
+from toprung.domain.ending import (
+    EndedPeriod,
+    ended_period,
+    ended_periods,
+    is_closed,
+    was_closed_last,
+)
 from toprung.domain.events import PeriodName
 from toprung.domain.player import GLOBAL
 from toprung.domain.standing import PeriodEnding
@@ -21,6 +27,7 @@ from toprung.domain.window import Window
 from toprung.errors import EntriesChanged, NotYet
 from toprung.ports import Journal, PeriodReader
 from toprung.ports.records import record_reader
+from toprung.service.reviewing import Reviews
 from toprung.waiting.pace import next_round
 
 BOARDS_AT_ONCE: Final = 100
@@ -32,9 +39,15 @@ class Endings:
     """Ends periods of boards."""
 
     def __init__(
-        self, journal: Journal, reader: PeriodReader, moment: Callable[[], Moment]
+        self,
+        journal: Journal,
+        reader: PeriodReader,
+        moment: Callable[[], Moment],
+        reviews: Reviews,
     ) -> None:
         self._journal = journal
+        self.reviews = reviews
+        """What decides submissions that wait in a period which is about to be settled."""
         self._reader = reader
         self._moment = moment
 
@@ -167,8 +180,14 @@ class Endings:
     async def _settle(
         self, board: Board, name: PeriodName, by: By | None = None
     ) -> tuple[Board, Digested]:
-        """Read what the period holds, and record it; again, if it was changed in between."""
+        """Read what the period holds, and record it; again, if it was changed in between.
+
+        What waits for a verdict and would count there is decided first. Nothing of that kind can be
+        added: the period is closed.
+        """
         window, period = name
+        if is_closed(board, name):
+            await self.reviews.decide_before_settling(board, name)
         for attempt in range(1, ATTEMPTS_MAX + 1):
             found = await self._digested(board, name)
             command = SettlePeriod(

@@ -13,7 +13,12 @@ from toprung.domain.board_rules import BoardRules, shown_rules
 from toprung.domain.commands import DeleteBoard, RecordAct, SetBoard
 from toprung.domain.figures import Figures
 from toprung.domain.health import HealthCheck
-from toprung.domain.standing import PlayerExport
+from toprung.domain.standing import (
+    PlayerExport,
+    ReviewClaim,
+    ReviewQueue,
+    SubmissionDecision,
+)
 from toprung.domain.trust.act import LIBRARY, ActName, By, parse_act_reason
 from toprung.domain.trust.actor import Actor
 from toprung.domain.values import bounded, parse_text
@@ -160,11 +165,57 @@ class Leaderboards(Players, PlayerRestrictions, Revoking):
         bounded(limit, LISTED_MAX, "limit")
         return await export_page(self._journal, self._board, player, limit, cursor)
 
+    async def review(
+        self,
+        order: str = "impact",
+        board: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> ReviewQueue:
+        """Return submissions that wait for a verdict, at most 200 at a time.
+
+        In the order of their `impact`, what stands out most first, or the `oldest` first.
+        """
+        return await self._parts.reviews.queue(
+            self._read_details, order=order, board=board, limit=limit, cursor=cursor
+        )
+
+    async def claim_review(
+        self, by: str, seconds: int = 300, order: str = "impact", board: str | None = None
+    ) -> ReviewClaim:
+        """Claim the first submission that waits and that nobody has claimed, for some seconds.
+
+        Until then, only a verdict with the claim's token decides it. If nothing waits, the answer
+        has no submission.
+        """
+        return await self._parts.reviews.claim(
+            self._read_details, by=by, seconds=seconds, order=order, board=board
+        )
+
+    async def decide(
+        self,
+        submission: int,
+        verdict: str,
+        *,
+        reason: str = "",
+        by: str = "",
+        claim: str | None = None,
+    ) -> SubmissionDecision:
+        """Decide a submission that waits: `accept` or `reject`.
+
+        Accepted, it counts as if it had never waited, but not in periods that are settled. To
+        decide the same again is harmless; to decide otherwise raises NotPending.
+        """
+        return await self._parts.reviews.decide(
+            submission, verdict, by=by, reason=reason, claim=claim, actor=self._by
+        )
+
     async def end_periods(self) -> int:
         """Close, settle and archive what is due; return how many closings, settlings and archives.
 
         A service does this by itself. Programs that open a file without one call it when they like.
         """
+        await self._parts.reviews.expire_due()
         ended = await self._parts.endings.end_all()
         rounds = ArchiveRounds(self._journal, self._parts.archives)
         return ended + (await rounds.go()).archived
@@ -206,6 +257,11 @@ class Leaderboards(Players, PlayerRestrictions, Revoking):
     def folder(self) -> str | None:
         """Where large files may lie for a while: beside the database, if that is a file."""
         return self._maintenance.folder
+
+    @property
+    def checks_skipped(self) -> dict[str, int]:
+        """By check, how often it was left out because what it needs was out of reach."""
+        return {"rate": self._parts.rates.skipped, "review": self._parts.guards.skipped}
 
     async def figures(self) -> Figures:
         """How this process fares: commits, what is waiting, the size of the index."""

@@ -14,14 +14,17 @@ from toprung.ports import (
     PastIndex,
     SnapshotStore,
 )
+from toprung.ports.rates import RateLimits
 from toprung.service.activity import ActivityLog
 from toprung.service.amending import Amendments
 from toprung.service.archiving import Archives
 from toprung.service.audit import AuditLog
 from toprung.service.background.runner import Background
 from toprung.service.endings import Endings
+from toprung.service.guards import Guards
 from toprung.service.movement import Movements
 from toprung.service.naming import NameWords
+from toprung.service.reviewing import Reviews
 from toprung.service.run_secrets import RunSecrets
 from toprung.service.snapshots import Snapshots
 from toprung.service.webhooks.service import Webhooks
@@ -61,3 +64,9 @@ class Parts:
     """What sends names of players to review."""
     audit: AuditLog
     """Who administered the database, and proof of all that was recorded."""
+    rates: RateLimits
+    """What counts the submissions of players and addresses."""
+    guards: Guards
+    """What is typical of boards."""
+    reviews: Reviews
+    """What submissions that wait for a verdict are listed and decided by."""

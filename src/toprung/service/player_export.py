@@ -26,6 +26,7 @@ from toprung.service.cursor import ExportCursor, cursor_text, read_cursor
 from toprung.service.history import BoardHistory
 from toprung.service.restrictions import spliced
 from toprung.service.submissions import past_submissions
+from toprung.service.verdicts import with_verdicts
 from toprung.service.view import View, view_of
 from toprung.waiting.pace import next_round
 
@@ -119,6 +120,7 @@ class BoardExports(BoardHistory):
         before = int(after) if after else None
         found = await self._journal.submissions(self.id, player, before, limit)
         past = await past_submissions(board, found, self._read_details)
+        past = await with_verdicts(self._journal, self._parts.reviews, board, past)
         goes_on = str(found[-1].position) if len(found) == limit else None
         return ExportStep(ExportedBoard(self.id, submissions=past), len(past), goes_on)
 

@@ -19,9 +19,10 @@ from toprung.domain.ranking import Counts, rank
 from toprung.domain.score import INT64_MAX, score_value
 from toprung.domain.trust.act import By
 from toprung.domain.trust.restriction import is_hidden
+from toprung.domain.trust.review import REVIEW, VERDICT, SubmissionVerdict, review_key
 from toprung.domain.trust.revoking import Refold, Revocation, RevokedWindow, is_decisive
 from toprung.domain.values import bounded, parse_flag
-from toprung.errors import EntriesChanged, UnknownBoard, UnknownSubmission
+from toprung.errors import EntriesChanged, Invalid, UnknownBoard, UnknownSubmission
 from toprung.ports import FoundSubmission, Index, Journal, RemainingHistory
 from toprung.waiting.pace import LongWork
 
@@ -85,6 +86,7 @@ class Revoking:
         board = await journal.board(found.board)
         if board.generation != found.generation:
             raise UnknownBoard(f"board {board.id!r} of submission {position} was deleted")
+        await self._check_counts(position)
         settled = {w: p for w, p in found.counted.periods if is_settled(board, (w, p))}
         entries = await journal.entries_of(board, player)
         present = {
@@ -102,6 +104,18 @@ class Revoking:
                 if work.is_due():
                     await work.rest()
         return _Read(board, player, found, present, settled, history, refold.outcome)
+
+    async def _check_counts(self, position: int) -> None:
+        """Refuse a submission that has to wait for a verdict, or was rejected by one."""
+        key = review_key(position)
+        if await self._journal.document(REVIEW, key) is not None:
+            raise Invalid("submission", "waits for a verdict: reject it instead")
+        document = await self._journal.document(VERDICT, key)
+        if document is None:
+            return
+        assert isinstance(document.value, SubmissionVerdict), "documents of the kind are that"
+        if document.value.verdict == "rejected":
+            raise Invalid("submission", "was rejected, and counts nowhere")
 
     async def _windows(self, read: _Read) -> tuple[RevokedWindow, ...]:
         """Where the player's entry changes."""

@@ -16,6 +16,7 @@ from toprung.service.board_access import BoardAccess
 from toprung.service.cursor import SubmissionsCursor, cursor_text, parse_cursor
 from toprung.service.listing import ReadDetails
 from toprung.service.pages import LIMIT_MAX
+from toprung.service.verdicts import with_verdicts
 from toprung.waiting.pace import LongWork
 
 
@@ -34,8 +35,9 @@ class BoardSubmissions(BoardAccess):
         before = None if cursor is None else _before(board, player, cursor)
         found = await self._journal.submissions(self.id, player, before, limit + 1)
         more = len(found) > limit
+        past = await past_submissions(board, found[:limit], self._read_details)
         return PastSubmissions(
-            await past_submissions(board, found[:limit], self._read_details),
+            await with_verdicts(self._journal, self._parts.reviews, board, past),
             _next(board, player, found[limit - 1].position) if more else None,
         )
 

@@ -10,6 +10,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+import msgspec
+
 from toprung.domain.board import Board
 from toprung.domain.commands import RemoveEntries, Submit
 from toprung.domain.commands.submit import Receipt, Receipts, WindowOutcome
@@ -24,6 +26,7 @@ from toprung.domain.trust.runs import NO_SECRETS, SecretRing
 from toprung.errors import Invalid, ToprungError, Unavailable
 from toprung.ports import LadderIndex, Place
 from toprung.service.board_access import BoardAccess
+from toprung.service.rates import refusals
 from toprung.service.restrictions import spliced_index
 from toprung.service.spliced_index import SplicedIndex
 from toprung.waiting.pace import LongWork, next_round
@@ -82,7 +85,13 @@ class BoardWrites(BoardAccess):
             owner=self._owner,
             secrets=NO_SECRETS if run is None else await self._parts.runs.ring(),
         )
+        if board.rate is not None or self._address is not None:
+            refused = await self._too_many(board, (submission,))
+            if refused:
+                raise refused[0]
         command = Submit(board.id, board.generation, (submission,), self._source)
+        if board.review is not None:
+            command = await self._guarded(board, command)
         receipts = await self._journal.record(command)
         assert isinstance(receipts, Receipts)
         if receipts.rejected:
@@ -182,15 +191,45 @@ class BoardWrites(BoardAccess):
     async def _record_batch(self, rows: list[BatchRow], first: int, tally: _Tally) -> None:
         board = await self._journal.board(self.id)
         submissions, refused = await self._parsed(board, rows)
+        if board.rate is not None or self._address is not None:
+            submissions = await self._within_rate(board, submissions, refused, len(rows))
         if submissions:
             command = Submit(board.id, board.generation, submissions, self._source, receipts=False)
+            if board.review is not None:
+                command = await self._guarded(board, command)
             receipts = await self._journal.record(command)
             assert isinstance(receipts, Receipts)
             refused += _in_rows(receipts.rejected, refused, len(rows))
             tally.accepted += receipts.accepted
             tally.unchanged += receipts.unchanged
             tally.duplicates += receipts.duplicates
+            tally.pending += receipts.pending
         tally.refused += [(first + at, error) for at, error in refused]
+
+    async def _too_many(
+        self, board: Board, submissions: Sequence[Submission]
+    ) -> dict[int, ToprungError]:
+        """By index, the submissions that come too soon after others."""
+        now, rates = self._clock.now(), self._parts.rates
+        return await refusals(rates, board, submissions, self._address, now)
+
+    async def _within_rate(
+        self, board: Board, submissions: list[Submission], refused: list[RefusedRow], rows: int
+    ) -> list[Submission]:
+        """The submissions that are not too many; the others are refused."""
+        too_many = await self._too_many(board, submissions)
+        if not too_many:
+            return submissions
+        refused += _in_rows(too_many.items(), refused, rows)
+        refused.sort(key=itemgetter(0))
+        return [each for at, each in enumerate(submissions) if at not in too_many]
+
+    async def _guarded(self, board: Board, command: Submit) -> Submit:
+        """The command, knowing what is typical of the board."""
+        guards = self._parts.guards
+        guard = await guards.of(board)
+        own = await guards.own(board, guard, command.submissions)
+        return msgspec.structs.replace(command, guard=guard, own=own)
 
 
 def _result(
@@ -219,6 +258,7 @@ def _result(
         standings,
         receipt.replayed,
         stale,
+        receipt.reasons,
     )
 
 
@@ -246,10 +286,10 @@ RefusedRow: TypeAlias = tuple[int, ToprungError]
 class _Tally:
     """What became of the batches that are done."""
 
-    __slots__ = ("accepted", "duplicates", "refused", "unchanged")
+    __slots__ = ("accepted", "duplicates", "pending", "refused", "unchanged")
 
     def __init__(self) -> None:
-        self.accepted = self.unchanged = self.duplicates = 0
+        self.accepted = self.unchanged = self.duplicates = self.pending = 0
         self.refused: list[RefusedRow] = []
 
     async def result(self) -> BatchResult:
@@ -261,7 +301,9 @@ class _Tally:
                 rejected.append(Rejected(at, field, error.detail))
                 if work.is_due():
                     await work.rest()
-        return BatchResult(self.accepted, self.unchanged, self.duplicates, tuple(rejected))
+        return BatchResult(
+            self.accepted, self.unchanged, self.duplicates, tuple(rejected), self.pending
+        )
 
 
 async def _no_secrets() -> SecretRing:

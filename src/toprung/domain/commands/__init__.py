@@ -14,7 +14,9 @@ from toprung.domain.commands.amend_period import AmendPeriod
 from toprung.domain.commands.archive_period import ArchivePeriod
 from toprung.domain.commands.befriend import Befriend, Unfriend
 from toprung.domain.commands.bundle import Bundle
+from toprung.domain.commands.claim_submission import ClaimSubmission
 from toprung.domain.commands.close_period import ClosePeriod
+from toprung.domain.commands.decide_submission import DecideSubmission
 from toprung.domain.commands.delete_board import DeleteBoard
 from toprung.domain.commands.erase_player import ErasePlayer
 from toprung.domain.commands.remove_entries import RemoveEntries
@@ -46,6 +48,8 @@ SingleCommand: TypeAlias = (
     | LiftRestriction
     | RevokeSubmission
     | RecordAct
+    | ClaimSubmission
+    | DecideSubmission
 )
 """A command that is decided by itself."""
 
@@ -62,9 +66,11 @@ __all__ = [
     "ArchivePeriod",
     "Befriend",
     "Bundle",
+    "ClaimSubmission",
     "ClosePeriod",
     "Command",
     "CommandResult",
+    "DecideSubmission",
     "DeleteBoard",
     "ErasePlayer",
     "LiftRestriction",

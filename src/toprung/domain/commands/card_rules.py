@@ -17,6 +17,7 @@ from toprung.domain.events import PeriodName
 from toprung.domain.ladder import Skipped
 from toprung.domain.submission import Submission
 from toprung.domain.trust.restriction import is_hidden
+from toprung.domain.trust.review import Limit, reasons_for
 
 Rule: TypeAlias = Callable[[Board, list[bytes | None], Submission, int], list[bytes | None]]
 """From entries of a card (None: there is none) to new records (None: the old entry stays)."""
@@ -74,25 +75,46 @@ class Decided(NamedTuple):
     records: list[bytes | None]
 
 
+class Suspect(NamedTuple):
+    """A submission that waits for a verdict."""
+
+    score: int
+    """That the entry on the guard ladder would have."""
+
+
 class CardRules:
     """The rules of one board."""
 
     def __init__(self, board: Board, guard: bytes | None) -> None:
-        """`guard` is the period that `max_increase` is judged by; None: the first of each route."""
+        """`guard` is the period that submissions are judged by; None: the first of each route."""
         self._board = board
         self._guard = guard
         self._rule = rule_of(board)
 
     def decide(
-        self, card: PlayerCard, submission: Submission, route: CardRoute, position: int
-    ) -> Decided:
-        """Decide a submission on a card, which is changed; or raise why it is refused."""
+        self,
+        card: PlayerCard,
+        submission: Submission,
+        route: CardRoute,
+        position: int,
+        limits: tuple[Limit, ...] = (),
+    ) -> Decided | Suspect:
+        """Decide a submission on a card, which is changed; or raise why it is refused.
+
+        One that leads to a score within its limits has to wait, and changes nothing.
+        """
         board, entries = self._board, card.entries
         current = list(map(entries.get, route.periods))
-        if board.max_increase is not None:
-            held = current[0] if self._guard is None else entries.get(self._guard)
-            check_increase(board, _entry(board, held), submission)
+        held: Entry | None = None
+        if board.is_guarded:
+            guard = current[0] if self._guard is None else entries.get(self._guard)
+            held = _entry(board, guard)
+            check_increase(board, held, submission)
         records = self._rule(board, current, submission, position)
+        if limits:
+            led_to = improved_score(board, held, submission)
+            if led_to is not None and reasons_for(limits, board.order, led_to):
+                return Suspect(led_to)
         changed = 0
         for period, stop_bytes, old, record in zip(
             route.periods, route.stops_bytes, current, records, strict=True
@@ -115,6 +137,15 @@ class CardRules:
             )
             for stop, old, record in zip(route.stops, decided.current, decided.records, strict=True)
         )
+
+
+def improved_score(board: Board, held: Entry | None, submission: Submission) -> int | None:
+    """The better score that an entry would have; None: its score would not become better."""
+    new = decide(board, held, submission, 0)
+    if held is None:
+        return new.score
+    is_better = new.score > held.score if board.order == "desc" else new.score < held.score
+    return new.score if is_better else None
 
 
 def rule_of(board: Board) -> Rule:

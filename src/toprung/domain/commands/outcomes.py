@@ -13,8 +13,11 @@ from toprung.domain.standing import SkipReason
 from toprung.domain.submission import Submission
 from toprung.errors import KeyReused, RunUsed, ScoreOverflow, ToprungError
 
-STATUSES: tuple[Status, ...] = ("unchanged", "accepted")
+STATUSES: tuple[Status, ...] = ("unchanged", "accepted", "pending")
 """What the number means that a journal records."""
+
+PENDING: Final = 2
+"""The number of submissions that wait for a verdict, or waited for one: they were not merged."""
 
 _UNSAID: Final[SkipReason] = "not-retained"
 """The reason for what was skipped before reasons were recorded: nearly always the true one."""
@@ -29,11 +32,13 @@ class Outcomes(msgspec.Struct, frozen=True, array_like=True):
     outcomes: tuple[WindowOutcome, ...]
     skipped: tuple[str | tuple[str, SkipReason], ...]
     """Windows and reasons; records of earlier versions have the windows alone."""
+    reasons: tuple[str, ...] = ()
+    """Why it is pending."""
 
     def receipt(self, submission: int, status: Status) -> Receipt:
         """What the first submission with the key was told."""
         skipped = tuple((each, _UNSAID) if isinstance(each, str) else each for each in self.skipped)
-        return Receipt(submission, status, skipped, self.outcomes)
+        return Receipt(submission, status, skipped, self.outcomes, reasons=self.reasons)
 
 
 class BatchOutcomes:
@@ -47,6 +52,8 @@ class BatchOutcomes:
         self.receipts: dict[RowId, Receipt] = {}
         self.counts = [[0, 0, 0] for _ in commands]
         """Unchanged, accepted and repeated submissions of each command."""
+        self.pending = [0] * len(commands)
+        """Those of each command that wait for a verdict."""
 
     def submission(self, row_id: RowId) -> Submission:
         """The submission itself."""
@@ -88,7 +95,9 @@ class BatchOutcomes:
         unchanged, accepted, duplicates = self.counts[number]
         told = self.receipts.get((number, 0))
         if told is not None and command.receipts and len(command.submissions) == 1:  # so many are
-            return Receipts(accepted, unchanged, duplicates, (), (told,))
+            return Receipts(
+                accepted, unchanged, duplicates, (), (told,), pending=self.pending[number]
+            )
         rejected: tuple[tuple[int, ToprungError], ...] = ()
         receipts: tuple[Receipt, ...] = ()
         rows = range(len(command.submissions))
@@ -96,4 +105,6 @@ class BatchOutcomes:
             rejected = tuple((i, e) for i in rows if (e := self.rejected.get((number, i))))
         if command.receipts:
             receipts = tuple(r for i in rows if (r := self.receipts.get((number, i))))
-        return Receipts(accepted, unchanged, duplicates, rejected, receipts)
+        return Receipts(
+            accepted, unchanged, duplicates, rejected, receipts, pending=self.pending[number]
+        )

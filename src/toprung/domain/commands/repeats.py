@@ -84,7 +84,8 @@ class UsedKey(NamedTuple):
     @property
     def outcomes(self) -> bytes:
         """What is recorded with it, to answer repeats."""
-        return msgspec.json.encode(Outcomes(self.receipt.outcomes, self.receipt.skipped))
+        told = self.receipt
+        return msgspec.json.encode(Outcomes(told.outcomes, told.skipped, told.reasons))
 
 
 class Repeats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from toprung.domain.commands.deciding import Needs
 from toprung.domain.ladder import Skipped
 from toprung.domain.submission import Submission
+from toprung.domain.trust.anomaly import Guard
 from toprung.errors import ToprungError
 
 KEYED_WEIGHT = 8
@@ -26,6 +27,10 @@ class Submit(msgspec.Struct, frozen=True, gc=False):
     source: str = "library"
     receipts: bool = True
     """Whether the caller wants a receipt for each, not just the tally."""
+    guard: Guard | None = None
+    """What is typical of the guard ladder, if the board's rules ask for it."""
+    own: Mapping[int, int] = {}
+    """By index of a submission, the least good score that is an outlier among its player's own."""
 
     @property
     def needs(self) -> Needs:
@@ -40,7 +45,7 @@ class Submit(msgspec.Struct, frozen=True, gc=False):
         return len(self.submissions) + (KEYED_WEIGHT - 1) * keyed
 
 
-Status = Literal["accepted", "unchanged"]
+Status = Literal["accepted", "unchanged", "pending"]
 
 
 class WindowOutcome(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -65,6 +70,8 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
     ranks: tuple[tuple[int, int | None, int], ...] = ()
     """The player's rank since this commit, its rank before, and of how many, on each outcome's
     ladder; empty if the journal does not know, and then the index tells the present one."""
+    reasons: tuple[str, ...] = ()
+    """Why it is pending."""
 
 
 class Receipts(msgspec.Struct, frozen=True):
@@ -77,3 +84,5 @@ class Receipts(msgspec.Struct, frozen=True):
     """(index, why) of the submissions that were refused."""
     receipts: tuple[Receipt, ...] = ()
     """In order, without the rejected ones; only when asked for."""
+    pending: int = 0
+    """How many wait for a verdict."""

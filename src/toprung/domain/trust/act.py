@@ -27,6 +27,7 @@ ActName = Literal[
     "player.restrict",
     "player.lift",
     "submission.revoke",
+    "submission.decide",
     "period.close",
     "period.settle",
     "period.amend",

@@ -8,6 +8,7 @@ from toprung.http.routes import (
     boards,
     players,
     reference,
+    review,
     scores,
     standings,
     webhooks,
@@ -18,7 +19,7 @@ from toprung.operations import OPERATIONS
 
 _HANDLERS: Final[dict[str, Handler]] = {
     name: handler
-    for module in (boards, scores, standings, players, admin, webhooks, audit, reference)
+    for module in (boards, scores, standings, players, review, admin, webhooks, audit, reference)
     for name, handler in module.handles.all.items()
 }
 

@@ -10,6 +10,7 @@ from toprung.domain.values import whole_or_text
 from toprung.errors import Invalid
 from toprung.http.answers import NO_STORE, Answer, Headers, encode, ok
 from toprung.http.call import Call
+from toprung.http.limits import caller_of
 from toprung.http.own import check_submits
 from toprung.http.problems import Refused
 from toprung.http.routing import Handlers
@@ -42,7 +43,7 @@ async def submit(call: Call[Numbers, SubmissionBody | dict[str, Any]]) -> Answer
         sent = body if isinstance(body, dict) else {"player": body.player, "run": body.run or None}
         rules = await check_submits(call, call.token, sent.get("player"))
         require_run(rules.trust, sent.get("run"), is_player=True)
-    board = await call.board()
+    board = limited(call, await call.board())
     if isinstance(body, dict):
         raise await board.refusal_of(row_of(body))
     if key is None and body.is_plain:  # the hot case
@@ -75,7 +76,7 @@ async def start_run(call: Call[NoQuery, dict[str, Any]]) -> Answer:
 @handles
 async def submit_batch(call: Call[NoQuery, bytes]) -> Answer:
     """Rows are counted before they are decoded, and decoded in slices."""
-    state, board = call.state, await call.board()
+    state, board = call.state, limited(call, await call.board())
     counted = await count_rows(call.body, BATCH_MAX)
     state.gate.charge(call, -(-counted.count // ROWS_PER_REQUEST))
     board = _owned(board, call)
@@ -84,6 +85,7 @@ async def submit_batch(call: Call[NoQuery, bytes]) -> Answer:
     outcomes = state.outcomes
     outcomes["accepted"] += result.accepted
     outcomes["unchanged"] += result.unchanged
+    outcomes["pending"] += result.pending
     outcomes["duplicate"] += result.duplicates
     outcomes["rejected"] += len(result.rejected)
     return ok(await batch_answer(result))
@@ -103,6 +105,12 @@ async def revoke_submission(call: Call[RevokingQuery, dict[str, Any]]) -> Answer
     position = whole_or_text(call.values[0])
     told = await call.boards.revoke(position, **asked, dry_run=query.dry_run)  # type: ignore[arg-type]  # refused if it is text
     return ok(with_numbers(told, shows(query.numbers)))
+
+
+def limited(call: Call[Any, Any], board: Leaderboard) -> Leaderboard:
+    """The board for the caller's address, if the service counts what comes from one."""
+    rate = call.state.settings.submission_rate
+    return board if rate is None else board.for_address(caller_of(call.client), rate)
 
 
 def _same_key(header: bytes, member: object) -> str:

@@ -30,6 +30,8 @@ from toprung.domain.events import (
     PlayerRestricted,
     PlayerSet,
     Scored,
+    SubmissionDecided,
+    SubmissionPended,
 )
 from toprung.domain.instant import instant_text
 from toprung.domain.ladder import Ladder, scopes_of
@@ -40,6 +42,8 @@ from toprung.domain.webhooks import (
     PERIOD_AMENDED,
     PERIOD_CLOSED,
     PERIOD_SETTLED,
+    SUBMISSION_DECIDED,
+    SUBMISSION_PENDING,
     WAITING_MAX,
     EventType,
     Webhook,
@@ -89,6 +93,8 @@ _KINDS: Final[dict[EventType, tuple[type[EventBody], ...]]] = {
     PERIOD_CLOSED: (PeriodClosed,),
     PERIOD_SETTLED: (PeriodSettled,),
     PERIOD_AMENDED: (PeriodAmended,),
+    SUBMISSION_PENDING: (SubmissionPended,),
+    SUBMISSION_DECIDED: (SubmissionDecided,),
 }
 """By what a webhook is told of: the events that it follows from."""
 
@@ -481,6 +487,11 @@ _AMENDED: Final = ("board", "window", "period", "players", "entries", "digest", 
 """What is told of an amendment: not who, whom nobody knows by number."""
 
 
+_PENDED: Final = ("board", "submission", "reasons")
+_DECIDED: Final = ("board", "submission", "verdict", "by", "reason", "changed")
+"""What is told of submissions that wait or waited; whose they are is for the service to tell."""
+
+
 def _told(event: Event) -> tuple[EventType, dict[str, Any]] | None:
     """What of an event is told as it is: the type, and the data of its message."""
     match event.body:
@@ -496,4 +507,8 @@ def _told(event: Event) -> tuple[EventType, dict[str, Any]] | None:
         case PeriodAmended() as body:
             data = {name: getattr(body, name) for name in _AMENDED}
             return PERIOD_AMENDED, {**data, "ended_at": instant_text(body.ended_at)}
+        case SubmissionPended() | SubmissionDecided() as body:
+            is_decided = type(body) is SubmissionDecided
+            data = {name: getattr(body, name) for name in (_DECIDED if is_decided else _PENDED)}
+            return SUBMISSION_DECIDED if is_decided else SUBMISSION_PENDING, data
     return None

@@ -17,6 +17,7 @@ from tests.http.recorded.scenes.players import (
     NAMES,
     PROFILES,
 )
+from tests.http.recorded.scenes.review import REVIEW
 from tests.http.recorded.scenes.scores import BATCHES, POLICIES, REFUSED, RUNS, SUBMITTING
 from tests.http.recorded.scenes.service import ROUTING, STATE, WEBHOOKS
 from tests.http.recorded.scenes.standings import PAGES, STANDING, TOGETHER, WRONG_PAGES
@@ -44,6 +45,7 @@ SCENES: Final[list[Scene]] = [
     EVERYWHERE,
     EXPORT,
     MODERATION,
+    REVIEW,
     HISTORY,
     LIVE_MOVEMENT,
     KEYS,

@@ -6,7 +6,7 @@ SELECT number AS player, -1::bigint AS position, 'known' AS kind, NULL::bigint A
 FROM players
 UNION ALL
 SELECT player, position, kind, recorded_at, generation, at, score, subscore, route, NULL, NULL, NULL
-FROM events WHERE kind = 'score'
+FROM events WHERE kind = 'score' AND status < 2 -- others were not merged
 UNION ALL
 SELECT (body::json ->> 'player')::bigint, position, kind, recorded_at, NULL, NULL, NULL, NULL, NULL,
     NULL, body, NULL
