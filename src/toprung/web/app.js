@@ -1,4 +1,4 @@
-/** The page: a bar, one of three views below it, and the way between them. */
+/** The page: a bar, one of four views below it, and the way between them. */
 
 import { parseAddress } from "./address.js";
 import { el, setText } from "./dom.js";
@@ -7,6 +7,7 @@ import { Live } from "./live.js";
 import { emptyNotice } from "./notices.js";
 import { BoardView } from "./pages/board.js";
 import { BoardsView } from "./pages/boards.js";
+import { ModerationView } from "./pages/moderation.js";
 import { PlayerView } from "./pages/player.js";
 import { nextTheme, restoreTheme } from "./themes.js";
 
@@ -24,7 +25,7 @@ import { nextTheme, restoreTheme } from "./themes.js";
  * @property {(title: string) => void} setTitle
  */
 
-const VIEWS = { boards: BoardsView, board: BoardView, player: PlayerView };
+const VIEWS = { boards: BoardsView, board: BoardView, player: PlayerView, moderation: ModerationView };
 const STATES = { idle: "", connecting: "Connecting", live: "Live", offline: "Offline" };
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
@@ -90,7 +91,7 @@ function follow(event) {
 
 document.getElementById("bar")?.append(
   el("a", { class: "brand", href: "/" }, el("span", { class: "mark", "aria-hidden": "true" }), "Toprung"),
-  el("span", { class: "bar-end" }, badge, el("a", { class: "button quiet", href: "/docs" }, "API"), forget, theme),
+  el("span", { class: "bar-end" }, badge, el("a", { class: "button quiet", href: "/moderation" }, "Moderation"), el("a", { class: "button quiet", href: "/docs" }, "API"), forget, theme),
 );
 addEventListener("popstate", () => show());
 addEventListener("toprung:key", keyChanged);
