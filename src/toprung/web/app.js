@@ -2,9 +2,9 @@
 
 import { parseAddress } from "./address.js";
 import { el, setText } from "./dom.js";
-import { currentKey, keepKey } from "./keyring.js";
+import { currentKey, keepKey, me } from "./keyring.js";
 import { Live } from "./live.js";
-import { emptyNotice } from "./notices.js";
+import { emptyNotice, signInForm } from "./notices.js";
 import { BoardView } from "./pages/board.js";
 import { BoardsView } from "./pages/boards.js";
 import { ModerationView } from "./pages/moderation.js";
@@ -31,7 +31,8 @@ const STATES = { idle: "", connecting: "Connecting", live: "Live", offline: "Off
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const offline = /** @type {HTMLElement} */ (document.getElementById("offline"));
 const badge = el("span", { class: "badge" });
-const forget = el("button", { class: "button quiet", type: "button", on: { click: forgetKey } }, "Forget key");
+const forget = el("button", { class: "button quiet", type: "button", on: { click: forgetKey } }, "Sign out");
+const signIn = el("button", { class: "button quiet", type: "button", on: { click: showSignIn } }, "Sign in");
 const theme = el("button", { class: "button quiet", type: "button", on: { click: () => setText(theme, nextTheme()) } }, restoreTheme());
 
 /** @type {View | null} */
@@ -54,8 +55,20 @@ function forgetKey() {
 }
 
 function keyChanged() {
-  forget.hidden = currentKey() === null;
+  showKeys();
   live.restart();
+}
+
+function showKeys() {
+  forget.hidden = currentKey() === null;
+  signIn.hidden = !forget.hidden;
+  setText(forget, me() === null ? "Sign out" : `Sign out ${me()}`);
+}
+
+function showSignIn() {
+  view?.close();
+  view = null;
+  main.replaceChildren(signInForm(() => show({ isFresh: true })));
 }
 
 /** @param {string} address */
@@ -91,11 +104,11 @@ function follow(event) {
 
 document.getElementById("bar")?.append(
   el("a", { class: "brand", href: "/" }, el("span", { class: "mark", "aria-hidden": "true" }), "Toprung"),
-  el("span", { class: "bar-end" }, badge, el("a", { class: "button quiet", href: "/moderation" }, "Moderation"), el("a", { class: "button quiet", href: "/docs" }, "API"), forget, theme),
+  el("span", { class: "bar-end" }, badge, el("a", { class: "button quiet", href: "/moderation" }, "Moderation"), el("a", { class: "button quiet", href: "/docs" }, "API"), signIn, forget, theme),
 );
 addEventListener("popstate", () => show());
 addEventListener("toprung:key", keyChanged);
 document.addEventListener("click", follow);
-forget.hidden = currentKey() === null;
+showKeys();
 showState("idle");
 show();
