@@ -200,17 +200,17 @@ def test_a_private_board_asks_for_a_key_and_forgets_it(
     url, key = guarded
     page = open_page(f"{url}/boards/private")
     expect(page.get_by_text("A key is needed")).to_be_visible()
-    page.get_by_label("Access key").fill("wrong-key")
+    page.get_by_label("Access key or token").fill("wrong-key")
     page.get_by_role("button", name="Open").click()
-    expect(page.get_by_text("This key is not valid.")).to_be_visible()
-    page.get_by_label("Access key").fill(key)
-    page.get_by_label("Access key").press("Enter")
+    expect(page.get_by_text("This key or token is not valid, or has expired.")).to_be_visible()
+    page.get_by_label("Access key or token").fill(key)
+    page.get_by_label("Access key or token").press("Enter")
     expect(page.locator(ROWS)).to_have_count(1)
     expect(page.locator(".badge")).to_have_text("Live")
     page.goto(f"{url}/")
     expect(page.locator(".board-card")).to_have_count(2)
     assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
-    page.get_by_role("button", name="Forget key").click()
+    page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("A key is needed")).to_be_visible()
 
 

@@ -32,7 +32,7 @@ TYPES: Final = {
 }
 _SHELL: Final = "index.html"
 _EMBED: Final = "embed.js"
-_PAGE: Final = re.compile(rb"/|/boards/[^/]+|/boards/[^/]+/players/[^/]+")
+_PAGE: Final = re.compile(rb"/|/moderation|/boards/[^/]+|/boards/[^/]+/players/[^/]+")
 _PART: Final = re.compile(rb"/web/([^/]+)/(.+)")
 _FOR_PROGRAMS: Final = (b"/v1/", b"/web/", b"/docs/files/")
 _VARY: Final = (b"vary", b"Accept-Encoding")

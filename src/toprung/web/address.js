@@ -11,10 +11,14 @@
  * @property {string} [ranking]
  */
 /**
- * @typedef {Ladder & {page: "boards" | "board" | "player" | "nowhere", board?: string,
- *   player?: string, from?: number, view?: "screen"}} Address
+ * @typedef {Ladder & {page: "boards" | "board" | "player" | "moderation" | "nowhere", board?: string,
+ *   player?: string, from?: number, view?: "screen", part?: Part}} Address
  */
 
+/** @typedef {"review" | "player" | "audit"} Part what the page for moderators shows */
+
+/** @type {Part[]} */
+const PARTS = ["review", "player", "audit"];
 const LADDER = ["window", "period", "scope", "ranking"];
 
 /**
@@ -28,6 +32,7 @@ export function parseAddress(url) {
   try {
     const [kind, board, players, player] = segments.map(decodeURIComponent);
     if (kind === "" && segments.length === 1) return { page: "boards" };
+    if (kind === "moderation" && segments.length === 1) return { page: "moderation", ...moderationChoices(query) };
     if (kind === "boards" && segments.length === 2) return { page: "board", board, ...ladder, ...boardChoices(query) };
     if (kind === "boards" && players === "players" && segments.length === 4) return { page: "player", board, player, ...ladder };
   } catch (error) {
@@ -44,6 +49,17 @@ function boardChoices(query) {
     ...(query.get("player") && { player: /** @type {string} */ (query.get("player")) }),
     ...(query.get("view") === "screen" && { view: /** @type {const} */ ("screen") }),
   };
+}
+
+/** @param {URLSearchParams} query */
+function moderationChoices(query) {
+  const [board, player] = ["board", "player"].map((key) => query.get(key) || undefined);
+  return { part: PARTS.find((part) => part === query.get("part")) ?? PARTS[0], board, player };
+}
+
+/** @param {{part?: Part, board?: string, player?: string}} address */
+export function moderationAddress({ part, board, player }) {
+  return `/moderation${query({ part: part === PARTS[0] ? undefined : part, board, player })}`;
 }
 
 /** @param {Address} address */

@@ -122,7 +122,7 @@ export const getDistribution = (board, { window, period, scope }) =>
   ask(at(board, "distribution"), { window, period, scope, buckets: 40 });
 
 /** @param {string} board @param {...string} segments */
-function at(board, ...segments) {
+export function at(board, ...segments) {
   return ["/v1/boards", board, ...segments].map((each, index) => (index ? encodeURIComponent(each) : each)).join("/");
 }
 
@@ -131,13 +131,24 @@ function at(board, ...segments) {
  * @param {Object<string, string | number | undefined>} [values]
  * @param {boolean} [hasScores] whether the answer carries scores
  */
-async function ask(path, values = {}, hasScores = true) {
+export function ask(path, values = {}, hasScores = true) {
+  const address = path + query(hasScores ? { ...values, numbers: "string" } : values);
+  return send("GET", address);
+}
+
+/**
+ * @param {"GET" | "POST" | "PUT" | "DELETE"} method
+ * @param {string} address
+ * @param {Object<string, unknown>} [body]
+ */
+export async function send(method, address, body) {
   const key = currentKey();
   const headers = new Headers(key === null ? {} : { authorization: `Bearer ${key}` });
-  const address = path + query(hasScores ? { ...values, numbers: "string" } : values);
+  if (body !== undefined) headers.set("content-type", "application/json");
   let response;
   try {
-    response = await fetch(address, { headers, cache: "no-cache" }); // what was kept is asked for again
+    // What was kept is asked for again.
+    response = await fetch(address, { method, headers, cache: "no-cache", body: body && JSON.stringify(body) });
   } catch {
     throw new ApiError(0, "The service cannot be reached.");
   }

@@ -1,12 +1,13 @@
-/** The page: a bar, one of three views below it, and the way between them. */
+/** The page: a bar, one of four views below it, and the way between them. */
 
 import { parseAddress } from "./address.js";
 import { el, setText } from "./dom.js";
-import { currentKey, keepKey } from "./keyring.js";
+import { currentKey, keepKey, me } from "./keyring.js";
 import { Live } from "./live.js";
-import { emptyNotice } from "./notices.js";
+import { emptyNotice, signInForm } from "./notices.js";
 import { BoardView } from "./pages/board.js";
 import { BoardsView } from "./pages/boards.js";
+import { ModerationView } from "./pages/moderation.js";
 import { PlayerView } from "./pages/player.js";
 import { nextTheme, restoreTheme } from "./themes.js";
 
@@ -24,13 +25,14 @@ import { nextTheme, restoreTheme } from "./themes.js";
  * @property {(title: string) => void} setTitle
  */
 
-const VIEWS = { boards: BoardsView, board: BoardView, player: PlayerView };
+const VIEWS = { boards: BoardsView, board: BoardView, player: PlayerView, moderation: ModerationView };
 const STATES = { idle: "", connecting: "Connecting", live: "Live", offline: "Offline" };
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const offline = /** @type {HTMLElement} */ (document.getElementById("offline"));
 const badge = el("span", { class: "badge" });
-const forget = el("button", { class: "button quiet", type: "button", on: { click: forgetKey } }, "Forget key");
+const forget = el("button", { class: "button quiet", type: "button", on: { click: forgetKey } }, "Sign out");
+const signIn = el("button", { class: "button quiet", type: "button", on: { click: showSignIn } }, "Sign in");
 const theme = el("button", { class: "button quiet", type: "button", on: { click: () => setText(theme, nextTheme()) } }, restoreTheme());
 
 /** @type {View | null} */
@@ -53,8 +55,20 @@ function forgetKey() {
 }
 
 function keyChanged() {
-  forget.hidden = currentKey() === null;
+  showKeys();
   live.restart();
+}
+
+function showKeys() {
+  forget.hidden = currentKey() === null;
+  signIn.hidden = !forget.hidden;
+  setText(forget, me() === null ? "Sign out" : `Sign out ${me()}`);
+}
+
+function showSignIn() {
+  view?.close();
+  view = null;
+  main.replaceChildren(signInForm(() => show({ isFresh: true })));
 }
 
 /** @param {string} address */
@@ -90,11 +104,11 @@ function follow(event) {
 
 document.getElementById("bar")?.append(
   el("a", { class: "brand", href: "/" }, el("span", { class: "mark", "aria-hidden": "true" }), "Toprung"),
-  el("span", { class: "bar-end" }, badge, el("a", { class: "button quiet", href: "/docs" }, "API"), forget, theme),
+  el("span", { class: "bar-end" }, badge, el("a", { class: "button quiet", href: "/moderation" }, "Moderation"), el("a", { class: "button quiet", href: "/docs" }, "API"), signIn, forget, theme),
 );
 addEventListener("popstate", () => show());
 addEventListener("toprung:key", keyChanged);
 document.addEventListener("click", follow);
-forget.hidden = currentKey() === null;
+showKeys();
 showState("idle");
 show();

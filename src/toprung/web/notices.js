@@ -35,6 +35,20 @@ export function errorNotice(error, retry) {
 
 /** @param {number} status @param {() => void} retry */
 function keyForm(status, retry) {
+  const why =
+    status === 403 ? "This key or token does not have access here."
+    : currentKey() === null ? "Enter a key with access, or your token as a player. Public boards need none."
+    : "This key or token is not valid, or has expired.";
+  return signInForm(retry, "A key is needed", why);
+}
+
+/**
+ * Where a viewer shows a key or a token.
+ * @param {() => void} done
+ * @param {string} [title]
+ * @param {string} [why]
+ */
+export function signInForm(done, title = "Sign in", why = "With your token as a player, or with an access key.") {
   const input = /** @type {HTMLInputElement} */ (
     el("input", { id: "key", type: "password", autocomplete: "off", required: true, spellcheck: "false", class: "field" })
   );
@@ -42,21 +56,17 @@ function keyForm(status, retry) {
     event.preventDefault();
     keepKey(input.value.trim());
     dispatchEvent(new Event("toprung:key"));
-    retry();
+    done();
   };
-  const why =
-    status === 403 ? "This key does not have read access here."
-    : currentKey() === null ? "Enter a key with read access. Public boards need no key."
-    : "This key is not valid.";
   return el(
     "form",
     { class: "notice", on: { submit } },
     ladderMark(),
-    el("p", { class: "notice-title" }, "A key is needed"),
+    el("p", { class: "notice-title" }, title),
     el("p", {}, why),
-    el("label", { for: "key" }, "Access key"),
+    el("label", { for: "key" }, "Access key or token"),
     el("div", { class: "joined" }, input, el("button", { class: "button primary" }, "Open")),
-    el("p", { class: "small" }, "The key stays in this tab and is forgotten when you close it."),
+    el("p", { class: "small" }, "It stays in this tab and is forgotten when you close it."),
   );
 }
 

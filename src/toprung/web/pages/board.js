@@ -7,6 +7,7 @@ import { Countdown } from "../countdown.js";
 import { el, name, setText } from "../dom.js";
 import { Finder } from "../finder.js";
 import { Followed } from "../followed.js";
+import { me } from "../keyring.js";
 import { LadderList } from "../ladder_list.js";
 import { errorNotice, loadingRows } from "../notices.js";
 import { formatCount, plural } from "../numbers.js";
@@ -113,6 +114,11 @@ export class BoardView {
     return /** @type {string} */ (this.#address.board);
   }
 
+  /** Whose place is shown beside the list: who was looked for, or the viewer. */
+  get #subject() {
+    return this.#address.player ?? me() ?? undefined;
+  }
+
   get #window() {
     return this.#address.window ?? openingWindow(/** @type {Board} */ (this.#board));
   }
@@ -193,7 +199,7 @@ export class BoardView {
       this.#showFacts();
       this.#reveal(at);
       if (hasTurned) this.#announceEnd();
-      this.#place = at === null ? null : await this.#find();
+      this.#place = await this.#find();
       if (visit !== this.#visit) return;
       this.#followed.show(ladder, this.#place);
       this.#showRace();
@@ -242,7 +248,7 @@ export class BoardView {
     const whenEmpty = this.#isPast ? "There were no entries." : "The first score will appear here as soon as it arrives.";
     const rows = this.#isScreen ? rowsThatFit(this.#list.element) : undefined;
     const include = movementOf(this.#board);
-    return { load: (part) => listStandings(this.#id, ladder, { ...part, include }), table, marked: this.#address.player, whenEmpty, rows };
+    return { load: (part) => listStandings(this.#id, ladder, { ...part, include }), table, marked: this.#subject, whenEmpty, rows };
   }
 
   /** On the big screen: the next page, if there is more than one. */
@@ -302,8 +308,8 @@ export class BoardView {
 
   #watch() {
     if (this.#isPast) return;
-    const { scope, player } = this.#address;
-    const watch = { board: this.#id, window: this.#window, scope, top: this.#list.topRows, player, include: movementOf(this.#board) };
+    const { scope } = this.#address;
+    const watch = { board: this.#id, window: this.#window, scope, top: this.#list.topRows, player: this.#subject, include: movementOf(this.#board) };
     this.#unwatch = this.#context.live.watch(watch, (message) => this.#hear(message));
   }
 
@@ -341,7 +347,7 @@ export class BoardView {
 
   /** Where the followed player stands, in the ranks that are shown. */
   async #find() {
-    const { player } = this.#address;
+    const player = this.#subject;
     return player === undefined ? null : findStanding(this.#id, player, this.#ladder);
   }
 
