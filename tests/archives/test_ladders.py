@@ -91,7 +91,8 @@ async def answers(index: LadderIndex, ladder: Ladder, keys: list[bytes]) -> list
     found.append(await index.places(ladder, [*PLAYERS, "nobody"]))
     for player in PLAYERS:
         found.append(await index.place(ladder, player))
-        found += [await index.among(ladder, player, PLAYERS[:5], limit) for limit in (1, 3, None)]
+        others = [each for each in PLAYERS[:5] if each != player]
+        found += [await index.among(ladder, player, others, limit) for limit in (1, 3, None)]
         for span in ((0, 0), (2, 1), (0, 9)):
             around = await index.slice_around(ladder, player, *span)
             found.append(None if around is None else shown(around))

@@ -157,7 +157,7 @@ class PastRules(TimeRules):
         """Change a period that was settled; seldom one that was not."""
         self._jump_if_little()
         found = self.model.boards.get(board)
-        settled = sorted(found.catalogue) if found else []
+        settled = found.catalogued(self.clock.now()) if found else []
         is_likely = data.draw(st.integers(0, 9), label="likely") > 0
         if settled and is_likely:
             name = data.draw(st.sampled_from(settled), label="settled")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from toprung.domain.board import Board
-from toprung.domain.standing import Lookup, Page, Standing
+from toprung.domain.standing import Lookup, Page, ReadablePeriod, Standing
 from toprung.errors import Invalid, NotRanked, ToprungError
 from toprung.testing.profile_machine_draw import (
     ATTRIBUTES,
@@ -128,7 +128,7 @@ class ReadRules(MachineSteps):
         )
         self.agree(
             lambda: self.model.periods(board, read.window),
-            self._board(board, "periods", read.window),
+            self._periods(board, read.window),
         )
         self.agree(lambda: self.model.listed_archives(board), self._archives(board))
         listed = [rules.id for rules in self.run(self.session.boards.list())]
@@ -257,6 +257,10 @@ class ReadRules(MachineSteps):
         descending = self.model.boards[board].rules.order == "desc"
         before = sum(s.score > score if descending else s.score < score for s in whole)
         return shown(_stretch(whole, before - above, above + below))
+
+    async def _periods(self, board: str, window: str | None) -> list[ReadablePeriod]:
+        found = await self._board(board, "periods", window)
+        return [each for each in found if not self.model.is_vacant(board, window, each.period)]
 
     async def _archives(self, board: str) -> list[tuple[str, str, int, int]]:
         found = await self._board(board, "archives")

@@ -163,7 +163,8 @@ class MachineSteps(RuleBasedStateMachine):
     def _read(self, board: str, data: st.DataObject) -> Read:
         """A ladder, most often one that exists."""
         found = self.model.boards.get(board)
-        names = [] if found is None else sorted({*found.results, *found.catalogue})
+        now = self.clock.now()
+        names = [] if found is None else sorted({*found.results, *found.catalogued(now)})
         window: str | None = None
         period: str | None = None
         if found is not None and data.draw(st.booleans(), label="named window"):

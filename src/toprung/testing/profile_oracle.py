@@ -21,6 +21,7 @@ from msgspec import UnsetType
 from toprung.domain.board import Board, parse_board_id
 from toprung.domain.entry import Entry, check_increase, decide
 from toprung.domain.instant import parse_instant
+from toprung.domain.layout import is_laid_out_alike
 from toprung.domain.player import parse_player
 from toprung.domain.score import score_value
 from toprung.domain.standing import BatchResult, Rejected, SkipReason, WindowStanding
@@ -111,10 +112,11 @@ class ProfileOracle(OracleReads, OracleEnds):
             check_fixed(old, new)
         if board.was_used and old.decimals != new.decimals:
             raise FixedRule("decimals", "")
-        names = {window.name for window in new.windows}
-        board.drop_unless(
-            name for name in board.results if board.is_kept(name, now) and name[0] in names
-        )
+        if not is_laid_out_alike(old, new):  # else a clock that comes back finds what was there
+            names = {window.name for window in new.windows}
+            board.drop_unless(
+                name for name in board.results if board.is_kept(name, now) and name[0] in names
+            )
         board.rules = new
         board.take_over_marks(old)
         board.release(old, now)

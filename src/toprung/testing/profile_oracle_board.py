@@ -137,6 +137,17 @@ class OracleBoard:
         has_begun = period.opens_at is None or period.opens_at <= now
         return window.keep != 0 and has_begun and not self.has_passed(name, self.archived)
 
+    def catalogued(self, now: int) -> list[PeriodName]:
+        """Settled periods, but none that came back with a clock after it was forgotten here.
+
+        Profiles may have it still.
+        """
+        return sorted(
+            name
+            for name, settled in self.catalogue.items()
+            if name in self.results or not settled.players or not self.is_retained(name, now)
+        )
+
     def is_kept(self, name: PeriodName, now: int) -> bool:
         """Whether the period is retained, or yet to come."""
         period = self.period(name)

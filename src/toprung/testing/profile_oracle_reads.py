@@ -218,13 +218,17 @@ class OracleReads(OracleState):
         )
 
     def periods(self, board_id: str, window: str | None) -> list[ReadablePeriod]:
-        """What can be read of a window: what is retained, and what is archived."""
+        """What can be read of a window: what is retained, waits for its archive, or has one."""
         board = self.board(board_id)
         found = named_window(board.rules, window)
         retained = [
             (found.name, period.id) for period in board.rules.calendar(found).retained(self.now)
         ]
-        names = {name for name in retained if board.is_retained(name, self.now)} | {
+        waiting = [
+            name for name in board.results if name[0] == found.name and board.is_occupied(name)
+        ]
+        known = {*retained, *waiting}
+        names = {name for name in known if board.is_retained(name, self.now)} | {
             name
             for name, settled in board.catalogue.items()
             if name[0] == found.name and settled.archive is not None
@@ -244,6 +248,20 @@ class OracleReads(OracleState):
             )
             for period, name in newest
         ]
+
+    def is_vacant(self, board_id: str, window: str | None, period: str) -> bool:
+        """Whether a period only waits for its archive and nobody is left: it may be listed or not.
+
+        Whoever reads it finds an empty list.
+        """
+        board = self.board(board_id)
+        rules = board.rules
+        found = named_window(rules, window)
+        name = (found.name, period)
+        this = board.period(name)
+        if this is None or rules.calendar(found).is_retained(this, self.now):
+            return False
+        return board.is_retained(name, self.now) and not board.is_occupied(name)
 
     def listed_archives(self, board_id: str) -> list[tuple[str, str, int, int]]:
         """Windows, periods, players and entries of all archives, newest first."""
