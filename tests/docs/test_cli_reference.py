@@ -76,6 +76,7 @@ def test_a_placeholder_is_a_word_for_what_to_write_there() -> None:
                 assert re.fullmatch(r"[A-Z]+(=[A-Z]+)?", parameter.metavar)
                 found.setdefault(parameter.opts[0], set()).add(parameter.metavar)
     assert {name: words for name, words in found.items() if len(words) > 1} == {
+        "--after": {"END", "PLAYER"},  # of restrictions, and of names
         "--board": {"BOARD", "PATTERN"},  # the one that is reviewed, and those of keys
         "--from": {"RANK", "FILE"},  # of `top`, and of `migrate`
         "--rate": {"JSON", "N"},  # of a board, and of the demo

@@ -115,4 +115,4 @@ def test_trust_decides_who_submits() -> None:
         for player in ("alice", "bob", None, 7, ["alice"])
         if refusal_of_player(token, board, trust, player) is None
     ]
-    assert passed == [("player", "eu-blitz", "alice")]
+    assert passed == [(trust, "eu-blitz", "alice") for trust in ("player", "signed")]
