@@ -18,7 +18,7 @@ from toprung.http.settings import ServiceSettings
 from toprung.testing.clock import FrozenClock
 
 ROWS = ".ladder tbody tr"
-HOSTILE = "<img src=x onerror=alert(1)>\u202e"
+HOSTILE = "<img src=x onerror=alert(1)>"
 RUNNERS = [f"runner-{number:02}" for number in range(1, 13)]
 WINDOWS = ["all-time", {"name": "daily", "retain": 2}]
 
