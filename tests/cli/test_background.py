@@ -56,8 +56,8 @@ def test_a_service_shows_who_does_what(start_service: StartService, cli: Cli) ->
 
 def test_what_needs_attention_is_exit_code_1(cli: Cli) -> None:
     make(Path("toprung.db"), "https://example.org/hook")
-    activity, follower = cli("status", "--json").json["followers"]
-    assert activity["name"] == "activity"
+    activity, log, follower = cli("status", "--json").json["followers"]
+    assert (activity["name"], log["name"]) == ("activity", "log")
     connection = apsw.Connection("toprung.db")
     fault = "event 7: KeyError: \x1b[31m"
     connection.execute("INSERT INTO followers VALUES (?, 6, x'', ?)", (follower["name"], fault))

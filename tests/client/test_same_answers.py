@@ -21,6 +21,7 @@ from toprung import client
 from toprung.client import leaderboards as client_async
 from toprung.client import webhooks as client_webhooks
 from toprung.domain.board_rules import BoardRules
+from toprung.domain.standing import PlayerRestriction, Restrictions
 from toprung.errors import NotServed, ToprungError
 from toprung.http.settings import ServiceSettings
 from toprung.service import leaderboards as library_async
@@ -127,6 +128,11 @@ def comparable(answer: Any) -> Any:
         return [comparable(each) for each in answer]
     if isinstance(answer, BoardRules):  # a service does not tell journal positions
         return msgspec.structs.replace(answer, version=0, generation=0)
+    if isinstance(answer, PlayerRestriction):  # others have set it
+        return msgspec.structs.replace(answer, by=None)
+    if isinstance(answer, Restrictions):
+        restrictions = tuple(comparable(each) for each in answer.restrictions)
+        return msgspec.structs.replace(answer, restrictions=restrictions)
     return answer
 
 

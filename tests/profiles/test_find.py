@@ -8,6 +8,7 @@ import apsw
 import pytest
 
 import toprung
+from tests.stores.older import make_older
 from toprung.errors import Invalid
 
 
@@ -48,10 +49,7 @@ def test_names_of_an_older_file_are_found(tmp_path: Path) -> None:
         boards.set_player("p1", name="Zoë")
     file = apsw.Connection(str(path))
     file.execute("DROP INDEX players_by_name; ALTER TABLE players DROP COLUMN folded")
-    tables = ("documents", "followers", "derived", "effects", "jobs", "webhooks")
-    for table in (*tables, "snapshots", "snapshot_ladders", "snapshot_parts"):
-        file.execute(f"DROP TABLE {table}")
-    file.execute("UPDATE meta SET value = '1' WHERE name = 'format'")
+    make_older(file.execute, 1)
     file.close()
     for _ in range(2):
         with toprung.open(str(path)) as boards:

@@ -423,7 +423,7 @@ def read_event(position: int, recorded_at: int, kind: str, text: str | bytes) ->
     """An event as it was recorded.
 
     >>> read_event(7, 0, "removed", '{"board":"blitz","player":3}').body
-    EntriesRemoved(board='blitz', player=3)
+    EntriesRemoved(board='blitz', player=3, by=None)
     >>> read_event(7, 0, "teleported", '{"player":3}')
     Traceback (most recent call last):
     toprung.errors.DatabaseDamaged: event 7 is of the kind 'teleported', which this version of \
@@ -456,7 +456,7 @@ def renumbered(body: EventBody, number_of: Callable[[int], int]) -> EventBody:
     """The same fact where players have other numbers.
 
     >>> renumbered(Befriended(3, 7), lambda number: number + 1)
-    Befriended(player=4, other=8)
+    Befriended(player=4, other=8, by=None)
     """
     if isinstance(body, DocumentSet):
         return msgspec.structs.replace(

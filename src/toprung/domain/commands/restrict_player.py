@@ -15,7 +15,6 @@ from toprung.domain.documents import plain_value
 from toprung.domain.ending import is_settled
 from toprung.domain.events import DocumentSet, EventBody, PeriodName, PlayerRestricted
 from toprung.domain.player_numbers import PlayerNumber
-from toprung.domain.trust.act import actor_text
 from toprung.domain.trust.restriction import (
     DUE,
     RESTRICTION,
@@ -55,7 +54,7 @@ class RestrictPlayer(ByHand, frozen=True, kw_only=True):
             reason=self.reason,
             at=state.moment.recorded_at,
             until=self.until,
-            by="" if self.by is None else actor_text(self.by.actor.kind, self.by.actor.id),
+            by="" if self.by is None else self.by.actor.text,
         )
         text = Restriction(self.kind, self.boards).text
         events: list[EventBody] = [

@@ -16,6 +16,15 @@ class Actor(msgspec.Struct, frozen=True):
     kind: Literal["key", "player", "local", "library", "cli"]
     id: str = ""
 
+    @property
+    def text(self) -> str:
+        """The actor as people read it.
+
+        >>> Actor("key", "mfzwizlr").text, Actor("cli").text
+        ('key:mfzwizlr', 'cli')
+        """
+        return f"{self.kind}:{self.id}" if self.id else self.kind
+
 
 LOCAL: Final = Actor("local")
 """Who calls a service without showing anything."""

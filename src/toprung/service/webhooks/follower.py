@@ -488,7 +488,7 @@ _AMENDED: Final = ("board", "window", "period", "players", "entries", "digest", 
 
 
 _PENDED: Final = ("board", "submission", "reasons")
-_DECIDED: Final = ("board", "submission", "verdict", "by", "reason", "changed")
+_DECIDED: Final = ("board", "submission", "verdict", "reason", "changed")
 """What is told of submissions that wait or waited; whose they are is for the service to tell."""
 
 
@@ -510,5 +510,7 @@ def _told(event: Event) -> tuple[EventType, dict[str, Any]] | None:
         case SubmissionPended() | SubmissionDecided() as body:
             is_decided = type(body) is SubmissionDecided
             data = {name: getattr(body, name) for name in (_DECIDED if is_decided else _PENDED)}
+            if isinstance(body, SubmissionDecided):
+                data["by"] = body.decider
             return SUBMISSION_DECIDED if is_decided else SUBMISSION_PENDING, data
     return None

@@ -182,7 +182,7 @@ class ModerationContract(ContractSuite):
         mod.run(mod.boards.restrict("b", kind="hidden", until="2027-01-01T00:00:00Z", **BOT))
         found = mod.run(mod.boards.restriction("d"))
         assert (found.kind, found.boards, found.reason, found.by) == (
-            "banned", ("blitz", "eu-*"), "a bot", "library:",
+            "banned", ("blitz", "eu-*"), "a bot", "library",
         )  # fmt: skip
         assert found.at.timestamp() * 1e6 == at
         page = mod.run(mod.boards.restrictions(1))
