@@ -33,8 +33,10 @@ from toprung.domain.calendar import Calendar, Period
 from toprung.domain.card import Card, card_entry, join_card, number_bytes, period_name, scopes_name
 from toprung.domain.instant import DAY
 from toprung.domain.ladder import Ladder, UndenseLadder, periods_of
+from toprung.domain.trust.rates import Rate
 from toprung.indexes.redis import RedisIndex
 from toprung.indexes.redis_client import ScriptClient, connect, script, script_names
+from toprung.indexes.redis_rates import RedisRates
 from toprung.indexes.redis_shards import RedisShards
 from toprung.ports import AskedPlaces, CardChange, CardChanges
 from toprung.profiles.embedded import SystemClock
@@ -130,6 +132,7 @@ class Bench:
         self._log = Redis.from_url(server.url)  # the other one does not wait for long answers
         self.shards = RedisShards(self.client, self, SystemClock())
         self.index = RedisIndex(self.client, find, lambda _: None)
+        self.rates = RedisRates(self.client)
         self.rng = random.Random(harness.SEED)
         self.version = 1
         self._names = {script(name)[1].encode(): name for name in script_names()}
@@ -242,6 +245,8 @@ class Bench:
         await self.shards.expire(archived(loaded.board), 1_000 * self.version)
         await self.shards.state(loaded.board.generation)
         await self.shards.servers()
+        names = [card.player for card in cards]
+        await self.rates.take(loaded.board.id, Rate(10, 60), names, SystemClock().now())
 
     async def sift(self, loaded: LoadedBoard) -> None:
         """Look for members of a ladder that are on nobody's card."""

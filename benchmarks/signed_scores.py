@@ -21,7 +21,8 @@ from benchmarks.http_routes import SERVED, Ask, compare, fill, serving, wrk
 from toprung.domain.trust.runs import Run
 
 CONNECTIONS = 64
-BODIES = harness.amount(15_000, smoke=1_500)
+BODIES = harness.amount(60_000, smoke=1_500)
+IS_SMOKE = BODIES == 1_500
 """More than can be sent in one turn."""
 
 SUBMIT = """
@@ -31,7 +32,7 @@ local bodies, at = {{}}, 0
 for line in io.lines("{file}") do bodies[#bodies + 1] = line end
 request = function()
   at = at + 1
-  return wrk.format("POST", "/v1/boards/blitz/scores", nil, bodies[at] or "exhausted")
+  return wrk.format("POST", "/v1/boards/blitz/scores", nil, bodies[at] or {spare})
 end
 """
 
@@ -84,7 +85,8 @@ def _write(folder: Path, name: str, key: str, size: int, make: object) -> None:
     rows = [(f"{rng.randrange(size):012d}", rng.randrange(10**7, 2 * 10**7)) for _ in range(BODIES)]
     text = "\n".join(make(at, *row) for at, row in enumerate(rows))
     (folder / name).write_text(text)
-    (folder / f"{name}.lua").write_text(SUBMIT.format(key=key, file=folder / name))
+    spare = "bodies[1]" if IS_SMOKE else '"exhausted"'  # a repeat is quicker, so it is no figure
+    (folder / f"{name}.lua").write_text(SUBMIT.format(key=key, file=folder / name, spare=spare))
 
 
 def _plain(_at: int, player: str, score: int) -> str:

@@ -35,7 +35,7 @@ BACKUP = (
 TAKEN_WHEN_FULL = {
     *("lookup_standings", "backup", "rebuild_follower", "replay_delivery", "test_webhook"),
     *("close_period", "settle_period", "amend_period", "verify_archive", "patch_key"),
-    *("claim_review", "decide_submission", "revoke_submission", "start_run"),
+    *("claim_review", "decide_submission", "revoke_submission", "review_name", "start_run"),
 }
 """What is no GET and no DELETE, and takes no room in memory."""
 
