@@ -317,13 +317,8 @@ class SubmitBatch:
             return None
         waiting = await self._connection.fetchval(WAITING_COUNT, board.generation)
         each.room = max(0, WAITING_MAX - waiting)
-
-        def attributes_of(player: str) -> Mapping[str, str]:
-            text = None if each.attributes is None else each.attributes[each.index[player]]
-            found: Mapping[str, str] = {} if text is None else msgspec.json.decode(text)
-            return found
-
-        return Judge(board, self._commands, attributes_of)
+        restricted = each.restrictions
+        return Judge(board, self._commands, lambda player: restricted.get(player, {}))
 
     def _set_aside(
         self,

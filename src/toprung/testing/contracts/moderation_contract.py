@@ -397,6 +397,48 @@ class ModerationContract(ContractSuite):
         assert mod.top(window="daily") == "b"
         mod.verified()
 
+    @pytest.mark.parametrize(("policy", "accepted"), [("best", 70), ("sum", 105)])
+    def test_verdicts_and_revoking(self, mod: Moderation, policy: str, accepted: int) -> None:
+        """What was accepted is folded again like the rest, what waits or was rejected never is."""
+        mod.run(mod.boards.create("blitz", policy=policy, windows=["all-time", DAY]))
+        mod.run(mod.board.submit("b", 40))
+        first = mod.run(mod.board.submit("a", 30)).submission
+        mod.run(mod.boards.patch("blitz", review={"when": {"top": 1}, "else": "reject"}))
+        mod.clock.advance(seconds=2)
+        waiting = [mod.run(mod.board.submit("a", score)) for score in (70, 900)]
+        assert [each.status for each in waiting] == ["pending", "pending"]
+        with pytest.raises(Invalid, match="waits for a verdict: reject it instead"):
+            mod.run(mod.boards.revoke(waiting[0].submission, reason="replayed"))
+        for each, verdict in zip(waiting, ("accept", "reject"), strict=True):
+            mod.run(mod.boards.decide(each.submission, verdict))
+        mod.run(mod.boards.patch("blitz", review=None))
+        last = mod.run(mod.board.submit("a", 5)).submission
+        assert mod.run(mod.board.standing("a")).score == accepted
+        with pytest.raises(Invalid, match="was rejected, and counts nowhere"):
+            mod.run(mod.boards.revoke(waiting[1].submission, reason="replayed"))
+        mod.run(mod.boards.revoke(last, reason="replayed"))
+        mod.run(mod.boards.revoke(first, reason="replayed"))
+        assert mod.run(mod.board.standing("a")).score == 70
+        for _ in mod.opened.derived():
+            assert mod.run(mod.board.standing("a")).score == 70
+        mod.run(mod.boards.revoke(waiting[0].submission, reason="replayed"))
+        with pytest.raises(NotRanked):
+            mod.run(mod.board.standing("a"))
+        mod.verified()
+
+    def test_scores_of_who_is_restricted_may_wait(self, mod: Moderation) -> None:
+        mod.create()
+        mod.run(mod.boards.patch("blitz", review={"when": {"restricted": True}}))
+        mod.run(mod.boards.restrict("c", kind="hidden", **BOT))
+        sent = mod.run(mod.board.submit("c", 99))
+        assert (sent.status, sent.reasons) == ("pending", ("restricted",))
+        assert mod.run(mod.board.submit("a", 98)).status == "accepted"
+        mod.run(mod.boards.decide(sent.submission, "accept"))
+        assert mod.top() == "aedb"  # it counts where nobody sees it
+        mod.run(mod.boards.lift("c"))
+        assert mod.top() == "caedb"
+        mod.verified()
+
     def test_what_is_recorded(self, mod: Moderation) -> None:
         mod.create()
         first = mod.run(mod.board.submit("a", 99)).submission
