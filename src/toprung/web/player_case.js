@@ -176,7 +176,7 @@ function outcome({ status, reasons = [], verdict, revoked_at, reason }) {
   const words = OUTCOMES[/** @type {keyof OUTCOMES} */ (status)] ?? status;
   const why = reasons.length > 0 && ` (${reasons.join(", ")})`;
   if (revoked_at !== undefined) return [el("s", {}, words), ` revoked ${formatMoment(revoked_at)}: `, name(reason ?? "")];
-  if (verdict !== undefined) return [words, why, `; ${verdict.verdict} by `, name(verdict.by), verdict.reason && ": ", verdict.reason && name(verdict.reason)];
+  if (verdict !== undefined) return [words, why, `; ${verdict.verdict}`, verdict.by && " by ", verdict.by && name(verdict.by), verdict.reason && ": ", verdict.reason && name(verdict.reason)];
   return [words, why];
 }
 

@@ -86,7 +86,9 @@ class Judge:
             judged = Judged(limits_of(board, judged.guard, own), judged.guard)
         if board.review is not None and board.review.restricted:
             attributes = self._attributes_of(sent.submissions[index].player)
-            if restriction_on(board.id, attributes) is not None:
+            restriction = restriction_on(board.id, attributes)
+            # To wait would tell those who must not know.
+            if restriction is not None and restriction.kind != "shadow":
                 judged = Judged((*judged.limits, always(board, "restricted")), judged.guard)
         return judged
 

@@ -27,7 +27,7 @@ export class ModerationView {
   #tabs = el("div");
   #tools = el("div", { class: "tools" });
   #part = el("div");
-  element = el("article", { class: "moderation-page" }, el("header", { class: "hero" }, el("div", { class: "hero-text" }, el("h1", {}, "Moderation"), el("p", { class: "facts" }, "It takes a key that allows moderate."))), this.#tabs, this.#tools, this.#news.element, this.#part);
+  element = el("article", { class: "moderation-page" }, el("header", { class: "hero" }, el("div", { class: "hero-text" }, el("h1", {}, "Moderation"), el("p", { class: "facts" }, "Needs a key that allows read and moderate on all boards; the audit log needs admin."))), this.#tabs, this.#tools, this.#news.element, this.#part);
 
   /** @param {Context} context @param {Address} address */
   constructor(context, address) {
