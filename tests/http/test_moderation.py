@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -11,6 +12,7 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.http.conftest import Targets
+from tests.http.issuer import Issuer
 from tests.http.serving import Serving, serving
 from toprung.http.settings import ServiceSettings
 
@@ -19,8 +21,9 @@ SECRET = "/v1/players/mallory/restriction"
 
 
 @pytest.fixture
-def running(targets: Targets) -> Iterator[Serving]:
-    with serving(ServiceSettings(needs_keys=True), target=targets.fresh()) as found:
+def running(targets: Targets, issuer: Issuer, tmp_path: Path) -> Iterator[Serving]:
+    settings = ServiceSettings(needs_keys=True, tokens=issuer.settings(tmp_path))
+    with serving(settings, target=targets.fresh()) as found:
         rules = {"public": True, "windows": ["all-time", "daily"]}
         assert found.http.put("/v1/boards/blitz", json=rules).is_success
         for player, score in (("ann", 9), ("mallory", 8), ("bob", 7)):
@@ -68,6 +71,26 @@ def test_live_messages_are_for_their_viewer(running: Serving) -> None:
     top, rank = events(http, 2, top=5, player="mallory")
     assert [each["player"] for each in top["standings"]] == ["ann", "bob"]
     assert rank["standing"] is None
+
+
+def test_a_token_sees_what_its_player_does(running: Serving, issuer: Issuer) -> None:
+    assert running.http.put(SECRET, json=BOT).is_success
+    headers = {"authorization": f"Bearer {issuer.token('mallory')}"}
+    with httpx2.Client(base_url=running.http.base_url, headers=headers) as own:
+        top, rank = events(own, 2, top=5, player="mallory")
+        assert [each["player"] for each in top["standings"]] == ["ann", "mallory", "bob"]
+        assert (rank["standing"]["rank"], rank["standing"]["total"]) == (2, 3)
+        page = own.get("/v1/boards/blitz/standings")
+        assert [each["player"] for each in page.json()["standings"]] == ["ann", "mallory", "bob"]
+        assert "public" not in page.headers["cache-control"]
+    assert players(running.anyone) == ["ann", "bob"]
+    url = running.http.base_url.copy_with(scheme="ws", path="/v1/live")
+    for player, told in (("bob", "error"), ("mallory", "top")):
+        shown = {"authorization": f"Bearer {issuer.token(player)}"}
+        with connect(str(url), additional_headers=shown) as socket:
+            asked_for = {"id": "a", "board": "blitz", "top": 3, "viewer": "mallory"}
+            socket.send(json.dumps({"subscribe": asked_for}))
+            assert json.loads(socket.recv())["type"] == told
 
 
 def test_a_viewer_needs_a_key_that_reads(running: Serving) -> None:

@@ -24,7 +24,14 @@ from toprung.http.answers import Headers
 from toprung.http.call import Call, actor_of
 from toprung.http.cors import Cors
 from toprung.http.limits import RateLimit, caller_of
-from toprung.http.own import owns_all, owns_friends, owns_parts, refusal_of, token_allows
+from toprung.http.own import (
+    is_shadowed,
+    owns_all,
+    owns_friends,
+    owns_parts,
+    refusal_of,
+    token_allows,
+)
 from toprung.http.problems import Refused
 from toprung.http.settings import ServiceSettings
 from toprung.http.tokens.verifying import KeysMissing, TokenRefused, Tokens, is_token
@@ -238,7 +245,22 @@ class Gate:
         return Visitor(call.key, is_trusted=is_trusted, token=call.token)
 
     async def admit_watcher(self, visitor: Visitor, asked: Subscribe, state: ServiceState) -> bool:
-        """Refuse what may not be watched; whether it may only because the board is public."""
+        """Refuse what may not be watched; whether it may only because the board is public.
+
+        A player with a token sees what that player does.
+        """
+        token = visitor.token
+        if token is None:
+            return await self._may_watch(visitor, asked, state)
+        if asked.viewer not in (None, token.player):
+            raise Refused(403, "forbidden", "a token sees what its own player does")
+        asked.viewer = None
+        as_public = await self._may_watch(visitor, asked, state)
+        if await is_shadowed(state.boards, token.player):
+            asked.viewer = token.player
+        return as_public
+
+    async def _may_watch(self, visitor: Visitor, asked: Subscribe, state: ServiceState) -> bool:
         key, token = visitor.key, visitor.token
         if visitor.is_trusted or (key is not None and key.allows("read", asked.board)):
             return False

@@ -257,4 +257,6 @@ def is_known(call: Call[Any, Any], tag: bytes) -> bool:
 
 
 def _headers(call: Call[Any, Any], tag: bytes) -> Headers:
-    return ((b"etag", tag), PUBLIC if call.is_public else PRIVATE)
+    # What a token is shown may be for its player alone.
+    is_for_all = call.is_public and call.token is None
+    return ((b"etag", tag), PUBLIC if is_for_all else PRIVATE)

@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING, Any
 from toprung.domain.board import Board
 from toprung.domain.trust.tokens import PlayerToken
 from toprung.domain.trust.writing import NO_PLAYERS, refusal_of_player
-from toprung.errors import Invalid, UnknownBoard
+from toprung.errors import Invalid, NotFound, UnknownBoard
 from toprung.http.call import Call
 from toprung.http.problems import Refused
 
 if TYPE_CHECKING:
     from toprung.http.live.messages import Subscribe
+    from toprung.service.leaderboards import Leaderboards
+
+
+async def is_shadowed(boards: Leaderboards, player: str) -> bool:
+    """Whether a player must not learn that others do not see it."""
+    try:
+        return (await boards.restriction(player)).kind == "shadow"
+    except NotFound:
+        return False
 
 
 def token_allows(call: Call[Any, Any], token: PlayerToken) -> bool:

@@ -17,6 +17,7 @@ from toprung.domain.events import (
     EntriesSet,
     Event,
     PeriodName,
+    SubmissionDecided,
     SubmissionRevoked,
     read_event,
 )
@@ -51,6 +52,8 @@ def history_inserts(event: Event) -> Iterator[tuple[str, Sequence[Any]]]:
     if isinstance(body, SubmissionRevoked):
         revoked = (body.submission, position, event.recorded_at, body.reason)
         yield "INSERT OR IGNORE INTO revoked VALUES (?, ?, ?, ?)", revoked
+        yield _changed(body.board, body.player, position)
+    elif isinstance(body, SubmissionDecided):  # it may count from now on
         yield _changed(body.board, body.player, position)
     elif isinstance(body, EntriesRemoved) or (
         isinstance(body, EntriesSet) and not body.is_refolded

@@ -64,7 +64,8 @@ class Guards:
             return None
         name = (ladder, board.generation, top)
         known = self._known.get(name)
-        if known is not None and 0 <= now - known.at < SECOND:
+        is_recent = known is not None and 0 <= now - known.at < SECOND
+        if known is not None and is_recent and known.guard is not None and known.guard.count:
             return known.guard
         last = None if known is None else known.guard
         if len(self._known) >= KNOWN_MAX:

@@ -53,7 +53,7 @@ BEGIN
 END $$;
 
 CREATE TRIGGER note_history AFTER INSERT ON events
-FOR EACH ROW WHEN (NEW.kind IN ('board', 'removed', 'entries', 'revoked'))
+FOR EACH ROW WHEN (NEW.kind IN ('board', 'removed', 'entries', 'revoked', 'decided'))
 EXECUTE FUNCTION note_history();
 
 INSERT INTO histories
