@@ -79,6 +79,9 @@ class Victim:
         held = held_by_sqlite(self.path)
         with toprung.open(str(self.path)) as boards:
             self._check_truth(boards, held, complete)
+            if not complete:  # what created a board may be lost, too
+                known = {rules.id for rules in boards.list()}
+                self.tried = {t: row for t, row in self.tried.items() if row["board"] in known}
             self._send_again(boards)
             again = {token: row for token, row in self.tried.items() if token not in held}
             self._check_truth(boards, held | again, complete)

@@ -124,6 +124,13 @@ def method_alone(method: str, _: Any) -> object:
     return method
 
 
+@pytest.fixture(autouse=True)
+def name_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the name wait that the example of a verdict is about."""
+    (tmp_path / "words").write_text("Admin\n")
+    monkeypatch.setenv("TOPRUNG_NAME_WORDS", str(tmp_path / "words"))
+
+
 def try_all(page: Page, service: Serving, wanted: list[Any]) -> dict[str, int]:
     """Execute these operations as they are shown; returns the statuses shown.
 
@@ -140,7 +147,10 @@ def try_all(page: Page, service: Serving, wanted: list[Any]) -> dict[str, int]:
     waiting, found = pended(service.http, "blitz"), {}
     for operation in wanted:
         name = operation["operationId"]
-        made["submission"] = waiting if name == "decide_submission" else sent["submission"]
+        if name == "review_name":
+            named = service.http.patch("/v1/players/alice", json={"name": "Admin"})
+            assert named.is_success
+        made["submission"] = waiting if name == "decide_submission" else str(sent["submission"])
         required = [each for each in operation["parameters"] if each.get("required")]
         fields = {each["name"]: made[each["name"]] for each in required if "example" not in each}
         found[name] = try_it(page, operation["tags"][0], name, fields)
