@@ -98,7 +98,7 @@ def _measure_proofs(report: harness.Report) -> None:
     p99 = taken[len(taken) * 99 // 100]
     print(f"  median {statistics.median(taken):.2f} ms, 99 of 100 within {p99:.2f} ms")
     report.add_medians("proof", {"median": statistics.median(taken), "p99": p99}, "ms")
-    report.add_bar("audit-proof", statistics.median(taken))
+    report.add_bar("audit-proof", p99)
 
 
 async def _fill(store: FollowerStore) -> None:

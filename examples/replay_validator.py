@@ -5,7 +5,7 @@ opens one door after another, and may not open one twice. What a player did is i
 the submission: the seed, and the doors in order. Played again, they must give the score.
 
     python examples/replay_validator.py scores.db
-    python examples/replay_validator.py http://127.0.0.1:8000 --key tr_...
+    python examples/replay_validator.py http://127.0.0.1:8080 --key tr_...
 
 Any number of these may run at the same time: a claim belongs to one of them, and ends by itself if
 that one does.

@@ -21,7 +21,6 @@ from typing import Final
 
 import msgspec
 
-from toprung.domain.score import INT64_MAX, INT64_MIN
 from toprung.domain.sortkey import Direction
 
 COUNT_MIN: Final = 10
@@ -150,8 +149,3 @@ def impact_of(guard: Guard, order: Direction, score: int) -> int:
     else:
         found = _IMPACT_MAX if twice > 0 else 0
     return max(-_IMPACT_MAX, min(found, _IMPACT_MAX))
-
-
-def in_range(score: int) -> bool:
-    """Whether a score can be submitted at all."""
-    return INT64_MIN <= score <= INT64_MAX
